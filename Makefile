@@ -1,0 +1,95 @@
+# tiletune: a GPU tile-size autotuner. `make help` lists the targets.
+#
+# Objects live in $(BUILD)/<variant>/, one folder per set of flags, so that a change of flags never
+# mixes objects. $(BUILD)/tiletune is always the release binary.
+
+CC      := gcc
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+SAN     ?=
+V       ?=
+PYTHON  ?= /usr/bin/python3
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+Q := $(if $(V),,@)
+
+comma := ,
+VARIANT := $(if $(SAN),san-$(subst $(comma),-,$(SAN)),release)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
+OUT := $(BUILD)/$(VARIANT)
+
+# ---- the CUDA toolkit: headers only; CUDA_HOME, CUDA_PATH, then the usual places ----
+CUDA_CANDIDATES := $(CUDA_HOME) $(CUDA_PATH) /usr/local/cuda $(sort $(wildcard /usr/local/cuda-*)) /opt/cuda $(BUILD)/cuda
+CUDA_INCLUDE := $(firstword $(foreach d,$(CUDA_CANDIDATES),$(dir $(firstword $(wildcard \
+	$(d)/include/cuda_occupancy.h $(d)/targets/*/include/cuda_occupancy.h)))))
+CUDA_INCLUDE := $(if $(CUDA_INCLUDE),$(CUDA_INCLUDE),$(dir $(wildcard /usr/include/cuda_occupancy.h)))
+
+# ---- flags ----
+WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
+	-Wwrite-strings -Wpointer-arith -Wconversion -Wundef -Werror
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+CFLAGS   ?= -O2 -g
+VERSION  := 0.1.0
+COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell \
+	git diff --quiet HEAD -- src templates configs 2>/dev/null || echo +)
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) $(SANFLAGS) -Isrc $(if $(CUDA_INCLUDE),-isystem $(CUDA_INCLUDE)) -D_GNU_SOURCE
+ALL_LDFLAGS = $(LDFLAGS) $(SANFLAGS)
+LIBS := -lcjson -lz -ldl -lm -lpthread
+
+# ---- sources: one static library per layer, in the order of src/layers.txt ----
+LAYERS := $(shell grep -v '^\#' src/layers.txt)
+layer_sources = $(filter-out src/cli/main.c,$(sort $(wildcard src/$(1)/*.c)))
+layer_objects = $(patsubst src/%.c,$(OUT)/obj/%.o,$(call layer_sources,$(1))) $(if $(filter spec,$(1)),$(OUT)/gen/default_device.o)
+reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
+upto = $(if $(1),$(firstword $(1)) $(if $(filter $(2),$(firstword $(1))),,$(call upto,$(wordlist 2,$(words $(1)),$(1)),$(2))))
+layer_libs = $(patsubst %,$(OUT)/lib%.a,$(call reverse,$(call upto,$(LAYERS),$(1))))
+
+## all: build the release binary (the default)
+.PHONY: all
+all: $(BUILD)/tiletune
+
+define layer_rules
+$(OUT)/lib$(1).a: $(call layer_objects,$(1))
+	@rm -f $$@ && ar rcs $$@ $$^
+.PHONY: lib-$(1)
+lib-$(1): $(call layer_libs,$(1))
+endef
+$(foreach l,$(LAYERS),$(eval $(call layer_rules,$(l))))
+
+$(OUT)/obj/%.o: src/%.c | packages
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC   $<")
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
+
+# version and commit change often: only one object sees them
+$(OUT)/obj/cli/version.o: ALL_CFLAGS += -DTILETUNE_VERSION='"$(VERSION)"' -DTILETUNE_COMMIT='"$(COMMIT)"'
+$(OUT)/obj/cli/version.o: $(BUILD)/gen/commit
+$(BUILD)/gen/commit: FORCE
+	@mkdir -p $(@D); echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
+.PHONY: FORCE
+FORCE:
+
+$(OUT)/gen/default_device.c: configs/devices/h200-sxm.json $(wildcard configs/devices/defaults/*.json) src/spec/embed.sh
+	@mkdir -p $(@D)
+	$(Q)sh src/spec/embed.sh configs/devices > $@
+$(OUT)/gen/%.o: $(OUT)/gen/%.c
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(OUT)/tiletune: $(OUT)/obj/cli/main.o $(call layer_libs,cli)
+	@$(if $(V),,echo "  LINK $@")
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/lib'
+
+# build/tiletune: the release binary, whatever else is being built
+ifeq ($(VARIANT),release)
+$(BUILD)/tiletune: $(OUT)/tiletune
+	@ln -sf release/tiletune $@
+else
+$(BUILD)/tiletune: FORCE
+	@$(MAKE) --no-print-directory SAN= CC=gcc $@
+endif
+
+include tests/tests.mk
+
+-include $(wildcard $(OUT)/obj/*/*.d $(OUT)/tests/*.d)

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+
+static const size_t file_size_max = (size_t)1 << 30;
+
+static enum status file_error(struct error *err, const char *path, const char *doing)
+{
+	return error_set(err, STATUS_BAD_INPUT, "%s: %s: %s", path, doing, strerror(errno));
+}
+
+enum status file_write_all(int fd, const void *data, size_t size, struct error *err)
+{
+	const char *at = data;
+
+	while (size) {
+		ssize_t written = write(fd, at, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
+		at += written;
+		size -= (size_t)written;
+	}
+	return STATUS_OK;
+}
+
+static enum status read_all(int fd, const char *path, struct text *content, struct error *err)
+{
+	char buffer[65536];
+
+	for (;;) {
+		ssize_t got = read(fd, buffer, sizeof(buffer));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return file_error(err, path, "reading");
+		if (got == 0)
+			return STATUS_OK;
+		if (content->length + (size_t)got > file_size_max)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected at most 1 GiB, found more", path);
+		text_append_bytes(content, buffer, (size_t)got);
+	}
+}
+
+static enum status inflate_text(const char *path, struct text *content, struct error *err)
+{
+	struct text plain = {0};
+	z_stream stream = {0};
+	char buffer[65536];
+	int result = Z_OK;
+
+	/* 16 + 15: a gzip header, the largest window */
+	if (inflateInit2(&stream, 16 + 15) != Z_OK)
+		return error_set(err, STATUS_FAILED, "%s: zlib does not start", path);
+	stream.next_in = (unsigned char *)content->data;
+	stream.avail_in = (unsigned)content->length;
+	while (result == Z_OK && plain.length <= file_size_max) {
+		stream.next_out = (unsigned char *)buffer;
+		stream.avail_out = sizeof(buffer);
+		result = inflate(&stream, Z_NO_FLUSH);
+		if (result == Z_OK || result == Z_STREAM_END)
+			text_append_bytes(&plain, buffer, sizeof(buffer) - stream.avail_out);
+		/* members may follow one another, as gzip allows */
+		if (result == Z_STREAM_END && stream.avail_in)
+			result = inflateReset(&stream);
+	}
+	inflateEnd(&stream);
+	if (result != Z_STREAM_END) {
+		text_release(&plain);
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected gzip data, found damaged, truncated or too large data", path);
+	}
+	text_release(content);
+	*content = plain;
+	return STATUS_OK;
+}
+
+enum status file_read(const char *path, struct text *content, struct error *err)
+{
+	struct text data = {0};
+	enum status status;
+	struct stat info;
+	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return file_error(err, path, "opening");
+	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+		close(fd);
+		return error_set(
+			err, STATUS_BAD_INPUT, "%s: expected a file, found a folder", path);
+	}
+	status = read_all(fd, path, &data, err);
+	close(fd);
+	if (status == STATUS_OK && data.length >= 2 && (unsigned char)data.data[0] == 0x1f &&
+		(unsigned char)data.data[1] == 0x8b)
+		status = inflate_text(path, &data, err);
+	if (status != STATUS_OK) {
+		text_release(&data);
+		return status;
+	}
+	text_append_bytes(content, data.data ? data.data : "", data.length);
+	text_release(&data);
+	return STATUS_OK;
+}
+
+/* Where the data really goes: the end of a chain of symbolic links. Caller frees. */
+static char *resolve_target(const char *path)
+{
+	char *resolved = realpath(path, NULL);
+
+	return resolved ? resolved : string_copy(path);
+}
+
+static enum status write_through(const char *path, const void *data, size_t size, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	enum status status;
+
+	if (fd < 0)
+		return file_error(err, path, "opening for writing");
+	status = file_write_all(fd, data, size, err);
+	close(fd);
+	return status == STATUS_OK ? status : error_context(err, "%s", path);
+}
+
+static enum status write_replacing(
+	const char *target, const void *data, size_t size, mode_t mode, struct error *err)
+{
+	char *temporary = string_format("%s.tmp-XXXXXX", target);
+	enum status status;
+	int fd = mkostemp(temporary, O_CLOEXEC);
+
+	if (fd < 0) {
+		status = file_error(err, target, "creating a temporary file beside it");
+		free(temporary);
+		return status;
+	}
+	status = file_write_all(fd, data, size, err);
+	if (status == STATUS_OK && (fchmod(fd, mode) != 0 || fsync(fd) != 0))
+		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
+	if (close(fd) != 0 && status == STATUS_OK)
+		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
+	if (status == STATUS_OK && rename(temporary, target) != 0)
+		status = error_set(err, STATUS_FAILED, "renaming: %s", strerror(errno));
+	if (status != STATUS_OK) {
+		unlink(temporary);
+		error_context(err, "%s", target);
+		error_hint(err, "the old file, if any, is as it was");
+	}
+	free(temporary);
+	return status;
+}
+
+enum status file_write(const char *path, const void *data, size_t size, struct error *err)
+{
+	char *target = resolve_target(path);
+	struct stat info;
+	enum status status;
+	mode_t mask = umask(0);
+	mode_t mode = 0666 & ~mask;
+
+	umask(mask);
+	if (stat(target, &info) == 0) {
+		mode = info.st_mode & 07777;
+		if (S_ISDIR(info.st_mode))
+			status = error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a file to write, found a folder", path);
+		else if (S_ISREG(info.st_mode))
+			status = write_replacing(target, data, size, mode, err);
+		else
+			status = write_through(target, data, size, err);
+	} else {
+		status = write_replacing(target, data, size, mode, err);
+	}
+	free(target);
+	return status;
+}
+
+enum status file_write_gzip(const char *path, const void *data, size_t size, struct error *err)
+{
+	z_stream stream = {0};
+	unsigned char *packed;
+	size_t bound;
+	enum status status;
+
+	if (size > file_size_max ||
+		deflateInit2(&stream, 9, Z_DEFLATED, 16 + 15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+		return error_set(err, STATUS_FAILED, "%s: cannot compress %zu bytes", path, size);
+	bound = deflateBound(&stream, size);
+	packed = memory_zeroed(bound, 1);
+	stream.next_in = (unsigned char *)(uintptr_t)data;
+	stream.avail_in = (unsigned)size;
+	stream.next_out = packed;
+	stream.avail_out = (unsigned)bound;
+	if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
+		BUG("deflate did not end within deflateBound()");
+	status = file_write(path, packed, stream.total_out, err);
+	deflateEnd(&stream);
+	free(packed);
+	return status;
+}

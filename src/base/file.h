@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files and paths. Whole files are replaced atomically (temporary file in the same folder, fsync,
+ * rename), only where the resolved target is a regular file or absent; pipes and devices are
+ * written through.
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* Reads a whole file, decompressing gzip (by content, not by name). "-" is standard input.
+ * Refuses more than 1 GiB after decompression. */
+enum status file_read(const char *path, struct text *content, struct error *err);
+
+/* Replaces path by data as described above. On failure the old file is intact. */
+enum status file_write(const char *path, const void *data, size_t size, struct error *err);
+
+/* As file_write, gzip-compressed. */
+enum status file_write_gzip(const char *path, const void *data, size_t size, struct error *err);
+
+bool file_exists(const char *path);
+bool directory_exists(const char *path);
+
+/* Makes path and its parents (mode 0777 less umask). */
+enum status directory_make(const char *path, struct error *err);
+
+typedef enum status directory_visit(const char *name, void *context, struct error *err);
+/* Calls visit for every entry but . and .. in alphabetical order; stops at the first failure. */
+enum status directory_list(
+	const char *path, directory_visit *visit, void *context, struct error *err);
+
+char *path_join(const char *folder, const char *name); /* caller frees; absolute name wins */
+char *path_parent(const char *path);                   /* "a/b" -> "a", "b" -> "."; caller frees */
+const char *path_name(const char *path);               /* "a/b.c" -> "b.c"; borrowed */
+char *path_executable(void);                           /* of this process; caller frees */
+char *path_cache_folder(void); /* $XDG_CACHE_HOME/tiletune, ~/.cache/tiletune; caller frees */
+
+/* Writes all of data, retrying short writes and EINTR. */
+enum status file_write_all(int fd, const void *data, size_t size, struct error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Content addresses: XXH3 with 128 bits, as 32 hexadecimal digits. Every part is added with its
+ * length, so that ("ab","c") and ("a","bc") differ.
+ */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	HASH_SIZE = 33 /* digits and the terminating zero */
+};
+
+struct hash; /* a hash under way */
+
+struct hash *hash_new(void);
+void hash_add(struct hash *hash, const void *data, size_t size);
+void hash_add_string(struct hash *hash, const char *string);
+void hash_finish(struct hash *hash, char digits[HASH_SIZE]); /* frees hash */
+uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
+
+#endif

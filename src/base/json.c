@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parsing, cursors and getters of base/json.h. `struct json` is a cJSON node by another name.
+ */
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json_node.h"
+#include "base/memory.h"
+
+/* cJSON lets invalid UTF-8, raw control characters and "\u0000" (which it truncates at) pass. */
+static const char *find_forbidden(const char *text, size_t size)
+{
+	bool in_string = false;
+
+	for (size_t i = 0; i < size;) {
+		unsigned char c = (unsigned char)text[i];
+		size_t more = c < 0x80                ? 0
+			      : c >= 0xc2 && c < 0xe0 ? 1
+			      : c >= 0xe0 && c < 0xf0 ? 2
+			      : c >= 0xf0 && c < 0xf5 ? 3
+						      : 9;
+
+		if (more == 9 || i + more >= size + (more == 0))
+			return "valid UTF-8";
+		for (size_t k = 1; k <= more; k++)
+			if (((unsigned char)text[i + k] & 0xc0) != 0x80)
+				return "valid UTF-8";
+		if (in_string && c < 0x20)
+			return "no raw control character in a string";
+		if (in_string && c == '\\') {
+			if (size - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
+				return "no NUL character in a string";
+			i++;
+		} else if (c == '"') {
+			in_string = !in_string;
+		}
+		i += 1 + more;
+	}
+	return NULL;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The first key that stands twice in one object, or NULL. Large objects are sorted first. */
+static const char *find_duplicate(const cJSON *node)
+{
+	const char *found = NULL;
+	const char **keys;
+	size_t count = 0;
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, node)
+	{
+		found = cJSON_IsObject(item) || cJSON_IsArray(item) ? find_duplicate(item) : NULL;
+		if (found)
+			return found;
+		count++;
+	}
+	if (!cJSON_IsObject(node) || count < 2)
+		return NULL;
+	keys = memory_zeroed(count, sizeof(*keys));
+	count = 0;
+	cJSON_ArrayForEach(item, node) keys[count++] = item->string;
+	qsort(keys, count, sizeof(*keys), compare_strings);
+	for (size_t i = 1; i < count && !found; i++)
+		if (strcmp(keys[i - 1], keys[i]) == 0)
+			found = keys[i];
+	free(keys);
+	return found;
+}
+
+static bool has_infinity(const cJSON *node)
+{
+	const cJSON *item;
+
+	if (cJSON_IsNumber(node) && !isfinite(node->valuedouble))
+		return true;
+	cJSON_ArrayForEach(item, node) if (has_infinity(item)) return true;
+	return false;
+}
+
+static enum status syntax_error(
+	const char *text, const char *at, const char *file, struct error *err)
+{
+	size_t line = 1, column = 1;
+
+	for (const char *c = text; c < at; c++) {
+		column = *c == '\n' ? 1 : column + 1;
+		line += *c == '\n';
+	}
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: line %zu, column %zu: expected valid JSON, found \"%.20s\"", file, line,
+		column, at);
+}
+
+enum status json_parse(
+	const char *text, size_t size, const char *file, struct json **root, struct error *err)
+{
+	const char *forbidden = find_forbidden(text, size);
+	const char *duplicate;
+	const char *end = NULL;
+	char *terminated;
+	cJSON *node;
+	enum status status = STATUS_OK;
+
+	*root = NULL;
+	if (forbidden)
+		return error_set(
+			err, STATUS_BAD_INPUT, "%s: expected %s, found otherwise", file, forbidden);
+	terminated = string_copy_bytes(text, size);
+	node = strlen(terminated) == size ? cJSON_ParseWithOpts(terminated, &end, true) : NULL;
+	if (!node) {
+		status = syntax_error(terminated, end ? end : terminated, file, err);
+	} else if ((duplicate = find_duplicate(node)) != NULL) {
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected every key once in an object, found \"%s\" twice", file,
+			duplicate);
+	} else if (has_infinity(node)) {
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected numbers that a double holds, found a larger one", file);
+	}
+	free(terminated);
+	if (status != STATUS_OK)
+		cJSON_Delete(node);
+	else
+		*root = (struct json *)node;
+	return status;
+}
+
+enum status json_load(const char *path, struct json **root, struct error *err)
+{
+	struct text text = {0};
+	enum status status = file_read(path, &text, err);
+
+	if (status == STATUS_OK)
+		status = json_parse(text_string(&text), text.length, path, root, err);
+	text_release(&text);
+	return status;
+}
+
+void json_free(struct json *root)
+{
+	cJSON_Delete((cJSON *)root);
+}
+
+struct json_at json_root(const struct json *root, const char *file)
+{
+	return (struct json_at){.node = root, .file = file};
+}
+
+enum json_type json_type(const struct json_at *at)
+{
+	const cJSON *node = json_node(at->node);
+
+	if (cJSON_IsBool(node))
+		return JSON_BOOL;
+	if (cJSON_IsNumber(node) || cJSON_IsRaw(node))
+		return JSON_NUMBER;
+	if (cJSON_IsString(node))
+		return JSON_STRING;
+	if (cJSON_IsArray(node))
+		return JSON_ARRAY;
+	return cJSON_IsObject(node) ? JSON_OBJECT : JSON_NULL;
+}
+
+size_t json_count(const struct json_at *at)
+{
+	const cJSON *node = json_node(at->node);
+
+	return cJSON_IsArray(node) || cJSON_IsObject(node) ? (size_t)cJSON_GetArraySize(node) : 0;
+}
+
+static struct json_at child_at(const struct json_at *parent, const cJSON *node, size_t index)
+{
+	return (struct json_at){.node = (const struct json *)node,
+		.file = parent->file,
+		.parent = parent,
+		.key = cJSON_IsObject(json_node(parent->node)) ? node->string : NULL,
+		.index = index};
+}
+
+struct json_at json_item(const struct json_at *at, size_t index)
+{
+	const cJSON *node = cJSON_GetArrayItem(json_node(at->node), (int)index);
+
+	if (!node)
+		BUG("item %zu of %zu", index, json_count(at));
+	return child_at(at, node, index);
+}
+
+bool json_find(const struct json_at *object, const char *key, struct json_at *member)
+{
+	const cJSON *node = cJSON_GetObjectItemCaseSensitive(json_node(object->node), key);
+
+	if (!node)
+		return false;
+	*member = child_at(object, node, 0);
+	return true;
+}
+
+enum status json_member(
+	const struct json_at *object, const char *key, struct json_at *member, struct error *err)
+{
+	if (json_type(object) != JSON_OBJECT)
+		return json_error(object, err, "an object");
+	if (!json_find(object, key, member))
+		return json_error(object, err, "a member \"%s\"", key);
+	return STATUS_OK;
+}
+
+static const char *const type_names[] = {
+	"null", "a boolean", "a number", "a string", "an array", "an object"};
+
+enum status json_expect(const struct json_at *at, enum json_type type, struct error *err)
+{
+	return json_type(at) == type ? STATUS_OK : json_error(at, err, "%s", type_names[type]);
+}
+
+enum status json_expect_keys(
+	const struct json_at *object, const char *const *names, struct error *err)
+{
+	const cJSON *item;
+
+	if (json_expect(object, JSON_OBJECT, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	cJSON_ArrayForEach(item, json_node(object->node))
+	{
+		const char *const *name = names;
+		struct json_at at = child_at(object, item, 0);
+		const char *nearest;
+
+		while (*name && strcmp(*name, item->string) != 0)
+			name++;
+		if (*name)
+			continue;
+		json_error(&at, err, "a known member here");
+		nearest = name_nearest(item->string, names);
+		if (nearest)
+			error_hint(err, "did you mean \"%s\"?", nearest);
+		return STATUS_BAD_INPUT;
+	}
+	return STATUS_OK;
+}
+
+enum status json_expect_format(const struct json_at *root, const char *format, struct error *err)
+{
+	struct json_at at;
+	const char *found;
+
+	if (json_member(root, "format", &at, err) != STATUS_OK ||
+		json_get_string(&at, &found, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return strcmp(found, format) == 0 ? STATUS_OK : json_error(&at, err, "\"%s\"", format);
+}
+
+enum status json_get_string(const struct json_at *at, const char **value, struct error *err)
+{
+	if (json_expect(at, JSON_STRING, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	*value = json_node(at->node)->valuestring;
+	return STATUS_OK;
+}
+
+bool json_is_int(const struct json_at *at)
+{
+	double value;
+
+	if (json_type(at) != JSON_NUMBER)
+		return false;
+	if (cJSON_IsRaw(json_node(at->node)))
+		return strpbrk(json_node(at->node)->valuestring, ".eE") == NULL;
+	value = json_node(at->node)->valuedouble;
+	/* cJSON reads through a double: beyond 2^53 neighbours would be confused */
+	return value == floor(value) && fabs(value) <= 0x1p53;
+}
+
+enum status json_get_int(const struct json_at *at, int64_t *value, struct error *err)
+{
+	const cJSON *node = json_node(at->node);
+
+	if (!json_is_int(at))
+		return json_error(at, err, "an integer");
+	*value = cJSON_IsRaw(node) ? strtoll(node->valuestring, NULL, 10)
+				   : (int64_t)node->valuedouble;
+	return STATUS_OK;
+}
+
+enum status json_get_double(const struct json_at *at, double *value, struct error *err)
+{
+	const cJSON *node = json_node(at->node);
+
+	if (json_expect(at, JSON_NUMBER, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	*value = cJSON_IsRaw(node) ? strtod(node->valuestring, NULL) : node->valuedouble;
+	return STATUS_OK;
+}
+
+enum status json_get_bool(const struct json_at *at, bool *value, struct error *err)
+{
+	if (json_expect(at, JSON_BOOL, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	*value = cJSON_IsTrue(json_node(at->node));
+	return STATUS_OK;
+}
+
+enum status json_member_string(
+	const struct json_at *object, const char *key, const char **value, struct error *err)
+{
+	struct json_at at;
+
+	if (json_member(object, key, &at, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return json_get_string(&at, value, err);
+}
+
+enum status json_member_int(
+	const struct json_at *object, const char *key, int64_t *value, struct error *err)
+{
+	struct json_at at;
+
+	if (json_member(object, key, &at, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return json_get_int(&at, value, err);
+}
+
+enum status json_member_double(
+	const struct json_at *object, const char *key, double *value, struct error *err)
+{
+	struct json_at at;
+
+	if (json_member(object, key, &at, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return json_get_double(&at, value, err);
+}
+
+void json_path(const struct json_at *at, struct text *text)
+{
+	if (!at->parent) {
+		text_append(text, "$");
+		return;
+	}
+	json_path(at->parent, text);
+	if (at->key)
+		text_appendf(text, ".%s", at->key);
+	else
+		text_appendf(text, "[%zu]", at->index);
+}
+
+enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
+{
+	struct text path = {0}, expected = {0};
+	char *found = json_print(at->node, false);
+	va_list args;
+
+	json_path(at, &path);
+	va_start(args, expectation);
+	text_append_args(&expected, expectation, args);
+	va_end(args);
+	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected %s, found %.60s%s",
+		at->file ? at->file : "JSON", path.data, expected.data, found,
+		strlen(found) > 60 ? "..." : "");
+	free(found);
+	text_release(&path);
+	text_release(&expected);
+	return STATUS_BAD_INPUT;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON, read and written. The only module that sees cJSON.
+ *
+ * Reading: json_parse() refuses what cJSON lets pass (duplicate keys, trailing text, invalid
+ * UTF-8, NUL in strings, non-finite numbers). A `struct json_at` is a cursor: a node with the way
+ * to it, so that every message reads "file: $.path[3].to: expected an integer, found a string".
+ * Cursors borrow the tree and their parent cursor; they live on the stack.
+ *
+ * Writing: json_new_object(), json_put_*(), json_push(), json_print(). Children are owned by the
+ * tree they were put in. 64-bit integers and doubles are written exactly.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct json; /* a node of the tree */
+
+enum json_type {
+	JSON_NULL,
+	JSON_BOOL,
+	JSON_NUMBER,
+	JSON_STRING,
+	JSON_ARRAY,
+	JSON_OBJECT,
+};
+
+struct json_at {
+	const struct json *node;
+	const char *file;             /* borrowed; for messages */
+	const struct json_at *parent; /* NULL at the root */
+	const char *key;              /* in the parent, if that is an object */
+	size_t index;                 /* in the parent */
+};
+
+/* ---- reading ---- */
+enum status json_parse(
+	const char *text, size_t size, const char *file, struct json **root, struct error *err);
+enum status json_load(const char *path, struct json **root, struct error *err);
+void json_free(struct json *root); /* NULL is fine */
+struct json_at json_root(const struct json *root, const char *file);
+
+enum json_type json_type(const struct json_at *at);
+size_t json_count(const struct json_at *at); /* members or elements; 0 for anything else */
+/* The index-th member (with its key) or element; index < json_count(). */
+struct json_at json_item(const struct json_at *at, size_t index);
+bool json_find(const struct json_at *object, const char *key, struct json_at *member);
+enum status json_member(const struct json_at *object, const char *key, struct json_at *member,
+	struct error *err); /* must be there */
+
+enum status json_expect(const struct json_at *at, enum json_type type, struct error *err);
+/* Refuses members that are not in names (NULL-terminated), offering the nearest. */
+enum status json_expect_keys(
+	const struct json_at *object, const char *const *names, struct error *err);
+/* Checks the member "format" of the root against e.g. "tiletune.tuned/1". */
+enum status json_expect_format(const struct json_at *root, const char *format, struct error *err);
+
+enum status json_get_string(const struct json_at *at, const char **value, struct error *err);
+enum status json_get_int(const struct json_at *at, int64_t *value, struct error *err);
+enum status json_get_double(const struct json_at *at, double *value, struct error *err);
+enum status json_get_bool(const struct json_at *at, bool *value, struct error *err);
+bool json_is_int(const struct json_at *at); /* a number without a fraction, within int64 */
+
+/* Of a member: json_member() and json_get_*() in one. */
+enum status json_member_string(
+	const struct json_at *object, const char *key, const char **value, struct error *err);
+enum status json_member_int(
+	const struct json_at *object, const char *key, int64_t *value, struct error *err);
+enum status json_member_double(
+	const struct json_at *object, const char *key, double *value, struct error *err);
+
+/* An error at this place: "file: $.path: expected <expectation>, found <what is there>". */
+enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
+	PRINTF_LIKE(3, 4);
+/* "$.path[3].to" into text. */
+void json_path(const struct json_at *at, struct text *text);
+
+/* ---- writing ---- */
+struct json *json_new_object(void);
+struct json *json_new_array(void);
+struct json *json_new_string(const char *value); /* NULL gives null */
+struct json *json_new_int(int64_t value);
+struct json *json_new_double(double value); /* not finite: null */
+struct json *json_new_bool(bool value);
+struct json *json_copy(const struct json *node);
+void json_put(struct json *object, const char *key, struct json *child); /* replaces; takes child */
+void json_put_string(struct json *object, const char *key, const char *value);
+void json_put_int(struct json *object, const char *key, int64_t value);
+void json_put_double(struct json *object, const char *key, double value);
+void json_put_bool(struct json *object, const char *key, bool value);
+void json_push(struct json *array, struct json *child);
+char *json_print(const struct json *node, bool pretty); /* caller frees; ends without newline */
+
+#endif

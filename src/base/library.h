@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared libraries at run time: one binary starts on machines with and without a GPU.
+ */
+#ifndef BASE_LIBRARY_H
+#define BASE_LIBRARY_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct library {
+	void *handle; /* NULL: not loaded */
+	char *path;   /* where the loader found it */
+};
+
+/* Loads one file or SONAME; RTLD_NOW, local. The error is the loader's own words. */
+enum status library_open(struct library *library, const char *name, struct error *err);
+/* NULL if missing. */
+void *library_symbol(const struct library *library, const char *symbol);
+void library_close(struct library *library);
+
+/* Fills a table of function pointers; every missing required symbol is named in one error. */
+struct library_entry {
+	const char *symbol;
+	size_t offset; /* of the pointer in the table */
+	int required;
+};
+enum status library_bind(const struct library *library, const struct library_entry *entries,
+	size_t count, void *table, struct error *err);
+
+#endif

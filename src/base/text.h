@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text that grows, and small helpers on strings. A zeroed struct text is an empty text; data is
+ * always terminated once something was appended.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct text {
+	char *data; /* NULL while empty */
+	size_t length;
+	size_t capacity;
+};
+
+void text_append(struct text *text, const char *string);
+void text_append_bytes(struct text *text, const void *data, size_t size);
+void text_append_char(struct text *text, char c);
+void text_appendf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+void text_append_args(struct text *text, const char *format, va_list args);
+void text_clear(struct text *text);               /* empties it, keeps the memory */
+const char *text_string(const struct text *text); /* "" while empty */
+char *text_detach(struct text *text); /* never NULL; the caller frees it; text is empty */
+void text_release(struct text *text);
+
+char *string_copy(const char *string); /* NULL gives NULL */
+char *string_copy_bytes(const char *data, size_t length);
+char *string_format(const char *format, ...) PRINTF_LIKE(1, 2);
+bool string_starts_with(const char *string, const char *prefix);
+bool string_ends_with(const char *string, const char *suffix);
+
+/* Copies with termination; truncates. size is that of the destination and must not be 0. */
+void string_put(char *destination, size_t size, const char *source);
+
+/* The name nearest to `name` by edit distance (transpositions count 1), or NULL where none is
+ * near enough to be a typing error. names ends with NULL. */
+const char *name_nearest(const char *name, const char *const *names);
+
+/* A non-negative number with one of the suffixes: "5%" -> 0.05 ; "30s", "2m", "1h", "500ms" ->
+ * seconds */
+enum status text_parse_ratio(const char *string, double *ratio, struct error *err);
+enum status text_parse_duration(const char *string, double *seconds, struct error *err);
+
+#endif

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Installs the system packages that building (and, with "test", testing) needs and this machine
+# lacks. Does nothing where all are there. Without apt-get or the right to use it, it names them.
+#
+#	tests/packages.sh build|test
+set -u
+missing=
+need() { # need PACKAGE COMMAND...: PACKAGE is missing if COMMAND fails
+	package=$1
+	shift
+	"$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+header() { printf '#include <%s>\n' "$1" | ${CC:-gcc} -E -x c - ; }
+
+command -v "${CC:-gcc}" >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
+if [ -z "$missing" ]; then
+	need libcjson-dev header cjson/cJSON.h
+	need libxxhash-dev header xxhash.h
+	need zlib1g-dev header zlib.h
+	[ "$1" = test ] && need libcmocka-dev sh -c 'printf "#include <stdarg.h>\n#include <stddef.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <cmocka.h>\n" | ${CC:-gcc} -E -x c -'
+else
+	missing="$missing libcjson-dev libxxhash-dev zlib1g-dev"
+	[ "$1" = test ] && missing="$missing libcmocka-dev"
+fi
+if [ "$1" = test ]; then
+	need python3 /usr/bin/python3 -c ''
+	need python3-jsonschema /usr/bin/python3 -c 'import jsonschema'
+	need clang-format command -v clang-format
+fi
+[ -z "$missing" ] && exit 0
+
+names=$(echo $missing)
+echo "installing: $names"
+if [ "$(id -u)" = 0 ]; then sudo=; elif command -v sudo >/dev/null 2>&1; then sudo="sudo -n"; else sudo=no; fi
+if ! command -v apt-get >/dev/null 2>&1 || [ "$sudo" = no ]; then
+	echo "These packages are missing and cannot be installed from here: $names" >&2
+	exit 1
+fi
+install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $names >/dev/null 2>&1; }
+if ! install; then
+	$sudo apt-get update >/dev/null 2>&1
+	if ! install; then
+		echo "These packages are missing and apt-get could not install them: $names" >&2
+		exit 1
+	fi
+fi

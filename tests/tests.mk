@@ -1,0 +1,56 @@
+# The test half of the Makefile. A new test is a new file:
+#   tests/unit/test_NAME.c     cmocka; first line: /* layer: LAYER */, what it links with
+#   tests/fuzz/fuzz_NAME.c     LLVMFuzzerTestOneInput; corpus in tests/fuzz/corpus/NAME/; same first line
+#   tests/bench/bench_NAME.c   prints promises, exit 1 if one is missed; same first line
+#   tests/cli/NAME.sh          a session with the binary; expected output in NAME.out
+#   tests/checks/NAME          any script; exit 0 is a pass
+
+unit_names  := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
+fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+bench_names := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
+layer_in = $(shell sed -n '1s/.*layer: *\([a-z]*\).*/\1/p' $(1))
+
+TEST_CFLAGS = -Itests -DTEST_DATA='"tests/data"' -DTEST_BUILD='"$(OUT)"' -DTEST_BINARY='"$(OUT)/tiletune"'
+
+# name, source, extra object, extra libraries
+define program_rules
+$(OUT)/tests/$(1).o: $(2) | packages-test
+	@mkdir -p $$(@D)
+	@$(if $(V),,echo "  CC   $(2)")
+	$(Q)$$(CC) $$(ALL_CFLAGS) $$(TEST_CFLAGS) -MMD -MP -MT $$@ -c -o $$@ $(2)
+$(OUT)/tests/$(1): $(OUT)/tests/$(1).o $(3) $$(call layer_libs,$(call layer_in,$(2)))
+	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(4) $$(LIBS)
+endef
+$(foreach n,$(unit_names),$(eval $(call program_rules,$(n),tests/unit/$(n).c,,-lcmocka)))
+$(foreach n,$(fuzz_names),$(eval $(call program_rules,$(n),tests/fuzz/$(n).c,$(OUT)/tests/fuzz_replay.o,)))
+$(foreach n,$(bench_names),$(eval $(call program_rules,$(n),tests/bench/$(n).c,,)))
+$(OUT)/tests/fuzz_replay.o: tests/fuzz/replay.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+define unit_rules
+.PHONY: unit-$(1)
+unit-$(1): $(OUT)/tests/test_$(1) $(FAULT_LIBRARIES)
+	$(OUT)/tests/test_$(1)
+endef
+FAULT_LIBRARIES := $(OUT)/faults/libcuda.so.1 $(OUT)/faults/libnvrtc.so.13
+$(foreach n,$(unit_names),$(eval $(call unit_rules,$(patsubst test_%,%,$(n)))))
+
+# ---- stand-ins for NVIDIA's libraries (tests/faults) ----
+fault_driver_sources := $(filter-out %/fake_nvrtc.c,$(sort $(wildcard tests/faults/*.c)))
+$(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(wildcard tests/faults/*.h) | packages
+	@mkdir -p $(@D)
+	$(Q)if [ -n "$(fault_driver_sources)" ]; then \
+		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $(fault_driver_sources) -lm -lpthread; \
+	else touch $@; fi
+$(OUT)/faults/libnvrtc.so.13: $(wildcard tests/faults/fake_nvrtc.c) | packages
+	@mkdir -p $(@D)
+	$(Q)if [ -n "$^" ]; then \
+		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libnvrtc.so.13 -o $@ $^; \
+	else touch $@; fi
+
+.PHONY: packages packages-test
+packages:
+	@[ -e $(BUILD)/.packages-build ] || { CC=$(CC) sh tests/packages.sh build && mkdir -p $(BUILD) && touch $(BUILD)/.packages-build; }
+packages-test: packages
+	@[ -e $(BUILD)/.packages-test ] || { CC=$(CC) sh tests/packages.sh test && mkdir -p $(BUILD) && touch $(BUILD)/.packages-test; }
