@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Run-time compilation: NVRTC in persistent worker processes, ahead of the GPU, behind a
+ * content-addressed cache. A compiler that crashes or hangs is killed and costs one unit.
+ *
+ *	compiler_open -> { compiler_submit* , compiler_poll* }* -> compiler_close
+ */
+#ifndef COMPILE_COMPILER_H
+#define COMPILE_COMPILER_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "kernel/build.h"
+#include "kernel/resources.h"
+#include "record/evaluation.h"
+
+struct compiler;
+
+struct compiler_options {
+	unsigned workers;        /* 0: one per core, bounded by memory */
+	const char *worker_path; /* NULL: this executable; started as `PATH worker-compile` */
+	const char
+		*nvrtc_path; /* NULL: search (TILETUNE_NVRTC, CUDA_HOME, CUDA_PATH, usual places) */
+	int driver_cuda_version;  /* 13000 for 13.0; 0: no driver; newer major versions of NVRTC are
+				   * left out */
+	const char *cache_folder; /* NULL: no cache */
+	double timeout_s;         /* per unit; 0: 120 */
+};
+
+struct compiler_entry {
+	char *name;
+	struct kernel_resources resources; /* blocks_per_sm not set */
+};
+
+struct compile_result {
+	uint64_t ticket;
+	enum outcome outcome; /* ok, compile_failed, compile_crashed, compile_timeout */
+	struct text cubin;
+	char *log;                      /* the compiler's; without the report lines when ok */
+	struct compiler_entry *entries; /* of the build unit, in its order */
+	size_t entry_count;
+	double seconds;
+	bool from_cache;
+};
+
+/* STATUS_NO_DEVICE if there is no usable NVRTC: says what was looked for and where. */
+enum status compiler_open(
+	const struct compiler_options *options, struct compiler **compiler, struct error *err);
+void compiler_close(struct compiler *compiler);                 /* kills what is under way */
+const char *compiler_identity(const struct compiler *compiler); /* "NVRTC 13.0 (V13.0.88)" */
+const char *compiler_path(const struct compiler *compiler);
+unsigned compiler_worker_count(const struct compiler *compiler);
+
+/* Queues a unit (copied). arch: "sm_90a". Results come in any order; a cached one at the next poll.
+ */
+enum status compiler_submit(struct compiler *compiler, const struct build_unit *unit,
+	const char *arch, uint64_t ticket, struct error *err);
+size_t compiler_pending(const struct compiler *compiler); /* submitted, not yet polled */
+/* True and a result (caller releases), or false when none came within timeout_s. */
+bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_result *result);
+/* File descriptors to wait on beside others; returns how many (at most max). */
+size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max);
+void compile_result_release(struct compile_result *result);
+
+/* The hidden command `worker-compile`: serves until its input closes. */
+int compile_worker_main(void);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A device as the loop sees it: something that loads candidates, verifies and samples them.
+ * Three kinds behind one table: cuda (the real GPU, in a worker process), model (a spec sheet;
+ * time is predicted), replay (a recorded journal).
+ *
+ * Requests are queued and answered by events in order; a crash or hang of the GPU's process ends
+ * in an event of the handle that was under way (crashed, timed_out), a fresh process, and, for the
+ * other handles, in their requests being served again without the caller's doing. Only when that
+ * fails repeatedly is there a DEVICE_EVENT_LOST.
+ *
+ *	device_open -> device_problem -> { device_load -> device_verify -> device_sample }* ->
+ *	device_poll ... -> device_unload -> device_close
+ */
+#ifndef DEVICE_DEVICE_H
+#define DEVICE_DEVICE_H
+
+#include <poll.h>
+
+#include "kernel/build.h"
+#include "kernel/plan.h"
+#include "record/evaluation.h"
+#include "spec/device_spec.h"
+
+struct device;
+
+/* What is written into every run: which GPU, with what around it. */
+struct device_identity {
+	char kind[16];           /* cuda, model, replay */
+	char name[256];          /* the driver's name of the GPU, or the sheet's title */
+	char uuid[64];           /* "GPU-..." or "" */
+	char driver[64];         /* "580.159.04", or "" */
+	int driver_cuda_version; /* 13000; 0 without a driver */
+	char mig[64];
+	double clock_sm_hz, clock_memory_hz;   /* now; 0 unknown */
+	double clock_sm_max_hz, power_limit_w; /* 0 unknown */
+	double anchor_us; /* the anchor kernel's median at the start; 0 unknown */
+};
+
+struct device_options {
+	const char *const *config_folders;
+	const char *worker_path; /* NULL: this executable; `PATH worker-measure` */
+	const char
+		*helpers_source; /* expanded templates/common/helpers.cu; cuda needs its cubin: */
+	const struct text *helpers_cubin;
+	double wait_s;               /* for the GPU's lock */
+	uint64_t seed;               /* of the inputs */
+	double kernel_timeout_s;     /* watchdog for one request; 0: 10 */
+	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
+};
+
+typedef uint32_t device_handle; /* 0 is none */
+
+/* One candidate to load. Everything is copied. */
+struct device_load_request {
+	uint32_t problem;   /* from device_problem() */
+	const char *family; /* replay finds its record by family and configuration */
+	const char *configuration;
+	const struct text *cubins; /* one per build unit */
+	size_t cubin_count;
+	const struct plan *plan;
+	const struct kernel_resources *resources; /* per launch, from the compiler */
+	double predicted_time_us;                 /* what the model device answers */
+};
+
+struct device_sample_request {
+	const device_handle *handles; /* interleaved round-robin */
+	size_t handle_count;
+	unsigned rounds_min, rounds_max; /* samples per handle */
+	double seconds_max;              /* for the whole request */
+	double target_ratio; /* stop when the median's half CI is below this; 0: never */
+	double give_up_us;   /* a handle whose first samples are all above stops; 0: never */
+};
+
+enum device_event_kind {
+	DEVICE_EVENT_LOADED, /* outcome ok: resources hold the driver's blocks_per_sm */
+	DEVICE_EVENT_VERIFIED,
+	DEVICE_EVENT_SAMPLED, /* one per handle of the request */
+	DEVICE_EVENT_LOST,    /* nothing more will come */
+};
+
+struct device_event {
+	enum device_event_kind kind;
+	device_handle handle;
+	enum outcome outcome;
+	char *detail;
+	struct kernel_resources *resources; /* LOADED: per launch */
+	size_t launch_count;
+	struct verification verification; /* VERIFIED */
+	double *samples_us;               /* SAMPLED */
+	size_t sample_count;
+	bool predicted; /* samples are the model's */
+	bool gave_up;   /* stopped early by give_up_us */
+	uint32_t flags; /* FLAG_MASK(THROTTLED) */
+};
+
+/* name: "cuda:0", "cuda:GPU-...", "model:h200-sxm", "replay:FILE". Errors: STATUS_BAD_INPUT for an
+ * unknown name, STATUS_NO_DEVICE with what was looked for, or who holds the lock. */
+enum status device_open(const char *name, const struct device_options *options,
+	struct device **device, struct error *err);
+void device_close(struct device *device);
+const struct device_spec *device_spec(const struct device *device);
+const struct device_identity *device_identity(const struct device *device);
+bool device_compiles(const struct device *device); /* false: replay needs no cubins */
+bool device_measures(const struct device *device); /* false: times are predicted */
+
+/* Announces a problem: tensors are filled, the reference is computed when first needed.
+ * reference_cubin may be NULL for devices that do not measure. */
+enum status device_problem(struct device *device, const char *operation, const char *problem_text,
+	const struct reference_plan *reference, const struct text *reference_cubin,
+	uint32_t *problem, struct error *err);
+/* The handle is valid at once; its event tells whether loading worked. */
+enum status device_load(struct device *device, const struct device_load_request *request,
+	device_handle *handle, struct error *err);
+enum status device_verify(struct device *device, device_handle handle, struct error *err);
+enum status device_sample(
+	struct device *device, const struct device_sample_request *request, struct error *err);
+void device_unload(struct device *device, device_handle handle);
+
+size_t device_pending(const struct device *device); /* events still to come */
+/* True and an event (caller releases), or false when none came within timeout_s. */
+bool device_poll(struct device *device, double timeout_s, struct device_event *event);
+size_t device_poll_fds(const struct device *device, struct pollfd *fds, size_t max);
+void device_event_release(struct device_event *event);
+
+/* What is in the machine, for `tiletune devices` and --device auto. */
+struct device_listing {
+	struct device_facts facts;
+	struct device_identity identity;
+	char busy_by[128]; /* who holds the lock, or "" */
+};
+/* Real GPUs; count 0 with *why set (caller frees) when there is no driver or no GPU. */
+enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
+	size_t *count, char **why, struct error *err);
+
+/* The table of a kind: one file each in src/device, one line in device.c. */
+struct device_kind;
+extern const struct device_kind *const device_kinds[];
+
+#endif

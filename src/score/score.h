@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The model's account of a candidate: occupancy, tile and wave quantization, alignment, bank
+ * conflicts, traffic, bound, predicted time. Pure functions over numbers: work (from the family),
+ * the device sheet, and resources (estimated, or read from the compiled kernel).
+ */
+#ifndef SCORE_SCORE_H
+#define SCORE_SCORE_H
+
+#include "base/json.h"
+#include "kernel/resources.h"
+#include "kernel/work.h"
+#include "spec/device_spec.h"
+
+enum occupancy_limiter {
+	LIMITER_BLOCKS,
+	LIMITER_THREADS,
+	LIMITER_REGISTERS,
+	LIMITER_SMEM,
+	LIMITER_BARRIERS,
+	LIMITER_NONE_FITS, /* not even one block */
+};
+const char *occupancy_limiter_name(enum occupancy_limiter limiter);
+
+enum bound_kind {
+	BOUND_TENSOR,
+	BOUND_FP32,
+	BOUND_MUFU,
+	BOUND_INSTRUCTIONS,
+	BOUND_SMEM,
+	BOUND_L2,
+	BOUND_DRAM,
+	BOUND_LATENCY,
+};
+const char *bound_kind_name(enum bound_kind bound);
+
+struct launch_score {
+	double tiles; /* independent units */
+	double slots_per_wave;
+	double waves; /* integer */
+	double waves_exact;
+	double wave_efficiency_ratio;
+	double tile_efficiency_ratio;
+	int blocks_per_sm;
+	double occupancy_ratio;
+	enum occupancy_limiter occupancy_limiter;
+	int regs_per_thread;
+	int64_t smem_bytes;         /* static + dynamic, without the system's reserve */
+	double bank_conflict_ratio; /* wavefronts needed / least possible, over all accesses */
+	double lines_per_row_ratio; /* cache lines touched / least possible, mean over tiles' rows
+				     */
+	double sectors_per_row_ratio;
+	double dram_bytes, l2_bytes;
+	double arithmetic_intensity; /* FLOP per DRAM byte */
+	enum bound_kind bound;
+	double predicted_time_us;
+};
+
+struct score {
+	struct launch_score *launches; /* owned */
+	size_t launch_count;
+	size_t longest; /* index of the launch with the longest predicted time */
+	bool regs_estimated;
+	double predicted_time_us; /* of all launches */
+	double predicted_tflops;
+};
+
+/* resources: one per launch, or NULL to use the work's estimates. A launch that cannot run (0
+ * blocks per SM) gets an infinite time. */
+void score_compute(const struct device_spec *device, const struct work *work,
+	const struct kernel_resources *resources, struct score *score);
+void score_release(struct score *score);
+struct json *score_to_json(const struct score *score); /* names as in the tuned file */
+/* For tables: reads back what score_to_json() wrote. */
+enum status score_from_json(const struct json_at *at, struct score *score, struct error *err);
+
+/* Blocks of a launch that fit on one SM and why not more (NVIDIA's cuda_occupancy.h). */
+int occupancy_blocks_per_sm(const struct device_spec *device, int threads, int regs_per_thread,
+	int64_t smem_static_bytes, int64_t smem_dynamic_bytes, enum occupancy_limiter *limiter);
+
+#endif

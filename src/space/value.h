@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values of the expression language. Strings and lists are borrowed: they live as long as the
+ * expression, operation or space that they came from.
+ */
+#ifndef SPACE_VALUE_H
+#define SPACE_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum value_type {
+	VALUE_NONE, /* not bound yet */
+	VALUE_BOOL,
+	VALUE_INT,
+	VALUE_REAL,
+	VALUE_STRING,
+	VALUE_LIST,
+};
+
+struct value_list;
+
+struct value {
+	enum value_type type;
+	union {
+		bool boolean;
+		int64_t integer;
+		double real;
+		const char *string;
+		const struct value_list *list;
+	};
+};
+
+struct value_list {
+	struct value *items;
+	size_t count;
+};
+
+struct value value_bool(bool boolean);
+struct value value_int(int64_t integer);
+struct value value_real(double real);
+struct value value_string(const char *string);
+
+bool value_equal(struct value a, struct value b); /* Python's ==: 1 == 1.0 == True */
+const char *value_type_name(enum value_type type);
+/* As the command line and the JSON files write it: 128, 0.5, true, bf16 (no quotes). */
+void value_format(struct value value, struct text *text);
+
+#endif

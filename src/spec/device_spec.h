@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is known of a GPU model: limits from the driver's tables, rates from a spec sheet
+ * (configs/devices/NAME.json, every figure with its source), names visible to expressions.
+ *
+ * A real GPU without a sheet works too: what the driver tells plus the default rates of its
+ * architecture (device_spec_complete()), marked by `from_sheet = false`.
+ */
+#ifndef SPEC_DEVICE_SPEC_H
+#define SPEC_DEVICE_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "space/expression.h"
+#include "spec/dtype.h"
+
+/* Pipes that work goes through; one row of spec/pipe.def each (name, unit). */
+enum pipe {
+#define PIPE(id, name, unit, summary) PIPE_##id,
+#include "spec/pipe.def"
+#undef PIPE
+	PIPE_COUNT
+};
+const char *pipe_name(enum pipe pipe); /* "tensor_mma_flop" */
+int pipe_find(const char *name);       /* -1 if unknown */
+
+struct device_spec {
+	char *name;     /* "h200-sxm": file and user-visible name */
+	char *title;    /* "NVIDIA H200 SXM5 141 GB" */
+	char **matches; /* patterns of the driver's device names that the sheet is for; NULL-ended
+			 */
+	bool from_sheet;
+	int compute_capability; /* 90 for 9.0 */
+	char arch[16];          /* what NVRTC is asked for: "sm_90a" */
+
+	int64_t sm_count, warp_size;
+	int64_t max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
+	int64_t regs_per_block, regs_per_sm;
+	int64_t smem_per_block_bytes;  /* opt-in maximum */
+	int64_t smem_static_max_bytes; /* 49152: what needs no opt-in */
+	int64_t smem_per_sm_bytes, smem_reserved_bytes;
+	int64_t l2_bytes, dram_bytes;
+
+	double clock_hz;        /* boost clock that the rates below are meant at */
+	double tensor_clock_hz; /* sustained under dense tensor load; = clock_hz if unknown */
+	double dram_bytes_per_s;
+	double l2_bytes_per_clock;        /* whole chip */
+	double smem_bytes_per_clock_sm;   /* 128 */
+	double instructions_per_clock_sm; /* 4 warp instructions */
+	/* FLOP (or operations, bytes) per clock and SM by pipe and dtype; 0: does not exist. Pipes
+	 * without a dtype use DTYPE_FP32's column. */
+	double rate[PIPE_COUNT][DTYPE_COUNT];
+	double launch_us; /* of one more kernel in a stream or graph */
+	double dram_latency_us, l2_latency_us, sync_us;
+	/* largest number of clusters of 1,2,4,8,16 blocks (one block per SM) that fit at once */
+	int64_t max_clusters[5];
+	bool max_clusters_measured;
+};
+
+/* Looks for NAME.json under <folder>/devices of every folder; "" or NULL name: the embedded
+ * default. Errors: not found (nearest name offered), broken sheet (file and JSON path). */
+enum status device_spec_load(const char *name, const char *const *config_folders,
+	struct device_spec **spec, struct error *err);
+enum status device_spec_parse(const char *json, size_t size, const char *file,
+	struct device_spec **spec, struct error *err);
+void device_spec_free(struct device_spec *spec);
+/* Names of all sheets that can be loaded, NULL-terminated; caller frees each and the array. */
+char **device_spec_names(const char *const *config_folders);
+
+/* What the driver tells of a real GPU; fields 0 or "" where it does not. */
+struct device_facts {
+	char name[256];
+	int compute_capability;
+	int64_t sm_count, warp_size, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
+	int64_t regs_per_block, regs_per_sm, smem_per_block_bytes, smem_per_sm_bytes;
+	int64_t smem_reserved_bytes, l2_bytes, dram_bytes;
+	double clock_hz, memory_clock_hz;
+	int64_t memory_bus_bits;
+};
+/* The sheet that matches (name, compute capability, SM count), limits overridden by the facts;
+ * else the facts plus the default rates of the architecture. */
+enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
+	struct device_spec **spec, struct error *err);
+
+/* Names and values visible to expressions, in a fixed order. */
+size_t device_spec_name_count(void);
+const char *device_spec_name(size_t index);
+struct value device_spec_value(const struct device_spec *spec, size_t index);
+
+#endif
