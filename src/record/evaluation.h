@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/statistics.h"
 #include "kernel/resources.h"

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiletune explain: why a configuration is what it is.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/common.h"
+#include "cli/show.h"
+#include "results/tuned.h"
+#include "tune/explanation.h"
+
+struct explain_options {
+	struct common_options common;
+	struct bench_options bench;
+	struct string_list problems, families;
+	const char *config, *where;
+};
+
+#define AT(member) offsetof(struct explain_options, member)
+
+static const struct option explain_option_table[] = {
+	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
+		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key", NULL},
+	{"family", 'f', OPTION_STRINGS, AT(families), "NAME", "only this family; may be repeated",
+		NULL},
+	{"config", 'c', OPTION_STRING, AT(config), "CONFIG",
+		"BM=128,...; what is left out is filled in by the model", NULL},
+	{"where", 'w', OPTION_STRING, AT(where), "EXPR", "only configurations for which this holds",
+		NULL},
+	BENCH_OPTIONS(struct explain_options),
+	COMMON_OPTIONS(struct explain_options),
+	{0},
+};
+
+struct explain {
+	const struct explain_options *options;
+	struct workbench bench;
+	struct problem_list problems;
+	struct json *candidates; /* of one problem */
+	struct text reasons;     /* why families are left out */
+	size_t explained;
+};
+
+static void print_fact(const struct fact *fact)
+{
+	struct text value = {0};
+
+	value_format(fact->value, &value);
+	printf("    %-32s %s%s%s\n", fact->name, text_string(&value), fact->unit[0] ? " " : "",
+		fact->unit);
+	text_release(&value);
+}
+
+static void print_explanation(const struct explanation *explanation)
+{
+	const struct bound_family *bound = explanation->bound;
+	struct text configuration = {0}, filled = {0};
+
+	configuration_format(bound, explanation->configuration, &configuration);
+	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
+		if (explanation->filled_in[i])
+			text_appendf(&filled, "%s%s", filled.length ? ", " : "",
+				space_parameter_name(bound->space, i));
+	printf("  %s {%s}\n", family_name(bound->family), text_string(&configuration));
+	if (filled.length)
+		printf("    filled in by the model: %s\n", filled.data);
+	show_why(stdout, &explanation->score, "    ");
+	if (explanation->score.launch_count > 1)
+		for (size_t i = 0; i < explanation->score.launch_count; i++)
+			printf("    launch %zu: predicted %.2f us\n", i + 1,
+				explanation->score.launches[i].predicted_time_us);
+	if (explanation->compile_problem)
+		printf("    does not compile: %s\n", explanation->compile_problem);
+	for (size_t i = 0; i < explanation->fact_count; i++)
+		print_fact(&explanation->facts[i]);
+	text_release(&configuration);
+	text_release(&filled);
+}
+
+static enum status explain_family(struct explain *explain, const struct family *family,
+	const struct problem *problem, struct error *err)
+{
+	const struct device_spec *device = device_spec(explain->bench.device);
+	const char *config = explain->options->config ? explain->options->config : "";
+	struct bound_family *bound = NULL;
+	struct completion completion = {0};
+	struct explanation explanation = {0};
+	struct text why = {0};
+	struct error reason = {0};
+	bool applies, found = false;
+	enum status status = family_applies(family, problem, device, &applies, &why, err);
+
+	if (status == STATUS_OK && !applies)
+		text_appendf(&explain->reasons, "\n  %s does not apply: %s", family_name(family),
+			text_string(&why));
+	text_clear(&why);
+	if (status == STATUS_OK && applies)
+		status = family_bind(family, problem, device, explain->options->where, &bound, err);
+	if (status == STATUS_OK && applies)
+		status = completion_find(bound, config, &found, &completion, &why, &reason);
+	if (status != STATUS_OK && reason.message[0]) {
+		/* a parameter or value that this family does not know: another one may */
+		text_appendf(&explain->reasons, "\n  %s", reason.message);
+		if (reason.hint[0])
+			text_appendf(&explain->reasons, " (%s)", reason.hint);
+		status = STATUS_OK;
+	}
+	if (why.length)
+		text_appendf(&explain->reasons, "\n  %s", why.data);
+	if (status == STATUS_OK && found)
+		status = explanation_make(&explain->bench, bound, &completion, &explanation, err);
+	if (status == STATUS_OK && found) {
+		explain->explained++;
+		if (explain->options->common.json)
+			json_push(explain->candidates, explanation_to_json(&explanation));
+		else
+			print_explanation(&explanation);
+	}
+	explanation_release(&explanation);
+	completion_release(&completion);
+	bound_family_free(bound);
+	text_release(&why);
+	return status;
+}
+
+static bool asked_for(const struct explain_options *options, const struct family *family)
+{
+	const char *name = family_name(family), *slash = strchr(name, '/');
+
+	if (!options->families.count)
+		return true;
+	for (size_t i = 0; i < options->families.count; i++)
+		if (strcmp(options->families.items[i], name) == 0 ||
+			(slash && strcmp(options->families.items[i], slash + 1) == 0))
+			return true;
+	return false;
+}
+
+static enum status explain_problem(
+	struct explain *explain, const struct problem *problem, struct error *err)
+{
+	const struct device_spec *device = device_spec(explain->bench.device);
+	enum status status = STATUS_OK;
+
+	explain->candidates = json_new_array();
+	explain->explained = 0;
+	text_clear(&explain->reasons);
+	if (!explain->options->common.json)
+		printf("%s %s on %s\n", operation_name(problem->operation), problem->text,
+			device->title);
+	for (size_t i = 0; i < explain->bench.catalogue.family_count && status == STATUS_OK; i++) {
+		const struct family *family = explain->bench.catalogue.families[i];
+
+		if (family_operation(family) == problem->operation &&
+			!family_is_composite(family) && asked_for(explain->options, family))
+			status = explain_family(explain, family, problem, err);
+	}
+	if (status == STATUS_OK && !explain->explained)
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a family that can do this, found none%s", problem->text,
+			text_string(&explain->reasons));
+	if (status == STATUS_OK && explain->options->common.json) {
+		struct json *json = json_new_object();
+
+		json_put_string(json, "format", "tiletune.explain/1");
+		json_put_string(json, "operation", operation_name(problem->operation));
+		json_put(json, "problem", problem_to_json(problem));
+		json_put(json, "device",
+			tuned_device_json(device, device_identity(explain->bench.device)->name));
+		json_put(json, "candidates", explain->candidates);
+		explain->candidates = NULL;
+		status = common_write_json("-", json, err);
+		json_free(json);
+	}
+	json_free(explain->candidates);
+	explain->candidates = NULL;
+	return status;
+}
+
+static enum status run(void *options_, const struct string_list *positional, struct error *err)
+{
+	struct explain explain = {.options = options_};
+	const struct explain_options *options = options_;
+	char **roots = roots_find(&options->common.paths);
+	const struct operation *operation;
+	enum status status = common_bench(&options->common, &options->bench, positional->items[0],
+		true, false, roots, &explain.bench, err);
+
+	if (status == STATUS_OK)
+		status = catalogue_operation(
+			&explain.bench.catalogue, positional->items[0], &operation, err);
+	for (size_t i = 0; i < options->families.count && status == STATUS_OK; i++) {
+		const struct family *family;
+
+		status = catalogue_family(&explain.bench.catalogue, operation,
+			options->families.items[i], &family, err);
+	}
+	for (size_t i = 0; i < options->problems.count && status == STATUS_OK; i++)
+		status = problem_parse(
+			operation, options->problems.items[i], &explain.problems, err);
+	if (status == STATUS_OK && !explain.problems.count) {
+		error_set(err, STATUS_BAD_INPUT, "explain: expected a problem, found none");
+		status = error_hint(err, "-p M=4096,N=4096,K=4096,dtype=bf16");
+	}
+	for (size_t i = 0; i < explain.problems.count && status == STATUS_OK; i++)
+		status = explain_problem(&explain, explain.problems.items[i], err);
+	problem_list_release(&explain.problems);
+	text_release(&explain.reasons);
+	workbench_release(&explain.bench);
+	roots_free(roots);
+	return status;
+}
+
+const struct command command_explain = {
+	.name = "explain",
+	.summary = "Tell why a configuration is fast or slow: tiles, waves, occupancy, bound",
+	.arguments = "OPERATION -p PROBLEM [--family F] [--config BM=128,...]",
+	.description =
+		"Scores one configuration per family by the model, with the registers and shared\n"
+		"memory of the really compiled kernel where a compiler is found. Without --config "
+		"it is\n"
+		"the one that the model likes best.",
+	.examples = "  tiletune explain gemm -p M=1793,N=1793,K=1793,dtype=fp16 --family mma "
+		    "--config BM=256,BN=128 --device model:a100-sxm4",
+	.options = explain_option_table,
+	.options_size = sizeof(struct explain_options),
+	.positional_min = 1,
+	.positional_max = 1,
+	.run = run,
+};

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiletune tune: the main job.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "cli/common.h"
+#include "cli/run_record.h"
+#include "cli/show.h"
+#include "cli/suite.h"
+
+struct tune_options {
+	struct common_options common;
+	struct bench_options bench;
+	struct string_list problems, families;
+	const char *suite, *where, *effort, *strategy, *output, *journal;
+	double budget_s;
+	unsigned seed;
+	bool fresh, dry_run, progress, no_journal;
+};
+
+#define AT(member) offsetof(struct tune_options, member)
+
+static const struct option tune_option_table[] = {
+	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
+		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key", NULL},
+	{"suite", 's', OPTION_STRING, AT(suite), "FILE", "a list of problems (configs/suites)",
+		NULL},
+	{"family", 'f', OPTION_STRINGS, AT(families), "NAME", "only this family; may be repeated",
+		NULL},
+	{"where", 'w', OPTION_STRING, AT(where), "EXPR", "only configurations for which this holds",
+		NULL},
+	{"effort", 'e', OPTION_STRING, AT(effort), "EFFORT", "how much is tried; default quick",
+		"estimate|quick|thorough|exhaustive"},
+	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME", "time per problem, finals aside",
+		NULL},
+	{"strategy", 0, OPTION_STRING, AT(strategy), "NAME", "instead of the effort's own", NULL},
+	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the search and of the inputs; default 1",
+		NULL},
+	{"output", 'o', OPTION_STRING, AT(output), "FILE", "the tuned file; default tuned.json",
+		NULL},
+	{"journal", 0, OPTION_STRING, AT(journal), "FILE",
+		"default: beside the tuned file, X.journal.jsonl", NULL},
+	{"no-journal", 0, OPTION_FLAG, AT(no_journal), NULL, "keep none: nothing can be resumed",
+		NULL},
+	{"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start anew even if a run was interrupted",
+		NULL},
+	{"dry-run", 'n', OPTION_FLAG, AT(dry_run), NULL,
+		"print the size of the space and what each constraint removes", NULL},
+	{"progress", 0, OPTION_FLAG, AT(progress), NULL, "show progress though this is no terminal",
+		NULL},
+	BENCH_OPTIONS(struct tune_options),
+	COMMON_OPTIONS(struct tune_options),
+	{0},
+};
+
+/* Everything of one run. */
+struct tuning {
+	struct tune_options *options;
+	char **roots;
+	struct suite suite;
+	struct workbench bench;
+	struct problem_list problems;
+	struct tuned tuned;
+	struct journal *journal;
+	struct journal_record record;
+	char *output, *journal_path;
+	char run_id[RUN_ID_SIZE];
+};
+
+static enum status read_problems(struct tuning *tuning, const char *operation_name_,
+	const struct operation **operation, struct error *err)
+{
+	const struct tune_options *options = tuning->options;
+	enum status status =
+		catalogue_operation(&tuning->bench.catalogue, operation_name_, operation, err);
+
+	for (size_t i = 0; i < options->problems.count && status == STATUS_OK; i++)
+		status = problem_parse(
+			*operation, options->problems.items[i], &tuning->problems, err);
+	for (size_t i = 0;
+		tuning->suite.problems && tuning->suite.problems[i] && status == STATUS_OK; i++)
+		status = problem_parse(
+			*operation, tuning->suite.problems[i], &tuning->problems, err);
+	if (status == STATUS_OK && !tuning->problems.count) {
+		error_set(err, STATUS_BAD_INPUT, "tune: expected a problem, found none");
+		error_hint(err, "-p M=4096,N=4096,K=4096,dtype=bf16, or --suite FILE");
+		return STATUS_BAD_INPUT;
+	}
+	return status;
+}
+
+static const struct effort *chosen_effort(const struct tuning *tuning)
+{
+	const char *name = tuning->options->effort ? tuning->options->effort
+			   : tuning->suite.effort  ? tuning->suite.effort
+						   : "quick";
+
+	return effort_find(name);
+}
+
+static struct pool_options chosen_pool(const struct tuning *tuning, bool score)
+{
+	const struct tune_options *options = tuning->options;
+
+	return (struct pool_options){.families = options->families.count ? options->families.items
+									 : tuning->suite.families,
+		.where = options->where ? options->where : tuning->suite.where,
+		.score = score};
+}
+
+/* A family that was asked for by name must exist, before anything is opened or compiled. */
+static enum status check_families(
+	const struct tuning *tuning, const struct operation *operation, struct error *err)
+{
+	struct pool_options pool = chosen_pool(tuning, false);
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; pool.families && pool.families[i] && status == STATUS_OK; i++) {
+		const struct family *family;
+
+		status = catalogue_family(
+			&tuning->bench.catalogue, operation, pool.families[i], &family, err);
+	}
+	return status;
+}
+
+static enum status dry_run(struct tuning *tuning, struct error *err)
+{
+	struct pool_options options = chosen_pool(tuning, false);
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < tuning->problems.count && status == STATUS_OK; i++) {
+		struct pool pool;
+
+		status = pool_open(&tuning->bench.catalogue, tuning->problems.items[i],
+			device_spec(tuning->bench.device), &options, &pool, err);
+		if (status != STATUS_OK)
+			break;
+		show_space(stdout, &pool);
+		pool_release(&pool);
+	}
+	return status;
+}
+
+static bool to_stdout(const struct tuning *tuning)
+{
+	return strcmp(tuning->output, "-") == 0;
+}
+
+static enum status choose_files(struct tuning *tuning, struct error *err)
+{
+	const struct tune_options *options = tuning->options;
+
+	tuning->output = string_copy(options->output ? options->output : "tuned.json");
+	if (options->journal) {
+		tuning->journal_path = string_copy(options->journal);
+	} else if (to_stdout(tuning) || !string_ends_with(tuning->output, ".json")) {
+		char *folder = path_cache_folder();
+		enum status status = directory_make(folder, err);
+
+		tuning->journal_path = path_join(folder, "tuned.journal.jsonl");
+		free(folder);
+		return status;
+	} else {
+		tuning->journal_path = string_format("%.*s.journal.jsonl",
+			(int)(strlen(tuning->output) - strlen(".json")), tuning->output);
+	}
+	return STATUS_OK;
+}
+
+/* The tuned file that stands already, if it is one of this GPU model; else an empty one. */
+static enum status open_tuned(struct tuning *tuning, struct error *err)
+{
+	const struct device_spec *spec = device_spec(tuning->bench.device);
+	struct json *device = tuned_device_json(spec, device_identity(tuning->bench.device)->name);
+	enum status status = STATUS_OK;
+
+	if (to_stdout(tuning) || !file_exists(tuning->output) ||
+		strcmp(tuning->output, "/dev/null") == 0) {
+		tuned_init(&tuning->tuned, tuning->output, device);
+		return STATUS_OK;
+	}
+	status = tuned_load(tuning->output, &tuning->tuned, err);
+	if (status == STATUS_OK)
+		status = tuned_same_device(&tuning->tuned, device, err);
+	else
+		error_hint(err, "to replace a file that is no tuned file, remove it first");
+	json_free(device);
+	return status;
+}
+
+static enum status open_journal(struct tuning *tuning, const char *signature,
+	const struct journal_run **resume, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	*resume = NULL;
+	if (tuning->options->no_journal)
+		return STATUS_OK;
+	if (!tuning->options->fresh && file_exists(tuning->journal_path)) {
+		status = journal_read(tuning->journal_path, &tuning->record, err);
+		if (status != STATUS_OK)
+			return error_hint(err, "--journal names another file, --no-journal none");
+		*resume = journal_resumable(&tuning->record, signature);
+	}
+	return journal_open(tuning->journal_path, &tuning->journal, err);
+}
+
+static enum status begin_run(struct tuning *tuning, const struct operation *operation,
+	struct session *session, struct error *err)
+{
+	const struct pool_options *pool = &session->pool;
+	struct run_description run = {.bench = &tuning->bench,
+		.operation = operation_name(operation),
+		.problems = &tuning->problems,
+		.effort = session->effort->name,
+		.families = pool->families,
+		.where = pool->where,
+		.budget_s = session->budget_s,
+		.seed = session->seed,
+		.strategy = session->strategy};
+	char signature[HASH_SIZE];
+	enum status status;
+
+	run_signature(&run, signature);
+	run_new_id(tuning->run_id);
+	session->run_id = tuning->run_id;
+	status = open_journal(tuning, signature, &session->resume, err);
+	session->journal = tuning->journal;
+	if (status == STATUS_OK && tuning->journal)
+		status = journal_write(tuning->journal, "run",
+			run_journal_line(&run, tuning->run_id, signature), err);
+	tuned_put_run(&tuning->tuned, run_tuned_json(&run, tuning->run_id));
+	return status;
+}
+
+static enum status finish_run(struct tuning *tuning, enum status outcome, struct error *err)
+{
+	struct json *line;
+
+	if (!tuning->journal || outcome == STATUS_INTERRUPTED || outcome == STATUS_NO_DEVICE)
+		return STATUS_OK;
+	line = json_new_object();
+	json_put_string(line, "run", tuning->run_id);
+	json_put_int(line, "status", (int64_t)outcome);
+	return journal_write(tuning->journal, "finish", line, err);
+}
+
+static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)
+{
+	const struct tune_options *options = tuning->options;
+	bool machine = options->common.json || to_stdout(tuning);
+	struct show show = {.talk = machine ? stderr : stdout,
+		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
+	struct session session = {.bench = &tuning->bench,
+		.problems = &tuning->problems,
+		.effort = chosen_effort(tuning),
+		.budget_s = options->budget_s,
+		.pool = chosen_pool(tuning, true),
+		.strategy = options->strategy,
+		.seed = options->seed ? options->seed : 1,
+		.tuned = &tuning->tuned,
+		.tuned_path = to_stdout(tuning) ? NULL : tuning->output,
+		.interrupted = &common_interrupted,
+		.observer = show_observer(&show),
+		.keep_going = tuning->problems.count > 1};
+	struct error finish_error = {0};
+	enum status status;
+
+	if (!session.effort)
+		return error_set(err, STATUS_BAD_INPUT,
+			"effort: expected estimate, quick, thorough or exhaustive");
+	status = open_tuned(tuning, err);
+	if (status == STATUS_OK)
+		status = begin_run(tuning, operation, &session, err);
+	if (status != STATUS_OK)
+		return status;
+	status = session_run(&session, err);
+	if (finish_run(tuning, status, &finish_error) != STATUS_OK && status == STATUS_OK) {
+		*err = finish_error;
+		status = finish_error.status;
+	}
+	if (to_stdout(tuning) || options->common.json) {
+		enum status written = common_write_json(
+			"-", tuning->tuned.root, status == STATUS_OK ? err : &finish_error);
+
+		status = status == STATUS_OK ? written : status;
+	}
+	if (status == STATUS_OK && !machine)
+		printf("wrote %s%s%s\n", tuning->output, tuning->journal ? " and " : "",
+			tuning->journal ? tuning->journal_path : "");
+	return status;
+}
+
+static void tuning_release(struct tuning *tuning)
+{
+	journal_close(tuning->journal);
+	journal_record_release(&tuning->record);
+	tuned_release(&tuning->tuned);
+	problem_list_release(&tuning->problems);
+	workbench_release(&tuning->bench);
+	suite_release(&tuning->suite);
+	roots_free(tuning->roots);
+	free(tuning->output);
+	free(tuning->journal_path);
+}
+
+static enum status run(void *options_, const struct string_list *positional, struct error *err)
+{
+	struct tuning tuning = {.options = options_};
+	struct tune_options *options = tuning.options;
+	const struct operation *operation = NULL;
+	const char *name = positional->count ? positional->items[0] : NULL;
+	enum status status = STATUS_OK;
+
+	tuning.roots = roots_find(&options->common.paths);
+	if (options->suite)
+		status = suite_load(options->suite, tuning.roots, &tuning.suite, err);
+	if (status == STATUS_OK && !name)
+		name = tuning.suite.operation;
+	if (status == STATUS_OK && !name) {
+		status =
+			error_set(err, STATUS_BAD_INPUT, "tune: expected an operation, found none");
+		error_hint(err, "`tiletune families` lists operations and families");
+	}
+	if (status == STATUS_OK)
+		status = common_bench(&options->common, &options->bench, name, true,
+			!options->dry_run, tuning.roots, &tuning.bench, err);
+	if (status == STATUS_OK)
+		status = read_problems(&tuning, name, &operation, err);
+	if (status == STATUS_OK)
+		status = check_families(&tuning, operation, err);
+	if (status == STATUS_OK && options->dry_run)
+		status = dry_run(&tuning, err);
+	else if (status == STATUS_OK && (status = choose_files(&tuning, err)) == STATUS_OK)
+		status = tune(&tuning, operation, err);
+	tuning_release(&tuning);
+	return status;
+}
+
+const struct command command_tune = {
+	.name = "tune",
+	.summary = "Find the fastest configuration of a problem and write it to the tuned file",
+	.arguments = "OPERATION -p PROBLEM... | --suite FILE",
+	.description = "Every family of the operation that applies competes. Candidates are scored "
+		       "by the\n"
+		       "model, compiled at run time, compared with a reference, timed; the fastest "
+		       "are timed\n"
+		       "again interleaved. A run that was interrupted goes on where it stopped.\n"
+		       "Without a GPU, --device auto uses the embedded device model: kernels are "
+		       "compiled for\n"
+		       "real, times are predicted and marked so.",
+	.examples =
+		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"
+		"  tiletune tune gemm -p M=1,16,128,N=4096,K=4096,dtype=bf16 --effort thorough -o "
+		"gemm.json\n"
+		"  tiletune tune gemm -p M=1793,N=1793,K=1793,dtype=fp16 --device model:a100-sxm4",
+	.options = tune_option_table,
+	.options_size = sizeof(struct tune_options),
+	.positional_max = 1,
+	.run = run,
+};

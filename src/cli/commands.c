@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of commands. A new command is one file that ends in a `const struct command`, and one
+ * line here.
+ */
+#include <string.h>
+
+#include "cli/option.h"
+
+extern const struct command command_tune, command_explain, command_devices, command_families,
+	command_validate, command_help, command_worker_compile, command_worker_measure;
+
+const struct command *const commands[] = {
+	&command_tune,
+	&command_explain,
+	&command_devices,
+	&command_families,
+	&command_validate,
+	&command_help,
+	&command_worker_compile,
+	&command_worker_measure,
+	NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		if (strcmp((*command)->name, name) == 0)
+			return *command;
+	return NULL;
+}

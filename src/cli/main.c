@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiletune: finds the command, parses its options, runs it, says what went wrong.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/common.h"
+
+static void interrupt(int signal_number)
+{
+	(void)signal_number;
+	/* a second one ends us at once: the journal is written line by line anyway */
+	if (common_interrupted)
+		_Exit(STATUS_INTERRUPTED);
+	common_interrupted = 1;
+}
+
+static void handle_signals(void)
+{
+	struct sigaction action = {.sa_handler = interrupt};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a worker or a reader that is gone is an error, not our end */
+}
+
+static void report(const struct error *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "tiletune: %s\n", err->message);
+	if (err->hint[0])
+		fprintf(stderr, "hint: %s\n", err->hint);
+}
+
+static enum status unknown_command(const char *name, struct error *err)
+{
+	const char *names[64];
+	size_t count = 0;
+	const char *nearest;
+
+	for (const struct command *const *command = commands; *command && count < 63; command++)
+		if (!(*command)->hidden)
+			names[count++] = (*command)->name;
+	names[count] = NULL;
+	nearest = name_nearest(name, names);
+	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);
+	if (nearest)
+		return error_hint(err, "did you mean `tiletune %s`?", nearest);
+	return error_hint(err, "`tiletune help` lists the commands");
+}
+
+static enum status run_command(
+	const struct command *command, int count, char **arguments, struct error *err)
+{
+	void *options = memory_zeroed(1, command->options_size);
+	struct string_list positional = {0};
+	struct text help_text = {0};
+	bool help;
+	enum status status =
+		option_parse(command, count, arguments, options, &positional, &help, err);
+
+	if (status == STATUS_OK && help) {
+		option_help(command, &help_text);
+		status = common_write("-", help_text.data, err);
+		text_release(&help_text);
+	} else if (status == STATUS_OK) {
+		status = command->run(options, &positional, err);
+	}
+	option_release(command, options);
+	string_list_release(&positional);
+	free(options);
+	return status;
+}
+
+int main(int count, char **arguments)
+{
+	struct error err = {0};
+	const char *name = count > 1 ? arguments[1] : "help";
+	const struct command *command;
+	enum status status;
+
+	handle_signals();
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	if (strcmp(name, "--version") == 0) {
+		printf("tiletune %s%s%s\n", tiletune_version, tiletune_commit[0] ? " " : "",
+			tiletune_commit);
+		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;
+	}
+	command = command_find(name);
+	if (command)
+		status = run_command(command, count > 2 ? count - 2 : 0, arguments + 2, &err);
+	else
+		status = unknown_command(name, &err);
+	/* a command that answers by its exit code alone (check) leaves no message */
+	if (status != STATUS_OK && err.message[0])
+		report(&err);
+	if (fflush(stdout) != 0 && status == STATUS_OK) {
+		fprintf(stderr, "tiletune: writing to standard output: %s\n", strerror(errno));
+		status = STATUS_FAILED;
+	}
+	return (int)status;
+}

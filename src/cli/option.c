@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/option.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+void string_list_add(struct string_list *list, const char *item)
+{
+	if (list->count + 1 >= list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 8;
+		list->items = memory_resize(list->items, list->capacity, sizeof(*list->items));
+	}
+	list->items[list->count++] = item;
+	list->items[list->count] = NULL;
+}
+
+void string_list_release(struct string_list *list)
+{
+	free(list->items);
+	*list = (struct string_list){0};
+}
+
+static void *place(const struct option *option, void *options)
+{
+	return (char *)options + option->offset;
+}
+
+static enum status unknown_option(
+	const struct command *command, const char *name, struct error *err)
+{
+	const char *names[64];
+	size_t count = 0;
+	const char *nearest;
+
+	for (const struct option *option = command->options; option->name && count < 63; option++)
+		names[count++] = option->name;
+	names[count] = NULL;
+	nearest = name_nearest(name, names);
+	error_set(err, STATUS_BAD_INPUT, "%s: expected an option of this command, found --%s",
+		command->name, name);
+	if (nearest)
+		return error_hint(err, "did you mean --%s?", nearest);
+	return error_hint(err, "`tiletune help %s` lists them", command->name);
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+	size_t length = strlen(value);
+
+	for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+		if (strncmp(at, value, length) == 0 && (at[length] == '|' || at[length] == '\0'))
+			return true;
+	return false;
+}
+
+static enum status store_count(const char *value, unsigned *count, struct error *err)
+{
+	char *end;
+	unsigned long number;
+
+	errno = 0;
+	number = strtoul(value, &end, 10);
+	if (errno || end == value || *end || value[0] == '-' || number > UINT_MAX)
+		return error_set(
+			err, STATUS_BAD_INPUT, "expected a whole number, found \"%s\"", value);
+	*count = (unsigned)number;
+	return STATUS_OK;
+}
+
+static enum status store(
+	const struct option *option, const char *value, void *options, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	if (option->choices && !is_choice(option->choices, value))
+		status = error_set(err, STATUS_BAD_INPUT, "expected one of %s, found \"%s\"",
+			option->choices, value);
+	else if (option->type == OPTION_STRING)
+		*(const char **)place(option, options) = value;
+	else if (option->type == OPTION_STRINGS)
+		string_list_add(place(option, options), value);
+	else if (option->type == OPTION_COUNT)
+		status = store_count(value, place(option, options), err);
+	else if (option->type == OPTION_DURATION)
+		status = text_parse_duration(value, place(option, options), err);
+	else if (option->type == OPTION_RATIO)
+		status = text_parse_ratio(value, place(option, options), err);
+	return status == STATUS_OK ? status : error_context(err, "--%s", option->name);
+}
+
+static const struct option *find_long(
+	const struct command *command, const char *name, size_t length)
+{
+	for (const struct option *option = command->options; option->name; option++)
+		if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+			return option;
+	return NULL;
+}
+
+struct cursor {
+	int at, count;
+	char **arguments;
+};
+
+static enum status take_value(struct cursor *cursor, const struct option *option,
+	const char *attached, void *options, struct error *err)
+{
+	if (!attached) {
+		if (cursor->at + 1 >= cursor->count)
+			return error_set(err, STATUS_BAD_INPUT, "--%s: expected %s, found nothing",
+				option->name, option->argument);
+		attached = cursor->arguments[++cursor->at];
+	}
+	return store(option, attached, options, err);
+}
+
+static enum status parse_long(
+	const struct command *command, struct cursor *cursor, void *options, struct error *err)
+{
+	const char *name = cursor->arguments[cursor->at] + 2;
+	const char *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+	const struct option *option = find_long(command, name, length);
+	bool negated = false;
+
+	if (!option && string_starts_with(name, "no-")) {
+		option = find_long(command, name + 3, length - 3);
+		negated = option && option->type == OPTION_FLAG;
+		option = negated ? option : NULL;
+	}
+	if (!option) {
+		char *plain = string_copy_bytes(name, length);
+		enum status status = unknown_option(command, plain, err);
+
+		free(plain);
+		return status;
+	}
+	if (option->type != OPTION_FLAG)
+		return take_value(cursor, option, equals ? equals + 1 : NULL, options, err);
+	if (equals)
+		return error_set(err, STATUS_BAD_INPUT, "--%s: expected no value, found \"%s\"",
+			option->name, equals + 1);
+	*(bool *)place(option, options) = !negated;
+	return STATUS_OK;
+}
+
+static enum status parse_letter(
+	const struct command *command, struct cursor *cursor, void *options, struct error *err)
+{
+	const char *word = cursor->arguments[cursor->at];
+	const struct option *option = command->options;
+
+	while (option->name && option->letter != word[1])
+		option++;
+	if (!option->name) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: expected an option of this command, found -%c", command->name,
+			word[1]);
+		return error_hint(err, "`tiletune help %s` lists them", command->name);
+	}
+	if (option->type != OPTION_FLAG)
+		return take_value(cursor, option, word[2] ? word + 2 : NULL, options, err);
+	if (word[2])
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected -%c alone, found \"%s\"",
+			command->name, word[1], word);
+	*(bool *)place(option, options) = true;
+	return STATUS_OK;
+}
+
+static enum status check_positional(
+	const struct command *command, const struct string_list *positional, struct error *err)
+{
+	if (positional->count >= command->positional_min &&
+		positional->count <= command->positional_max)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %zu argument%s", command->name,
+		command->arguments, positional->count, positional->count == 1 ? "" : "s");
+	return error_hint(err, "`tiletune help %s` shows how it is used", command->name);
+}
+
+enum status option_parse(const struct command *command, int count, char **arguments, void *options,
+	struct string_list *positional, bool *help, struct error *err)
+{
+	struct cursor cursor = {.count = count, .arguments = arguments};
+	bool only_positional = false;
+	enum status status = STATUS_OK;
+
+	*help = false;
+	for (; cursor.at < count && status == STATUS_OK; cursor.at++) {
+		const char *word = arguments[cursor.at];
+
+		if (!only_positional && strcmp(word, "--") == 0)
+			only_positional = true;
+		else if (!only_positional &&
+			 (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0))
+			*help = true;
+		else if (!only_positional && string_starts_with(word, "--"))
+			status = parse_long(command, &cursor, options, err);
+		else if (!only_positional && word[0] == '-' && word[1])
+			status = parse_letter(command, &cursor, options, err);
+		else
+			string_list_add(positional, word);
+		if (*help)
+			return STATUS_OK;
+	}
+	return status == STATUS_OK ? check_positional(command, positional, err) : status;
+}
+
+void option_release(const struct command *command, void *options)
+{
+	for (const struct option *option = command->options; option->name; option++)
+		if (option->type == OPTION_STRINGS)
+			string_list_release(place(option, options));
+}
+
+void option_help(const struct command *command, struct text *text)
+{
+	text_appendf(text, "usage: tiletune %s %s\n\n%s.\n", command->name, command->arguments,
+		command->summary);
+	if (command->description)
+		text_appendf(text, "\n%s\n", command->description);
+	text_append(text, "\noptions:\n");
+	for (const struct option *option = command->options; option->name; option++) {
+		struct text left = {0};
+
+		if (option->letter)
+			text_appendf(&left, "  -%c, --%s", option->letter, option->name);
+		else
+			text_appendf(&left, "      --%s", option->name);
+		if (option->argument)
+			text_appendf(&left, " %s", option->argument);
+		text_append(text, left.data);
+		if (left.length > 30)
+			text_append_char(text, '\n');
+		text_appendf(text, "%*s%s", left.length > 30 ? 32 : (int)(32 - left.length), "",
+			option->help);
+		if (option->choices)
+			text_appendf(text, " (%s)", option->choices);
+		text_append_char(text, '\n');
+		text_release(&left);
+	}
+	text_append(text, "  -h, --help                    this text\n");
+	if (command->examples)
+		text_appendf(text, "\nexamples:\n%s\n", command->examples);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One table of options per command: it drives parsing, --help, the man page and completion.
+ *
+ * Values land in the command's own struct (zeroed before), at the offset that the table names.
+ */
+#ifndef CLI_OPTION_H
+#define CLI_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+enum option_type {
+	OPTION_FLAG,     /* bool; --no-NAME resets it */
+	OPTION_STRING,   /* const char *, borrowed from argv */
+	OPTION_STRINGS,  /* struct string_list: may be given several times */
+	OPTION_COUNT,    /* unsigned */
+	OPTION_DURATION, /* double, seconds: 30s, 500ms, 2m */
+	OPTION_RATIO,    /* double: 5% or 0.05 */
+};
+
+struct string_list {
+	const char **items; /* NULL-terminated once not empty; borrowed strings */
+	size_t count, capacity;
+};
+
+struct option {
+	const char *name; /* long name, without dashes; NULL ends the table */
+	char letter;      /* 0: none */
+	enum option_type type;
+	size_t offset;
+	const char *argument; /* as --help shows it: "FILE"; NULL for flags */
+	const char *help;
+	const char *choices; /* "a|b|c": anything else is refused; NULL: anything */
+};
+
+struct command {
+	const char *name;
+	const char *summary;     /* one line */
+	const char *arguments;   /* "OPERATION -p PROBLEM..." */
+	const char *description; /* paragraphs for --help and the man page */
+	const char *examples;    /* one command a line */
+	const struct option *options;
+	size_t options_size; /* of the command's struct */
+	unsigned positional_min, positional_max;
+	bool hidden;
+	enum status (*run)(void *options, const struct string_list *positional, struct error *err);
+};
+
+extern const struct command *const commands[]; /* NULL-terminated */
+const struct command *command_find(const char *name);
+
+void string_list_add(struct string_list *list, const char *item);
+void string_list_release(struct string_list *list);
+
+/* Parses what follows the command's name. *help: --help was asked for (nothing else was checked).
+ * Errors: STATUS_BAD_INPUT, with the nearest option for an unknown one. */
+enum status option_parse(const struct command *command, int count, char **arguments, void *options,
+	struct string_list *positional, bool *help, struct error *err);
+/* Frees the lists inside a command's struct. */
+void option_release(const struct command *command, void *options);
+void option_help(const struct command *command, struct text *text);
+
+#endif

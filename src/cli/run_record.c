@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/run_record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/common.h"
+#include "results/tuned.h"
+
+void run_signature(const struct run_description *run, char signature[HASH_SIZE])
+{
+	const struct device_identity *device = device_identity(run->bench->device);
+	struct hash *hash = hash_new();
+	double numbers[2] = {run->budget_s, (double)run->seed};
+
+	hash_add_string(hash, run->operation);
+	for (size_t i = 0; i < run->problems->count; i++)
+		hash_add_string(hash, run->problems->items[i]->text);
+	hash_add_string(hash, run->effort);
+	for (size_t i = 0; run->families && run->families[i]; i++)
+		hash_add_string(hash, run->families[i]);
+	hash_add_string(hash, run->where ? run->where : "");
+	hash_add_string(hash, run->strategy ? run->strategy : "");
+	hash_add(hash, numbers, sizeof(numbers));
+	hash_add_string(hash, device->kind);
+	hash_add_string(hash, device->name);
+	hash_add_string(hash, device->uuid);
+	hash_add_string(hash, device->driver);
+	if (run->bench->compiler)
+		hash_add_string(hash, compiler_identity(run->bench->compiler));
+	catalogue_hash(&run->bench->catalogue, hash);
+	hash_finish(hash, signature);
+}
+
+void run_new_id(char id[RUN_ID_SIZE])
+{
+	time_t now = time(NULL);
+	struct tm utc;
+	char date[24];
+	struct {
+		double clock;
+		pid_t pid;
+	} salt;
+
+	memset(&salt, 0, sizeof(salt));
+	salt.clock = clock_seconds();
+	salt.pid = getpid();
+	gmtime_r(&now, &utc);
+	strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &utc);
+	snprintf(id, RUN_ID_SIZE, "%s-%06x", date,
+		(unsigned)(hash_bytes(&salt, sizeof(salt), 0) & 0xffffff));
+}
+
+/* The command as it was given, without folders of this machine. */
+static char *command_line(void)
+{
+	struct text raw = {0}, line = {0};
+
+	if (file_read("/proc/self/cmdline", &raw, NULL) == STATUS_OK) {
+		for (size_t at = 0; at < raw.length; at += strlen(raw.data + at) + 1)
+			text_appendf(&line, "%s%s", at ? " " : "",
+				at ? raw.data + at : path_name(raw.data));
+	}
+	text_release(&raw);
+	return text_detach(&line);
+}
+
+static struct json *toolchain_json(void)
+{
+	struct json *json = json_new_object();
+
+	json_put_string(json, "version", tiletune_version);
+	json_put_string(json, "commit", tiletune_commit);
+	return json;
+}
+
+static void put_common(struct json *json, const struct run_description *run, const char *id)
+{
+	const struct device_identity *device = device_identity(run->bench->device);
+	char date[CLOCK_DATE_SIZE];
+	char *command = command_line();
+	struct json *clocks = json_new_object();
+
+	clock_date(date);
+	json_put_string(json, "id", id);
+	json_put_string(json, "date", date);
+	json_put_string(json, "command", command);
+	json_put(json, "tiletune", toolchain_json());
+	json_put_string(json, "driver", device->driver);
+	json_put_string(json, "nvrtc",
+		run->bench->compiler ? compiler_identity(run->bench->compiler) : NULL);
+	json_put_string(json, "uuid", device->uuid);
+	json_put_double(clocks, "sm_mhz", device->clock_sm_hz * 1e-6);
+	json_put_double(clocks, "sm_max_mhz", device->clock_sm_max_hz * 1e-6);
+	json_put_double(clocks, "memory_mhz", device->clock_memory_hz * 1e-6);
+	json_put(json, "clocks", clocks);
+	json_put_double(json, "power_limit_w", device->power_limit_w);
+	json_put_string(json, "mig", device->mig);
+	json_put_double(json, "anchor_us", device->anchor_us);
+	free(command);
+}
+
+struct json *run_journal_line(
+	const struct run_description *run, const char *id, const char *signature)
+{
+	const struct device_identity *identity = device_identity(run->bench->device);
+	struct json *json = json_new_object(), *options = json_new_object();
+
+	json_put_string(json, "format", "tiletune.journal/1");
+	put_common(json, run, id);
+	json_put_string(json, "signature", signature);
+	json_put_string(json, "device_kind", identity->kind);
+	json_put(
+		json, "device", tuned_device_json(device_spec(run->bench->device), identity->name));
+	json_put_string(options, "effort", run->effort);
+	json_put_string(options, "where", run->where);
+	json_put_string(options, "strategy", run->strategy);
+	json_put_double(options, "budget_s", run->budget_s);
+	json_put_int(options, "seed", (int64_t)run->seed);
+	json_put(json, "options", options);
+	return json;
+}
+
+struct json *run_tuned_json(const struct run_description *run, const char *id)
+{
+	struct json *json = json_new_object();
+
+	put_common(json, run, id);
+	json_put_string(json, "device", device_identity(run->bench->device)->kind);
+	return json;
+}

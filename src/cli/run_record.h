@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is written down of a run: in the journal, in the tuned file, and its signature, by which an
+ * interrupted run is found again.
+ */
+#ifndef CLI_RUN_RECORD_H
+#define CLI_RUN_RECORD_H
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "tune/workbench.h"
+
+enum {
+	RUN_ID_SIZE = 40
+};
+
+struct run_description {
+	const struct workbench *bench;
+	const char *operation;
+	const struct problem_list *problems;
+	const char *effort;
+	const char *const *families; /* NULL or empty: all */
+	const char *where;
+	const char *strategy;
+	double budget_s;
+	uint64_t seed;
+};
+
+/* Problems, families and their sources, effort, device, toolchain: two runs with the same signature
+ * measure the same things. */
+void run_signature(const struct run_description *run, char signature[HASH_SIZE]);
+/* Date, process and some randomness: "20260131T120000-1a2b3c". */
+void run_new_id(char id[RUN_ID_SIZE]);
+struct json *run_journal_line(
+	const struct run_description *run, const char *id, const char *signature);
+struct json *run_tuned_json(const struct run_description *run, const char *id);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "tune/entry.h"
+
+static const double draw_every_seconds = 0.1;
+
+static void clear_line(const struct show *show)
+{
+	if (show->progress)
+		fputs("\r\033[K", stderr);
+}
+
+static void begin(void *context, const struct pool *pool, size_t problem, size_t count)
+{
+	struct show *show = context;
+
+	clear_line(show);
+	if (count > 1)
+		fprintf(show->talk, "[%zu/%zu] ", problem + 1, count);
+	fprintf(show->talk, "%s %s on %s\n", operation_name(pool->problem->operation),
+		pool->problem->text, pool->device->title);
+	for (size_t f = 0; f < pool->family_count; f++)
+		fprintf(show->talk, "  %-14s %10.0f configurations, %zu legal\n",
+			family_name(pool->families[f].bound->family), pool->families[f].product,
+			pool->families[f].count);
+	if (pool->left_out)
+		for (const char *line = pool->left_out; *line; line = strchr(line, '\n') + 1)
+			fprintf(show->talk, "  %.*s\n", (int)strcspn(line, "\n"), line);
+	fflush(show->talk);
+}
+
+static void progress(void *context, const struct session_progress *now)
+{
+	struct show *show = context;
+	double clock = clock_seconds();
+	char left[32] = "";
+	char best[160] = "";
+
+	if (!show->progress || (clock - show->last_drawn < draw_every_seconds && !now->finals))
+		return;
+	show->last_drawn = clock;
+	if (isfinite(now->seconds_left) && now->seconds_left > 0)
+		clock_format_duration(now->seconds_left, left, sizeof(left));
+	else if (now->evaluated && now->total > now->evaluated)
+		clock_format_duration(now->seconds / (double)now->evaluated *
+					      (double)(now->total - now->evaluated),
+			left, sizeof(left));
+	if (isfinite(now->best_us))
+		snprintf(best, sizeof(best), ", best %.2f us %s{%.60s}", now->best_us,
+			now->best_family, now->best_configuration);
+	fprintf(stderr, "\r\033[K%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
+		now->finals ? "final: " : "", now->evaluated, now->total,
+		now->seconds > 0 ? (double)now->evaluated / now->seconds : 0, now->compiling,
+		left[0] ? ", at most " : "", left, left[0] ? " left" : "");
+	fprintf(stderr, "%.80s", best);
+	fflush(stderr);
+}
+
+void show_why(FILE *out, const struct score *score, const char *indent)
+{
+	const struct launch_score *longest;
+
+	if (!score->launch_count)
+		return;
+	longest = &score->launches[score->longest];
+	fprintf(out,
+		"%s%.0f tiles on %.0f slots: %.0f wave%s (%.2f exactly), wave efficiency %.0f%%, "
+		"tile efficiency %.1f%%\n",
+		indent, longest->tiles, longest->slots_per_wave, longest->waves,
+		longest->waves > 1 ? "s" : "", longest->waves_exact,
+		100 * longest->wave_efficiency_ratio, 100 * longest->tile_efficiency_ratio);
+	fprintf(out,
+		"%s%d block%s per SM (occupancy %.0f%%, limited by %s), %d registers%s, %.1f KiB "
+		"shared memory\n",
+		indent, longest->blocks_per_sm, longest->blocks_per_sm == 1 ? "" : "s",
+		100 * longest->occupancy_ratio, occupancy_limiter_name(longest->occupancy_limiter),
+		longest->regs_per_thread, score->regs_estimated ? " (estimated)" : "",
+		(double)longest->smem_bytes / 1024);
+	fprintf(out, "%sbound by %s; predicted %.2f us, %.1f TFLOP/s", indent,
+		bound_kind_name(longest->bound), score->predicted_time_us, score->predicted_tflops);
+	if (longest->bank_conflict_ratio > 1.005)
+		fprintf(out, "; bank conflicts x%.2f", longest->bank_conflict_ratio);
+	if (longest->lines_per_row_ratio > 1.005)
+		fprintf(out, "; %.0f%% more cache lines than aligned rows",
+			100 * (longest->lines_per_row_ratio - 1));
+	fputc('\n', out);
+}
+
+static void show_row(FILE *out, const char *label, const struct evaluated *evaluated, double flop)
+{
+	const struct evaluation *evaluation = &evaluated->evaluation;
+	double spread = 50 * (evaluation->time.ci95_high - evaluation->time.ci95_low) /
+			evaluation->time.median;
+
+	fprintf(out, "  %-10s %10.2f us", label, evaluation->time.median);
+	if (!evaluation->predicted)
+		fprintf(out, " +-%.1f%%", spread);
+	fprintf(out, " %8.1f TFLOP/s  %s {%s}\n", flop / evaluation->time.median * 1e-6,
+		evaluation->family, evaluation->configuration);
+}
+
+/* The next best that is no tie, or the best tie. */
+static const struct evaluated *runner_up(const struct problem_result *result)
+{
+	const struct evaluated *best = NULL;
+
+	for (size_t i = 0; i < result->evaluated->count; i++) {
+		const struct evaluated *item = &result->evaluated->items[i];
+
+		if (i == result->winner || item->evaluation.outcome != OUTCOME_OK ||
+			(item->final != result->evaluated->items[result->winner].final))
+			continue;
+		if (!best || item->evaluation.time.median < best->evaluation.time.median)
+			best = item;
+	}
+	return best;
+}
+
+static void show_ties(FILE *out, const struct problem_result *result)
+{
+	size_t ties = 0;
+
+	for (size_t i = 0; i < result->evaluated->count; i++)
+		ties += result->tied[i] && i != result->winner;
+	if (ties)
+		fprintf(out,
+			"  %zu other%s level with it (within 1%% or its noise); the winner is "
+			"chosen by rule\n",
+			ties, ties == 1 ? " is" : "s are");
+}
+
+static void show_model(FILE *out, const struct problem_result *result)
+{
+	struct model_quality quality = model_quality(result->pool, result->evaluated);
+	size_t rank = pool_rank(result->pool, result->evaluated->items[result->winner].candidate);
+
+	fprintf(out, "  the model ranked it %zu of %zu", rank + 1, result->pool->count);
+	if (quality.measured > 2)
+		fprintf(out,
+			"; over %zu measured: rank correlation %.2f, regret of its first 1/4/8/16: "
+			"%.1f/%.1f/%.1f/%.1f%%",
+			quality.measured, quality.rank_correlation, 100 * quality.regret[0],
+			100 * quality.regret[1], 100 * quality.regret[2], 100 * quality.regret[3]);
+	fputc('\n', out);
+}
+
+static void show_outcomes(FILE *out, const struct problem_result *result)
+{
+	char took[32];
+
+	clock_format_duration(result->seconds, took, sizeof(took));
+	fprintf(out, "  %zu of %zu evaluated in %s", result->evaluated->count, result->pool->count,
+		took);
+	if (result->resumed)
+		fprintf(out, " (%zu taken over from an earlier run)", result->resumed);
+	fputs(": ", out);
+	for (int i = 0, shown = 0; i < OUTCOME_COUNT; i++)
+		if (result->outcomes[i])
+			fprintf(out, "%s%zu %s", shown++ ? ", " : "", result->outcomes[i],
+				outcome_name((enum outcome)i));
+	fprintf(out, "\n  stopped because %s\n",
+		result->stopped_because ? result->stopped_because : "it was interrupted");
+}
+
+static void end(void *context, const struct problem_result *result)
+{
+	struct show *show = context;
+	const struct evaluated *winner = &result->evaluated->items[result->winner];
+	const struct evaluated *second = runner_up(result);
+	double flop = 0;
+
+	clear_line(show);
+	problem_flop(result->pool->problem, &flop, NULL);
+	fprintf(show->talk, "%s\n", winner->evaluation.predicted ? "predicted, not measured:" : "");
+	show_row(show->talk, "winner", winner, flop);
+	show_why(show->talk, &winner->evaluation.score, "             ");
+	if (second) {
+		show_row(show->talk, "runner-up", second, flop);
+		fprintf(show->talk, "             %.1f%% slower\n",
+			100 * (second->evaluation.time.median / winner->evaluation.time.median -
+				      1));
+	}
+	show_ties(show->talk, result);
+	if (!winner->evaluation.predicted)
+		show_model(show->talk, result);
+	show_outcomes(show->talk, result);
+	if (result->kept)
+		fprintf(show->talk, "  the tuned file keeps its entry: %s\n", result->kept);
+	fflush(show->talk);
+}
+
+static void failed(void *context, const struct problem *problem, const struct error *err)
+{
+	struct show *show = context;
+
+	clear_line(show);
+	fprintf(show->talk, "  failed: %s: %s\n", problem->text, err->message);
+}
+
+struct session_observer show_observer(struct show *show)
+{
+	return (struct session_observer){.context = show,
+		.begin = begin,
+		.progress = progress,
+		.end = end,
+		.failed = failed};
+}
+
+void show_space(FILE *out, const struct pool *pool)
+{
+	for (size_t f = 0; f < pool->family_count; f++) {
+		const struct pool_family *family = &pool->families[f];
+		const struct space *space = family->bound->space;
+
+		fprintf(out, "%s: %s\n", family_name(family->bound->family), pool->problem->text);
+		fprintf(out, "  raw product  %15.0f\n", family->product);
+		for (size_t i = 0; i < space_constraint_count(space); i++)
+			if (family->removed.by_constraint[i] > 0)
+				fprintf(out, "  removed      %15.0f  by %s\n%32s(%s)\n",
+					family->removed.by_constraint[i],
+					space_constraint_text(space, i), "",
+					space_constraint_why(space, i));
+		fprintf(out, "  legal        %15zu\n", family->count);
+	}
+	if (pool->left_out)
+		fputs(pool->left_out, out);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `tune` shows a person: progress while it runs, a table at the end of each problem.
+ */
+#ifndef CLI_SHOW_H
+#define CLI_SHOW_H
+
+#include <stdio.h>
+
+#include "tune/session.h"
+
+struct show {
+	FILE *talk;    /* stderr with --json or -o -, else stdout */
+	bool progress; /* draw a line that is overwritten */
+	double last_drawn;
+	bool predicted;
+};
+
+struct session_observer show_observer(struct show *show);
+
+/* "tiles 512 in 4 waves (tail 88% full)": why a score is what it is. */
+void show_why(FILE *out, const struct score *score, const char *indent);
+/* What each constraint removed. */
+void show_space(FILE *out, const struct pool *pool);
+
+#endif

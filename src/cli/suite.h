@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Suites: committed lists of problems (configs/suites/NAME.json).
+ *
+ *	{"format": "tiletune.suite/1", "name", "summary", "operation",
+ *	 "problems": ["M=4096,...", ...], "where": "...", "families": [...], "effort": "..."}
+ */
+#ifndef CLI_SUITE_H
+#define CLI_SUITE_H
+
+#include "base/json.h"
+
+struct suite {
+	struct json *root;
+	char *file;
+	const char *operation;
+	const char *where;     /* NULL: the whole space */
+	const char *effort;    /* NULL: the command's */
+	const char **problems; /* NULL-terminated */
+	const char **families; /* NULL-terminated; empty: all */
+};
+
+/* name: a file, or a name looked for as <root>/configs/suites/NAME.json. */
+enum status suite_load(
+	const char *name, char *const *roots, struct suite *suite, struct error *err);
+void suite_release(struct suite *suite);
+
+#endif

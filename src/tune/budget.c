@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/budget.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+const struct effort efforts[] = {
+	{
+		.name = "estimate",
+		.summary = "score everything, compile the best few, measure nothing",
+		.strategy = "model_top",
+		.evaluations = 16,
+		.seconds = 50,
+		.stall = SIZE_MAX,
+		.measures = false,
+		.rounds_min = 1,
+		.rounds_max = 1,
+		.finalists = 1,
+		.final_rounds = 1,
+	},
+	{
+		.name = "quick",
+		.summary = "a few hundred candidates that the model and the measurements point at",
+		.strategy = "guided",
+		.evaluations = 320,
+		.seconds = 8,
+		.stall = 128,
+		.stall_ratio = 0.003,
+		.measures = true,
+		.give_up_ratio = 1.4,
+		.rounds_min = 4,
+		.rounds_max = 16,
+		.finalists = 8,
+		.final_rounds = 40,
+	},
+	{
+		.name = "thorough",
+		.summary = "a few thousand candidates",
+		.strategy = "guided",
+		.evaluations = 4000,
+		.seconds = 120,
+		.stall = 1000,
+		.stall_ratio = 0.002,
+		.measures = true,
+		.give_up_ratio = 1.4,
+		.rounds_min = 6,
+		.rounds_max = 30,
+		.finalists = 12,
+		.final_rounds = 80,
+	},
+	{
+		.name = "exhaustive",
+		.summary = "every legal candidate",
+		.strategy = "exhaustive",
+		.evaluations = SIZE_MAX,
+		.seconds = INFINITY,
+		.stall = SIZE_MAX,
+		.measures = true,
+		.give_up_ratio = 3.0,
+		.rounds_min = 4,
+		.rounds_max = 16,
+		.finalists = 12,
+		.final_rounds = 80,
+	},
+	{0},
+};
+
+const struct effort *effort_find(const char *name)
+{
+	for (const struct effort *effort = efforts; effort->name; effort++)
+		if (strcmp(effort->name, name) == 0)
+			return effort;
+	return NULL;
+}
+
+void budget_start(struct budget *budget, const struct effort *effort, double seconds)
+{
+	*budget = (struct budget){.effort = effort,
+		.seconds = seconds > 0 ? seconds : effort->seconds,
+		.started = clock_seconds(),
+		.best_us = INFINITY};
+}
+
+void budget_count(struct budget *budget, double time_us)
+{
+	budget->evaluations++;
+	budget->since_gain++;
+	if (time_us < budget->best_us) {
+		if (!(time_us > budget->best_us * (1 - budget->effort->stall_ratio)))
+			budget->since_gain = 0;
+		budget->best_us = time_us;
+	}
+}
+
+const char *budget_spent(const struct budget *budget)
+{
+	if (budget->evaluations >= budget->effort->evaluations)
+		return "the effort's number of evaluations is reached";
+	if (clock_seconds() - budget->started >= budget->seconds)
+		return "the time budget is spent";
+	if (budget->since_gain >= budget->effort->stall)
+		return "nothing better came for a while";
+	return NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Effort: how much of a space is looked at, and how carefully. One row each; a new effort is a
+ * new row.
+ */
+#ifndef TUNE_BUDGET_H
+#define TUNE_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct effort {
+	const char *name;
+	const char *summary;
+	const char *strategy; /* search/strategy.h */
+	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
+	double seconds;       /* at most, per problem, finals aside; infinite: no limit */
+	size_t stall;         /* stop after so many evaluations without a gain; SIZE_MAX: never */
+	double stall_ratio;   /* what counts as a gain */
+	bool measures;        /* false: the model's time is the answer */
+	double give_up_ratio; /* stop sampling a candidate this much slower than the best */
+	unsigned rounds_min, rounds_max; /* samples of the first look */
+	unsigned finalists;
+	unsigned final_rounds;
+};
+
+extern const struct effort efforts[];               /* ends with a NULL name */
+const struct effort *effort_find(const char *name); /* NULL if unknown */
+
+/* Keeps count while a problem is searched. */
+struct budget {
+	const struct effort *effort;
+	double seconds; /* the effort's, or --budget */
+	double started; /* clock_seconds() */
+	size_t evaluations;
+	size_t since_gain;
+	double best_us; /* infinite: none yet */
+};
+
+void budget_start(struct budget *budget, const struct effort *effort, double seconds);
+/* Counts an evaluation; time_us is infinite if it failed. */
+void budget_count(struct budget *budget, double time_us);
+/* Why the search should end, or NULL. Borrowed. */
+const char *budget_spent(const struct budget *budget);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The end of a problem: winner, entry, tuned file.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "tune/entry.h"
+#include "tune/search.h"
+#include "tune/select.h"
+
+/* Those whose times may be compared: the finalists, where there was a final. */
+static bool competes(const struct search *search, const struct evaluated *evaluated)
+{
+	bool finals = device_measures(search->session->bench->device);
+
+	return evaluated->evaluation.outcome == OUTCOME_OK && (evaluated->final || !finals);
+}
+
+static struct contender contender_of(const struct search *search, const struct evaluated *evaluated)
+{
+	const struct evaluation *evaluation = &evaluated->evaluation;
+	struct contender contender = {.median_us = evaluation->time.median,
+		.ci95_low_us = evaluation->time.ci95_low,
+		.ci95_high_us = evaluation->time.ci95_high,
+		.predicted_us = search->pool.predicted_us[evaluated->candidate],
+		.order = evaluated->candidate,
+		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
+
+	if (evaluation->score.launch_count) {
+		const struct launch_score *longest =
+			&evaluation->score.launches[evaluation->score.longest];
+
+		contender.smem_bytes = (double)longest->smem_bytes;
+		contender.regs_per_thread = longest->regs_per_thread;
+	}
+	return contender;
+}
+
+/* Indices into evaluated of those that compete. */
+static size_t gather(const struct search *search, struct contender *contenders, size_t *indices)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		const struct evaluated *evaluated = &search->evaluated.items[i];
+
+		if (!competes(search, evaluated))
+			continue;
+		indices[count] = i;
+		contenders[count++] = contender_of(search, evaluated);
+	}
+	return count;
+}
+
+static void find_best_of_families(const struct search *search, size_t winner, size_t *best)
+{
+	for (size_t f = 0; f < search->pool.family_count; f++)
+		best[f] = SIZE_MAX;
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		const struct evaluated *evaluated = &search->evaluated.items[i];
+		uint32_t family = search->pool.family_of[evaluated->candidate];
+
+		if (!competes(search, evaluated))
+			continue;
+		if (best[family] == SIZE_MAX ||
+			evaluated->evaluation.time.median <
+				search->evaluated.items[best[family]].evaluation.time.median)
+			best[family] = i;
+	}
+	best[search->pool.family_of[search->evaluated.items[winner].candidate]] = winner;
+}
+
+static enum status nothing_works(const struct search *search, struct error *err)
+{
+	size_t counts[OUTCOME_COUNT] = {0};
+	const char *detail = NULL;
+	struct text text = {0};
+
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		const struct evaluation *evaluation = &search->evaluated.items[i].evaluation;
+
+		counts[evaluation->outcome]++;
+		if (!detail)
+			detail = evaluation->detail;
+	}
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		if (counts[i])
+			text_appendf(&text, "%s%zu %s", text.length ? ", " : "", counts[i],
+				outcome_name((enum outcome)i));
+	error_set(err, STATUS_FAILED,
+		"%s: expected a candidate that works, found none of %zu (%s); the first said: "
+		"%.900s",
+		search->pool.problem->text, search->evaluated.count, text_string(&text),
+		detail ? detail : "nothing");
+	text_release(&text);
+	return STATUS_FAILED;
+}
+
+static enum status store_entry(
+	struct search *search, struct json *entry, const char **kept, struct error *err)
+{
+	struct session *session = search->session;
+	enum status status = STATUS_OK;
+
+	if (session->journal) {
+		struct json *line = json_new_object();
+
+		json_put_int(line, "problem", (int64_t)search->number);
+		json_put(line, "entry", json_copy(entry));
+		status = journal_write(session->journal, "entry", line, err);
+	}
+	tuned_put_entry(session->tuned, json_copy(entry), kept);
+	if (status == STATUS_OK && session->tuned_path)
+		status = tuned_save(session->tuned, session->tuned_path, err);
+	return status;
+}
+
+enum status search_conclude(struct search *search, struct error *err)
+{
+	const struct session_observer *observer = &search->session->observer;
+	size_t total = search->evaluated.count;
+	struct contender *contenders = memory_zeroed(total, sizeof(*contenders));
+	size_t *indices = memory_zeroed(total, sizeof(*indices));
+	bool *level = memory_zeroed(total, sizeof(*level));
+	bool *tied = memory_zeroed(total, sizeof(*tied));
+	size_t *best = memory_zeroed(search->pool.family_count, sizeof(*best));
+	size_t count = gather(search, contenders, indices);
+	struct problem_result result = {.pool = &search->pool,
+		.evaluated = &search->evaluated,
+		.tied = tied,
+		.resumed = search->resumed,
+		.stopped_because = search->stopped_because,
+		.seconds = clock_seconds() - search->budget.started};
+	struct json *entry = NULL;
+	enum status status = STATUS_OK;
+
+	if (!count) {
+		status = nothing_works(search, err);
+		goto cleanup;
+	}
+	result.winner = indices[select_winner(contenders, count, level)];
+	for (size_t i = 0; i < count; i++)
+		tied[indices[i]] = level[i];
+	for (size_t i = 0; i < total; i++)
+		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
+	find_best_of_families(search, result.winner, best);
+	status = entry_new(&search->pool, &search->evaluated, result.winner, tied, best,
+		search->session->run_id, !device_measures(search->session->bench->device), &entry,
+		err);
+	if (status == STATUS_OK)
+		status = store_entry(search, entry, &result.kept, err);
+	result.entry = entry;
+	if (status == STATUS_OK && observer->end)
+		observer->end(observer->context, &result);
+cleanup:
+	json_free(entry);
+	free(contenders);
+	free(indices);
+	free(level);
+	free(tied);
+	free(best);
+	return status;
+}

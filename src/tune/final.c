@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/final.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* A candidate this much slower in the first look cannot win the final. */
+static const double final_reach_ratio = 1.06;
+static const double final_seconds_per_finalist = 0.25;
+static const double final_target_ratio = 0.002;
+
+struct finalist {
+	struct evaluated *evaluated;
+	struct flight flight;
+	bool loaded;
+};
+
+static int compare_medians(const void *a, const void *b)
+{
+	const struct evaluated *x = *(struct evaluated *const *)a;
+	const struct evaluated *y = *(struct evaluated *const *)b;
+	double difference = x->evaluation.time.median - y->evaluation.time.median;
+
+	if (difference < 0 || difference > 0)
+		return difference < 0 ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+}
+
+/* Who goes to the final; caller frees. */
+static struct finalist *choose(struct search *search, size_t *count)
+{
+	struct evaluated_list *list = &search->evaluated;
+	struct evaluated **order = memory_zeroed(list->count, sizeof(*order));
+	bool *family_seen = memory_zeroed(search->pool.family_count, sizeof(*family_seen));
+	struct finalist *finalists;
+	size_t ok = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].evaluation.outcome == OUTCOME_OK)
+			order[ok++] = &list->items[i];
+	qsort(order, ok, sizeof(*order), compare_medians);
+	finalists = memory_zeroed(ok, sizeof(*finalists));
+	*count = 0;
+	for (size_t i = 0; i < ok; i++) {
+		uint32_t family = search->pool.family_of[order[i]->candidate];
+		bool near = order[i]->evaluation.time.median <=
+			    order[0]->evaluation.time.median * final_reach_ratio;
+		bool first = !family_seen[family];
+
+		family_seen[family] = true;
+		if ((near && i < search->session->effort->finalists) || first ||
+			(ptrdiff_t)order[i]->candidate == search->incumbent)
+			finalists[(*count)++].evaluated = order[i];
+	}
+	free(order);
+	free(family_seen);
+	return finalists;
+}
+
+/* Next event of the device; false when it has none left. */
+static bool next_event(struct search *search, struct device_event *event)
+{
+	struct device *device = search->session->bench->device;
+
+	while (device_pending(device) && !*search->session->interrupted)
+		if (device_poll(device, 0.2, event))
+			return true;
+	return false;
+}
+
+static struct finalist *finalist_of(struct finalist *finalists, size_t count, device_handle handle)
+{
+	for (size_t i = 0; i < count; i++)
+		if (finalists[i].flight.handle == handle)
+			return &finalists[i];
+	return NULL;
+}
+
+static enum status load_all(
+	struct search *search, struct finalist *finalists, size_t count, struct error *err)
+{
+	struct device_event event;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+		struct flight *flight = &finalists[i].flight;
+		bool moved = false;
+
+		status = flight_start(
+			&search->setup, finalists[i].evaluated->candidate, flight, err);
+		while (status == STATUS_OK && flight->stage == FLIGHT_COMPILING && !moved) {
+			status = flight_check_compiled(&search->setup, flight, &moved, err);
+			if (status == STATUS_OK && !moved)
+				kernel_store_poll(search->session->bench->store, 0.2);
+		}
+		if (status == STATUS_OK && flight->stage == FLIGHT_READY)
+			status = flight_load(&search->setup, flight, err);
+	}
+	while (status == STATUS_OK && next_event(search, &event)) {
+		struct finalist *finalist = finalist_of(finalists, count, event.handle);
+
+		if (event.kind == DEVICE_EVENT_LOST)
+			status = error_set(err, STATUS_NO_DEVICE, "the device is lost: %s",
+				event.detail ? event.detail : "it stopped answering");
+		else if (finalist && event.kind == DEVICE_EVENT_LOADED)
+			finalist->loaded = event.outcome == OUTCOME_OK;
+		device_event_release(&event);
+	}
+	return status;
+}
+
+static enum status record_final(struct search *search, struct finalist *finalist, struct error *err)
+{
+	struct json *line;
+
+	if (!search->session->journal)
+		return STATUS_OK;
+	line = evaluation_to_json(&finalist->evaluated->evaluation);
+	json_put_int(line, "problem", (int64_t)search->number);
+	return journal_write(search->session->journal, "final", line, err);
+}
+
+static enum status take_samples(struct search *search, struct finalist *finalist,
+	struct device_event *event, struct error *err)
+{
+	struct evaluation *evaluation = &finalist->evaluated->evaluation;
+
+	evaluation->flags |= event->flags;
+	if (event->outcome != OUTCOME_OK) {
+		evaluation->outcome = event->outcome;
+		free(evaluation->detail);
+		evaluation->detail = string_copy(event->detail);
+	} else {
+		evaluation->sample_count = 0;
+		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
+		finalist->evaluated->final = true;
+	}
+	return record_final(search, finalist, err);
+}
+
+static enum status sample_all(
+	struct search *search, struct finalist *finalists, size_t count, struct error *err)
+{
+	device_handle *handles = memory_zeroed(count, sizeof(*handles));
+	struct device_sample_request request = {.handles = handles,
+		.rounds_min = search->session->effort->final_rounds / 4 + 1,
+		.rounds_max = search->session->effort->final_rounds,
+		.seconds_max = final_seconds_per_finalist * (double)count,
+		.target_ratio = final_target_ratio};
+	struct device_event event;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < count; i++)
+		if (finalists[i].loaded)
+			handles[request.handle_count++] = finalists[i].flight.handle;
+	if (request.handle_count)
+		status = device_sample(search->session->bench->device, &request, err);
+	while (status == STATUS_OK && next_event(search, &event)) {
+		struct finalist *finalist = finalist_of(finalists, count, event.handle);
+
+		if (event.kind == DEVICE_EVENT_LOST)
+			status = error_set(err, STATUS_NO_DEVICE, "the device is lost: %s",
+				event.detail ? event.detail : "it stopped answering");
+		else if (finalist && event.kind == DEVICE_EVENT_SAMPLED)
+			status = take_samples(search, finalist, &event, err);
+		device_event_release(&event);
+	}
+	free(handles);
+	return status;
+}
+
+enum status final_round(struct search *search, struct error *err)
+{
+	struct finalist *finalists;
+	size_t count;
+	enum status status;
+
+	if (!device_measures(search->session->bench->device))
+		return STATUS_OK;
+	finalists = choose(search, &count);
+	search_show(search, true);
+	status = load_all(search, finalists, count, err);
+	if (status == STATUS_OK)
+		status = sample_all(search, finalists, count, err);
+	if (status == STATUS_OK && *search->session->interrupted)
+		status = error_set(err, STATUS_INTERRUPTED,
+			"interrupted; run again to go on where it stopped");
+	for (size_t i = 0; i < count; i++)
+		flight_release(&search->setup, &finalists[i].flight);
+	free(finalists);
+	return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The finalists, timed again interleaved, round-robin, so that clock drift hits all alike.
+ */
+#ifndef TUNE_FINAL_H
+#define TUNE_FINAL_H
+
+#include "tune/search.h"
+
+/* Re-times the fastest candidates, the best of each family and the incumbent; their samples
+ * replace those of the first look. Does nothing on a device that predicts. */
+enum status final_round(struct search *search, struct error *err);
+
+#endif

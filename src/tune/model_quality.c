@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Model rank and measured rank side by side.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/statistics.h"
+#include "tune/entry.h"
+
+const size_t model_quality_tops[4] = {1, 4, 8, 16};
+
+struct pair {
+	double predicted, measured;
+};
+
+static int compare_predicted(const void *a, const void *b)
+{
+	double x = ((const struct pair *)a)->predicted, y = ((const struct pair *)b)->predicted;
+
+	return (x > y) - (x < y);
+}
+
+static void rank(struct model_quality *quality, const struct pair *pairs, size_t count)
+{
+	double best = INFINITY, best_so_far = INFINITY;
+
+	for (size_t i = 0; i < count; i++)
+		best = pairs[i].measured < best ? pairs[i].measured : best;
+	for (size_t i = 0, top = 0; i < count; i++) {
+		if (pairs[i].measured < best_so_far)
+			best_so_far = pairs[i].measured;
+		if (pairs[i].measured <= best && !quality->rank_of_best)
+			quality->rank_of_best = i + 1;
+		while (top < 4 && (i + 1 == model_quality_tops[top] || i + 1 == count))
+			quality->regret[top++] = best_so_far / best - 1;
+	}
+}
+
+struct model_quality model_quality(const struct pool *pool, const struct evaluated_list *evaluated)
+{
+	struct model_quality quality = {0};
+	struct pair *pairs = memory_zeroed(evaluated->count, sizeof(*pairs));
+	double *predicted = memory_zeroed(evaluated->count, sizeof(*predicted));
+	double *measured = memory_zeroed(evaluated->count, sizeof(*measured));
+
+	for (size_t i = 0; i < evaluated->count; i++) {
+		const struct evaluated *item = &evaluated->items[i];
+
+		if (item->evaluation.outcome != OUTCOME_OK)
+			continue;
+		predicted[quality.measured] = pool->predicted_us[item->candidate];
+		measured[quality.measured] = item->evaluation.time.median;
+		pairs[quality.measured] =
+			(struct pair){predicted[quality.measured], measured[quality.measured]};
+		quality.measured++;
+	}
+	quality.rank_correlation =
+		statistics_rank_correlation(predicted, measured, quality.measured);
+	qsort(pairs, quality.measured, sizeof(*pairs), compare_predicted);
+	rank(&quality, pairs, quality.measured);
+	free(pairs);
+	free(predicted);
+	free(measured);
+	return quality;
+}

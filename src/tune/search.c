@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+size_t search_count(const struct search *search, enum flight_stage from, enum flight_stage to)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < search->flight_count; i++)
+		count += search->flights[i]->stage >= from && search->flights[i]->stage <= to;
+	return count;
+}
+
+void search_show(const struct search *search, bool finals)
+{
+	const struct session_observer *observer = &search->session->observer;
+	const struct budget *budget = &search->budget;
+	struct session_progress progress = {.problem = search->number,
+		.problem_count = search->session->problems->count,
+		.evaluated = search->evaluated.count,
+		.total = budget->effort->evaluations < search->pool.count
+				 ? budget->effort->evaluations
+				 : search->pool.count,
+		.compiling = search_count(search, FLIGHT_COMPILING, FLIGHT_COMPILING),
+		.on_device = search_count(search, FLIGHT_LOADING, FLIGHT_SAMPLING),
+		.seconds = clock_seconds() - budget->started,
+		.best_us = budget->best_us,
+		.finals = finals};
+
+	progress.seconds_left = budget->seconds - progress.seconds;
+	if (isfinite(budget->best_us)) {
+		progress.best_family = search->evaluated.items[search->best].evaluation.family;
+		progress.best_configuration =
+			search->evaluated.items[search->best].evaluation.configuration;
+	}
+	if (observer->progress)
+		observer->progress(observer->context, &progress);
+}
+
+/* The operation's reference, compiled where there is something to compare with it. */
+static enum status announce_problem(struct search *search, struct error *err)
+{
+	struct workbench *bench = search->session->bench;
+	const struct problem *problem = search->pool.problem;
+	struct reference_plan reference = {0};
+	struct build build = {0};
+	const struct stored_kernel *kernel = NULL;
+	enum status status = problem_reference(
+		&bench->catalogue, problem, device_spec(bench->device), &build, &reference, err);
+
+	if (status == STATUS_OK && bench->store && device_measures(bench->device))
+		status = kernel_store_wait(bench->store, &build.units[0], &kernel, err);
+	if (status == STATUS_OK)
+		status = device_problem(bench->device, operation_name(problem->operation),
+			problem->text, &reference, kernel ? &kernel->cubin : NULL,
+			&search->setup.problem, err);
+	reference_plan_release(&reference);
+	build_release(&build);
+	return status;
+}
+
+static struct json *describe_family(const struct pool_family *family)
+{
+	struct json *json = json_new_object(), *parameters = json_new_array();
+	const struct space *space = family->bound->space;
+	struct text text = {0};
+
+	json_put_string(json, "name", family_name(family->bound->family));
+	for (size_t i = 0; i < space_parameter_count(space); i++) {
+		const struct value_list *values = space_parameter_values(space, i);
+		struct json *parameter = json_new_object(), *list = json_new_array();
+
+		json_put_string(parameter, "name", space_parameter_name(space, i));
+		for (size_t k = 0; k < values->count; k++) {
+			text_clear(&text);
+			value_format(values->items[k], &text);
+			json_push(list, json_new_string(text_string(&text)));
+		}
+		json_put(parameter, "values", list);
+		json_push(parameters, parameter);
+	}
+	json_put(json, "parameters", parameters);
+	json_put_double(json, "product", family->product);
+	json_put_int(json, "legal", (int64_t)family->count);
+	text_release(&text);
+	return json;
+}
+
+static enum status record_problem(const struct search *search, struct error *err)
+{
+	const struct problem *problem = search->pool.problem;
+	struct json *line, *families;
+
+	if (!search->session->journal)
+		return STATUS_OK;
+	line = json_new_object();
+	families = json_new_array();
+	json_put_int(line, "number", (int64_t)search->number);
+	json_put_string(line, "operation", operation_name(problem->operation));
+	json_put_string(line, "text", problem->text);
+	json_put(line, "problem", problem_to_json(problem));
+	for (size_t f = 0; f < search->pool.family_count; f++)
+		json_push(families, describe_family(&search->pool.families[f]));
+	json_put(line, "families", families);
+	return journal_write(search->session->journal, "problem", line, err);
+}
+
+/* The winner of the entry that stands already is measured in any case: it keeps its place unless
+ * something is really better. */
+static ptrdiff_t find_incumbent(const struct search *search)
+{
+	const struct problem *problem = search->pool.problem;
+	struct json *asked = problem_to_json(problem);
+	struct json_at entry, winner, configuration;
+	const char *family = NULL;
+	ptrdiff_t found = -1;
+
+	if (tuned_find(search->session->tuned, operation_name(problem->operation), asked, &entry) &&
+		json_find(&entry, "winner", &winner) &&
+		json_member_string(&winner, "family", &family, NULL) == STATUS_OK &&
+		json_find(&winner, "configuration", &configuration))
+		found = pool_find_json(&search->pool, family, &configuration);
+	json_free(asked);
+	return found;
+}
+
+enum status search_open(
+	struct session *session, size_t number, struct search *search, struct error *err)
+{
+	const struct problem *problem = session->problems->items[number];
+	const char *name = session->strategy ? session->strategy : session->effort->strategy;
+	enum status status;
+
+	*search = (struct search){.session = session, .number = number, .incumbent = -1};
+	status = pool_open(&session->bench->catalogue, problem, device_spec(session->bench->device),
+		&session->pool, &search->pool, err);
+	if (status != STATUS_OK)
+		return status;
+	search->setup = (struct flight_setup){.pool = &search->pool,
+		.store = session->bench->store,
+		.device = session->bench->device,
+		.give_up_ratio = session->effort->give_up_ratio,
+		.rounds_min = session->effort->rounds_min,
+		.rounds_max = session->effort->rounds_max};
+	status = announce_problem(search, err);
+	if (status == STATUS_OK)
+		status = record_problem(search, err);
+	if (status != STATUS_OK)
+		return status;
+	search->strategy = strategy_find(name);
+	if (!search->strategy)
+		return error_set(err, STATUS_BAD_INPUT,
+			"strategy \"%s\": expected one of those that "
+			"`tiletune help tune` lists",
+			name);
+	search->pool.view.seed = session->seed;
+	search->pool.view.budget = session->effort->evaluations;
+	search->strategy_state = search->strategy->open(&search->pool.view);
+	resume_open(&search->resume, session->resume, problem);
+	search->incumbent = find_incumbent(search);
+	budget_start(&search->budget, session->effort, session->budget_s);
+	if (session->observer.begin)
+		session->observer.begin(
+			session->observer.context, &search->pool, number, session->problems->count);
+	return STATUS_OK;
+}
+
+void search_close(struct search *search)
+{
+	for (size_t i = 0; i < search->flight_count; i++) {
+		flight_release(&search->setup, search->flights[i]);
+		free(search->flights[i]);
+	}
+	free(search->flights);
+	if (search->strategy_state)
+		search->strategy->close(search->strategy_state);
+	for (size_t i = 0; i < search->evaluated.count; i++)
+		evaluation_release(&search->evaluated.items[i].evaluation);
+	free(search->evaluated.items);
+	resume_release(&search->resume);
+	pool_release(&search->pool);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One problem under way: what the loop of tune/session.c turns over, how it is opened and what is
+ * concluded from it.
+ */
+#ifndef TUNE_SEARCH_H
+#define TUNE_SEARCH_H
+
+#include "tune/flight.h"
+#include "tune/resume.h"
+#include "tune/session.h"
+
+struct search {
+	struct session *session;
+	size_t number; /* of the problem */
+	struct pool pool;
+	struct flight_setup setup;
+	const struct strategy *strategy;
+	void *strategy_state;
+	struct budget budget;
+	struct resume resume;
+	struct flight **flights;
+	size_t flight_count, flight_capacity;
+	struct evaluated_list evaluated;
+	ptrdiff_t incumbent; /* candidate, or -1 */
+	size_t resumed;
+	bool exhausted; /* the strategy has nothing more */
+	const char *stopped_because;
+	size_t best; /* index into evaluated */
+};
+
+/* Pool, reference, strategy, incumbent; announces the problem to the device and the journal. */
+enum status search_open(
+	struct session *session, size_t number, struct search *search, struct error *err);
+void search_close(struct search *search);
+
+size_t search_count(const struct search *search, enum flight_stage from, enum flight_stage to);
+void search_show(const struct search *search, bool finals);
+
+/* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that
+ * was evaluated is ok. */
+enum status search_conclude(struct search *search, struct error *err);
+
+#endif

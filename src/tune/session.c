@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "tune/final.h"
+#include "tune/search.h"
+
+enum {
+	FLIGHTS_ON_DEVICE = 4, /* enough that the device never waits for us */
+	FLIGHTS_READY = 16,    /* compiled and waiting; beyond that, asking more is guessing */
+	POLL_FDS = 64,
+};
+
+/* Takes an evaluation over, tells the strategy, counts it. */
+static void conclude(struct search *search, size_t candidate, struct evaluation *evaluation)
+{
+	struct evaluated_list *list = &search->evaluated;
+	double time_us = evaluation->outcome == OUTCOME_OK ? evaluation->time.median : INFINITY;
+
+	if (time_us < search->budget.best_us)
+		search->best = list->count;
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	list->items[list->count++] =
+		(struct evaluated){.candidate = candidate, .evaluation = *evaluation};
+	*evaluation = (struct evaluation){0};
+	budget_count(&search->budget, time_us);
+	search->strategy->tell(search->strategy_state, candidate, time_us);
+}
+
+static enum status record(struct search *search, struct flight *flight, struct error *err)
+{
+	struct json *line;
+
+	if (!search->session->journal)
+		return STATUS_OK;
+	line = evaluation_to_json(&flight->evaluation);
+	json_put_int(line, "problem", (int64_t)search->number);
+	return journal_write(search->session->journal, "evaluation", line, err);
+}
+
+/* A candidate that an earlier, killed run has measured already is not measured again. */
+static bool take_over(struct search *search, size_t candidate, struct error *err)
+{
+	struct evaluation evaluation;
+
+	if (!resume_take(&search->resume, &search->pool, candidate, &evaluation, err))
+		return false;
+	search->resumed++;
+	conclude(search, candidate, &evaluation);
+	return true;
+}
+
+static enum status launch_flight(struct search *search, size_t candidate, struct error *err)
+{
+	struct flight *flight;
+
+	if (take_over(search, candidate, err))
+		return STATUS_OK;
+	flight = memory_zeroed(1, sizeof(*flight));
+	ARRAY_GROW(search->flights, search->flight_count, search->flight_capacity);
+	search->flights[search->flight_count++] = flight;
+	return flight_start(&search->setup, candidate, flight, err);
+}
+
+/* How many candidates may be compiling at once: the workers never wait for us. */
+static size_t compile_window(const struct search *search)
+{
+	const struct compiler *compiler = search->session->bench->compiler;
+
+	return compiler ? 2 * (size_t)compiler_worker_count(compiler) + 2 : FLIGHTS_READY;
+}
+
+static bool stop_asking(struct search *search)
+{
+	if (!search->stopped_because)
+		search->stopped_because = budget_spent(&search->budget);
+	return search->exhausted || search->stopped_because || *search->session->interrupted;
+}
+
+/* ask strategy -> compile */
+static enum status ask(struct search *search, struct error *err)
+{
+	while (!stop_asking(search) &&
+		search_count(search, FLIGHT_COMPILING, FLIGHT_COMPILING) < compile_window(search) &&
+		search_count(search, FLIGHT_READY, FLIGHT_SAMPLING) < FLIGHTS_READY &&
+		search->budget.evaluations + search->flight_count <
+			search->session->effort->evaluations) {
+		size_t candidate;
+		enum ask_result result = search->strategy->ask(search->strategy_state, &candidate);
+
+		if (result == ASK_WAIT && search->flight_count)
+			return STATUS_OK;
+		if (result != ASK_CANDIDATE) {
+			search->exhausted = true;
+			search->stopped_because = "the strategy has nothing more to try";
+			return STATUS_OK;
+		}
+		if ((ptrdiff_t)candidate != search->incumbent &&
+			launch_flight(search, candidate, err) != STATUS_OK)
+			return STATUS_FAILED;
+	}
+	return STATUS_OK;
+}
+
+/* compile -> score again -> load */
+static enum status advance(struct search *search, struct error *err)
+{
+	for (size_t i = 0; i < search->flight_count; i++) {
+		struct flight *flight = search->flights[i];
+		bool moved;
+
+		if (flight->stage == FLIGHT_COMPILING &&
+			flight_check_compiled(&search->setup, flight, &moved, err) != STATUS_OK)
+			return STATUS_FAILED;
+		if (flight->stage == FLIGHT_READY &&
+			search_count(search, FLIGHT_LOADING, FLIGHT_SAMPLING) < FLIGHTS_ON_DEVICE &&
+			flight_load(&search->setup, flight, err) != STATUS_OK)
+			return STATUS_FAILED;
+	}
+	return STATUS_OK;
+}
+
+/* verify -> measure */
+static enum status take_events(struct search *search, double timeout_s, struct error *err)
+{
+	struct device_event event;
+
+	while (device_poll(search->session->bench->device, timeout_s, &event)) {
+		enum status status = STATUS_OK;
+
+		timeout_s = 0;
+		if (event.kind == DEVICE_EVENT_LOST) {
+			status = error_set(err, STATUS_NO_DEVICE, "the device is lost: %s",
+				event.detail ? event.detail : "it stopped answering");
+			error_hint(err, "what was measured is in the journal; run again to resume");
+			device_event_release(&event);
+			return status;
+		}
+		for (size_t i = 0; i < search->flight_count; i++)
+			if (search->flights[i]->handle == event.handle &&
+				search->flights[i]->stage != FLIGHT_DONE)
+				status = flight_event(&search->setup, search->flights[i], &event,
+					search->budget.best_us, err);
+		device_event_release(&event);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+/* append to journal -> tell strategy */
+static enum status land(struct search *search, struct error *err)
+{
+	size_t kept = 0;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < search->flight_count; i++) {
+		struct flight *flight = search->flights[i];
+
+		if (flight->stage != FLIGHT_DONE || status != STATUS_OK) {
+			search->flights[kept++] = flight;
+			continue;
+		}
+		status = record(search, flight, err);
+		conclude(search, flight->candidate, &flight->evaluation);
+		flight_release(&search->setup, flight);
+		free(flight);
+	}
+	if (kept != search->flight_count)
+		search_show(search, false);
+	search->flight_count = kept;
+	return status;
+}
+
+/* Sleeps until a compiler or the device has something to say. */
+static void wait_for_news(struct search *search)
+{
+	const struct workbench *bench = search->session->bench;
+	struct pollfd fds[POLL_FDS];
+	size_t count = device_poll_fds(bench->device, fds, POLL_FDS);
+
+	if (bench->compiler)
+		count += compiler_poll_fds(bench->compiler, fds + count, POLL_FDS - count);
+	if (search->flight_count && !device_pending(bench->device) &&
+		!(bench->compiler && compiler_pending(bench->compiler)))
+		return;
+	if (count)
+		poll(fds, (nfds_t)count, 200);
+}
+
+static enum status search_loop(struct search *search, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	if (search->incumbent >= 0)
+		status = launch_flight(search, (size_t)search->incumbent, err);
+	while (status == STATUS_OK) {
+		status = ask(search, err);
+		if (status == STATUS_OK && search->session->bench->store)
+			kernel_store_poll(search->session->bench->store, 0);
+		if (status == STATUS_OK)
+			status = advance(search, err);
+		if (status == STATUS_OK)
+			status = take_events(search, 0, err);
+		if (status == STATUS_OK)
+			status = land(search, err);
+		if (status == STATUS_OK && *search->session->interrupted)
+			status = error_set(err, STATUS_INTERRUPTED,
+				"interrupted; run again to go on where it stopped");
+		if (!search->flight_count && stop_asking(search))
+			break;
+		if (status == STATUS_OK)
+			wait_for_news(search);
+	}
+	return status;
+}
+
+static enum status run_problem(struct session *session, size_t number, struct error *err)
+{
+	struct search search;
+	enum status status = search_open(session, number, &search, err);
+
+	if (status == STATUS_OK)
+		status = search_loop(&search, err);
+	if (status == STATUS_OK)
+		status = final_round(&search, err);
+	if (status == STATUS_OK)
+		status = search_conclude(&search, err);
+	search_close(&search);
+	return status;
+}
+
+enum status session_run(struct session *session, struct error *err)
+{
+	enum status worst = STATUS_OK;
+
+	for (size_t i = 0; i < session->problems->count; i++) {
+		struct error reason = {0};
+		enum status status = run_problem(session, i, &reason);
+
+		if (status == STATUS_OK)
+			continue;
+		if (!session->keep_going || status == STATUS_INTERRUPTED ||
+			status == STATUS_NO_DEVICE) {
+			*err = reason;
+			return status;
+		}
+		if (session->observer.failed)
+			session->observer.failed(
+				session->observer.context, session->problems->items[i], &reason);
+		if (worst == STATUS_OK) {
+			worst = status;
+			*err = reason;
+		}
+	}
+	return worst;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loop:
+ *
+ *	ask strategy -> constrain -> score (prune) -> compile -> score again -> verify -> measure
+ *	-> append to journal -> tell strategy
+ *
+ * over a queue of problems, asynchronous: compilers run ahead of the device. The same loop runs on
+ * a real GPU, on a device model and on a recorded journal.
+ */
+#ifndef TUNE_SESSION_H
+#define TUNE_SESSION_H
+
+#include <signal.h>
+
+#include "results/journal.h"
+#include "results/tuned.h"
+#include "tune/budget.h"
+#include "tune/pool.h"
+#include "tune/workbench.h"
+
+/* An evaluation that ended, with the candidate's number. */
+struct evaluated {
+	size_t candidate;
+	bool final; /* its samples are those of the final, interleaved round */
+	struct evaluation evaluation;
+};
+
+struct evaluated_list {
+	struct evaluated *items;
+	size_t count, capacity;
+};
+
+/* What became of one problem; borrowed by the observer for the call. */
+struct problem_result {
+	const struct pool *pool;
+	const struct evaluated_list *evaluated;
+	size_t winner;    /* index into evaluated */
+	const bool *tied; /* per evaluated: level with the fastest */
+	size_t outcomes[OUTCOME_COUNT];
+	size_t resumed; /* taken over from an earlier run */
+	const char *stopped_because;
+	double seconds;
+	const struct json *entry; /* as in the tuned file */
+	const char *kept;         /* why an older entry stayed instead, or NULL */
+};
+
+struct session_progress {
+	size_t problem, problem_count; /* from 0 */
+	size_t evaluated, total;       /* total: as far as the effort goes */
+	size_t compiling, on_device;
+	double seconds, seconds_left; /* left: of the budget; infinite: open end */
+	double best_us;               /* infinite: none yet */
+	const char *best_family;
+	const char *best_configuration;
+	bool finals;
+};
+
+struct session_observer {
+	void *context;
+	void (*begin)(void *context, const struct pool *pool, size_t problem, size_t count);
+	void (*progress)(void *context, const struct session_progress *progress);
+	void (*end)(void *context, const struct problem_result *result);
+	void (*failed)(void *context, const struct problem *problem, const struct error *err);
+};
+
+struct session {
+	struct workbench *bench;
+	struct problem_list *problems;
+	const struct effort *effort;
+	double budget_s; /* per problem; 0: the effort's */
+	struct pool_options pool;
+	const char *strategy; /* NULL: the effort's */
+	uint64_t seed;
+	struct journal *journal;          /* NULL: none */
+	const struct journal_run *resume; /* an unfinished run of the same signature, or NULL */
+	struct tuned *tuned;              /* entries are put here */
+	const char *tuned_path;           /* saved after every problem; NULL: not at all */
+	const char *run_id;
+	volatile sig_atomic_t *interrupted;
+	struct session_observer observer;
+	bool keep_going; /* a problem that cannot be served does not end a suite */
+};
+
+/* Runs all problems. STATUS_FAILED if all candidates of some problem failed; STATUS_INTERRUPTED
+ * with the journal intact. */
+enum status session_run(struct session *session, struct error *err);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/workbench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "kernel/source.h"
+
+char **workbench_folders(const char *const *roots, const char *name)
+{
+	size_t count = 0;
+	char **folders;
+
+	while (roots[count])
+		count++;
+	folders = memory_zeroed(count + 1, sizeof(*folders));
+	for (size_t i = 0; i < count; i++)
+		folders[i] = path_join(roots[i], name);
+	return folders;
+}
+
+static void folders_free(char **folders)
+{
+	for (char **folder = folders; folder && *folder; folder++)
+		free(*folder);
+	free(folders);
+}
+
+/* Resolves "auto": the first GPU where one answers, else the embedded sheet with a notice. */
+static enum status choose_device(const struct workbench_options *options, struct workbench *bench,
+	char **name, const struct device_options *device_options, struct error *err)
+{
+	struct device_listing *list = NULL;
+	size_t count = 0;
+	char *why = NULL;
+	enum status status;
+
+	if (strcmp(options->device, "auto") != 0) {
+		*name = string_copy(options->device);
+		return STATUS_OK;
+	}
+	status = device_list_cuda(device_options, &list, &count, &why, err);
+	if (status == STATUS_OK && count) {
+		*name = string_copy("cuda:0");
+	} else if (status == STATUS_OK && options->allow_model) {
+		bench->notice = string_format(
+			"no GPU (%s): using the device model of the embedded default sheet; "
+			"times are predicted, not measured",
+			why ? why : "none found");
+		*name = string_copy("model:");
+	} else if (status == STATUS_OK) {
+		status = error_set(err, STATUS_NO_DEVICE, "expected a GPU, found none: %s",
+			why ? why : "no reason given");
+	}
+	free(list);
+	free(why);
+	return status;
+}
+
+/* What must be known of a GPU before it is opened: what to compile its helper kernels for. */
+static enum status cuda_target(const char *name, const struct device_options *options, char **arch,
+	int *driver_version, struct error *err)
+{
+	struct device_listing *list = NULL;
+	struct device_spec *spec = NULL;
+	size_t count = 0, index = 0;
+	char *why = NULL;
+	enum status status = device_list_cuda(options, &list, &count, &why, err);
+	const char *which = name + strlen("cuda:");
+
+	if (status != STATUS_OK)
+		return status;
+	if (strncmp(which, "GPU-", 4) == 0) {
+		while (index < count && strcmp(list[index].identity.uuid, which) != 0)
+			index++;
+	} else {
+		char *end;
+
+		index = strtoul(which, &end, 10);
+		if (end == which || *end)
+			index = count;
+	}
+	if (index >= count)
+		status = error_set(err, STATUS_NO_DEVICE, "%s: expected one of %zu GPUs%s%s", name,
+			count, why ? ": " : "", why ? why : "");
+	if (status == STATUS_OK)
+		status = device_spec_match(&list[index].facts, options->config_folders, &spec, err);
+	if (status == STATUS_OK) {
+		*arch = string_copy(spec->arch);
+		*driver_version = list[index].identity.driver_cuda_version;
+	}
+	device_spec_free(spec);
+	free(list);
+	free(why);
+	return status;
+}
+
+static enum status open_compiler(const struct workbench_options *options, struct workbench *bench,
+	int driver_version, struct error *err)
+{
+	char *cache =
+		options->cache_folder ? string_copy(options->cache_folder) : path_cache_folder();
+	struct compiler_options compiler_options = {.workers = options->workers,
+		.worker_path = options->worker_path,
+		.nvrtc_path = options->nvrtc_path,
+		.driver_cuda_version = driver_version,
+		.cache_folder = options->no_cache ? NULL : cache};
+	enum status status = compiler_open(&compiler_options, &bench->compiler, err);
+
+	free(cache);
+	return status;
+}
+
+static enum status compile_helpers(struct workbench *bench, struct text *cubin, struct error *err)
+{
+	struct build_unit unit = {0};
+	const struct stored_kernel *kernel;
+	enum status status = build_unit_from_source(
+		bench->template_folders, "common/helpers.cu", NULL, 0, NULL, 0, &unit, err);
+
+	if (status == STATUS_OK)
+		status = kernel_store_wait(bench->store, &unit, &kernel, err);
+	if (status == STATUS_OK)
+		text_append_bytes(cubin, kernel->cubin.data, kernel->cubin.length);
+	build_unit_release(&unit);
+	return status;
+}
+
+/* A GPU: the compiler comes first, for its worker needs the helper kernels. */
+static enum status open_cuda(const struct workbench_options *options, struct workbench *bench,
+	const char *name, struct device_options *device_options, struct error *err)
+{
+	struct text helpers = {0};
+	char *arch = NULL;
+	int driver_version = 0;
+	enum status status = cuda_target(name, device_options, &arch, &driver_version, err);
+
+	if (status == STATUS_OK)
+		status = open_compiler(options, bench, driver_version, err);
+	if (status == STATUS_OK) {
+		bench->store = kernel_store_new(bench->compiler, arch);
+		status = compile_helpers(bench, &helpers, err);
+	}
+	if (status == STATUS_OK) {
+		device_options->helpers_cubin = &helpers;
+		status = device_open(name, device_options, &bench->device, err);
+	}
+	text_release(&helpers);
+	free(arch);
+	return status;
+}
+
+static enum status open_modelled(const struct workbench_options *options, struct workbench *bench,
+	const char *name, const struct device_options *device_options, struct error *err)
+{
+	struct error reason = {0};
+	enum status status = device_open(name, device_options, &bench->device, err);
+
+	if (status != STATUS_OK || !device_compiles(bench->device))
+		return status;
+	status = open_compiler(options, bench, 0, &reason);
+	if (status != STATUS_OK && options->need_compiler) {
+		*err = reason;
+		return status;
+	}
+	if (status == STATUS_OK)
+		bench->store = kernel_store_new(bench->compiler, device_spec(bench->device)->arch);
+	return STATUS_OK;
+}
+
+enum status workbench_open(
+	const struct workbench_options *options, struct workbench *bench, struct error *err)
+{
+	struct device_options device_options = {.worker_path = options->worker_path,
+		.wait_s = options->wait_s,
+		.seed = options->seed};
+	char *name = NULL;
+	enum status status;
+
+	*bench = (struct workbench){0};
+	bench->template_folders = workbench_folders(options->roots, "templates");
+	bench->config_folders = workbench_folders(options->roots, "configs");
+	device_options.config_folders = (const char *const *)bench->config_folders;
+	status = catalogue_load((const char *const *)bench->template_folders, options->operation,
+		&bench->catalogue, err);
+	if (status == STATUS_OK)
+		status = choose_device(options, bench, &name, &device_options, err);
+	if (status == STATUS_OK && string_starts_with(name, "cuda:"))
+		status = open_cuda(options, bench, name, &device_options, err);
+	else if (status == STATUS_OK)
+		status = open_modelled(options, bench, name, &device_options, err);
+	free(name);
+	if (status != STATUS_OK)
+		workbench_release(bench);
+	return status;
+}
+
+void workbench_release(struct workbench *bench)
+{
+	device_close(bench->device);
+	kernel_store_free(bench->store);
+	compiler_close(bench->compiler);
+	catalogue_release(&bench->catalogue);
+	folders_free(bench->template_folders);
+	folders_free(bench->config_folders);
+	free(bench->notice);
+	*bench = (struct workbench){0};
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stand-in for libnvrtc. It "compiles" by listing the kernels of a source in a small cubin, and
+ * misbehaves on command. Commands are lines of the source:
+ *
+ *	//fake: crash                  a segmentation fault
+ *	//fake: hang                   never returns
+ *	//fake: sleep MILLISECONDS
+ *	//fake: exit CODE              ends the process
+ *	//fake: out_of_memory          allocates until it fails, then aborts, as NVRTC does
+ *	//fake: error CODE             nvrtcCompileProgram returns it
+ *	//fake: log TEXT               a line of the log, before the report
+ *	//fake: reject OPTION          does not know this option
+ *	//fake: garbage                returns bytes that are no cubin
+ *	//fake: print TEXT             on standard output and standard error
+ *	//fake: count FILE             appends a byte to the file: one compilation
+ *	//fake: kernel NAME REGS STACK BARRIERS SMEM SPILL   reports this kernel so
+ *
+ * Kernels without a command are found after `__global__` and get 32 registers.
+ * The variable FAKE_NVRTC makes the library itself bad: `crash_on_load`, `hang_on_load`,
+ * `no_version`, `broken` (every compilation is an internal error).
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <nvrtc.h>
+
+#include "faults/fake_cubin.h"
+
+struct _nvrtcProgram {
+	char *source;
+	char log[8192];
+	bool report;
+	struct fake_kernel kernels[FAKE_KERNELS_MAX];
+	uint32_t spills[FAKE_KERNELS_MAX];
+	size_t kernel_count;
+	unsigned char image[FAKE_CUBIN_SIZE];
+	size_t image_size;
+	bool to_ptx;
+};
+
+static bool asked_for(const char *fault)
+{
+	const char *value = getenv("FAKE_NVRTC");
+
+	return value && strcmp(value, fault) == 0;
+}
+
+static _Noreturn void crash(void)
+{
+	*(volatile int *)0 = 1;
+	abort();
+}
+
+__attribute__((constructor)) static void on_load(void)
+{
+	if (asked_for("crash_on_load"))
+		crash();
+	while (asked_for("hang_on_load"))
+		pause();
+}
+
+nvrtcResult nvrtcVersion(int *major, int *minor)
+{
+	*major = 13;
+	*minor = 0;
+	return asked_for("no_version") ? NVRTC_ERROR_INTERNAL_ERROR : NVRTC_SUCCESS;
+}
+
+const char *nvrtcGetErrorString(nvrtcResult result)
+{
+	return result == NVRTC_ERROR_OUT_OF_MEMORY	? "NVRTC_ERROR_OUT_OF_MEMORY" :
+		result == NVRTC_ERROR_INTERNAL_ERROR	? "NVRTC_ERROR_INTERNAL_ERROR" :
+		result == NVRTC_ERROR_INVALID_OPTION	? "NVRTC_ERROR_INVALID_OPTION" :
+							  "NVRTC_ERROR";
+}
+
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name,
+	int header_count, const char *const *headers, const char *const *include_names)
+{
+	(void)name;
+	(void)header_count;
+	(void)headers;
+	(void)include_names;
+	*program = calloc(1, sizeof(**program));
+	if (!*program)
+		return NVRTC_ERROR_OUT_OF_MEMORY;
+	(*program)->source = strdup(source);
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
+{
+	free((*program)->source);
+	free(*program);
+	*program = NULL;
+	return NVRTC_SUCCESS;
+}
+
+static void log_line(nvrtcProgram program, const char *line)
+{
+	size_t used = strlen(program->log);
+
+	snprintf(program->log + used, sizeof(program->log) - used, "%s\n", line);
+}
+
+static void count_compilation(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+	if (fd < 0 || write(fd, "x", 1) != 1)
+		abort();
+	close(fd);
+}
+
+static void exhaust_memory(void)
+{
+	/* address space only, which is what a limit counts; the bound is for builds that have none */
+	for (int i = 0; i < 400; i++)
+		if (mmap(NULL, (size_t)64 << 20, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+			break;
+	fputs("terminate called after throwing an instance of 'std::bad_alloc'\n", stderr);
+	abort();
+}
+
+static struct fake_kernel *add_kernel(nvrtcProgram program)
+{
+	if (program->kernel_count == FAKE_KERNELS_MAX)
+		abort();
+	return &program->kernels[program->kernel_count++];
+}
+
+static void read_kernel(nvrtcProgram program, const char *words)
+{
+	struct fake_kernel *kernel = add_kernel(program);
+
+	if (sscanf(words, "%63s %9u %9u %9u %9u %9u", kernel->name, &kernel->regs,
+		    &kernel->stack_bytes, &kernel->barriers, &kernel->smem_bytes,
+		    &program->spills[program->kernel_count - 1]) != 6)
+		abort();
+}
+
+static nvrtcResult obey(nvrtcProgram program, const char *command, const char *words,
+	int option_count, const char *const *options)
+{
+	if (strcmp(command, "crash") == 0)
+		crash();
+	else if (strcmp(command, "hang") == 0)
+		for (;;)
+			pause();
+	else if (strcmp(command, "sleep") == 0)
+		usleep((useconds_t)atoi(words) * 1000);
+	else if (strcmp(command, "exit") == 0)
+		_exit(atoi(words));
+	else if (strcmp(command, "out_of_memory") == 0)
+		exhaust_memory();
+	else if (strcmp(command, "error") == 0)
+		return (nvrtcResult)atoi(words);
+	else if (strcmp(command, "log") == 0)
+		log_line(program, words);
+	else if (strcmp(command, "garbage") == 0)
+		program->image_size = 100;
+	else if (strcmp(command, "print") == 0) {
+		puts(words);
+		fflush(stdout);
+		fprintf(stderr, "%s\n", words);
+	} else if (strcmp(command, "count") == 0)
+		count_compilation(words);
+	else if (strcmp(command, "kernel") == 0)
+		read_kernel(program, words);
+	else if (strcmp(command, "reject") == 0) {
+		for (int i = 0; i < option_count; i++) {
+			char line[256];
+
+			if (strcmp(options[i], words) != 0)
+				continue;
+			snprintf(line, sizeof(line), "nvrtc: error: unrecognized option %s found",
+				words);
+			log_line(program, line);
+			return NVRTC_ERROR_INVALID_OPTION;
+		}
+	} else
+		abort();
+	return NVRTC_SUCCESS;
+}
+
+static nvrtcResult run_commands(
+	nvrtcProgram program, int option_count, const char *const *options)
+{
+	const char *at = program->source;
+
+	while ((at = strstr(at, "//fake: "))) {
+		char line[512], *words;
+		nvrtcResult result;
+
+		at += strlen("//fake: ");
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+		words = line + strcspn(line, " ");
+		if (*words)
+			*words++ = '\0';
+		result = obey(program, line, words, option_count, options);
+		if (result != NVRTC_SUCCESS)
+			return result;
+	}
+	return NVRTC_SUCCESS;
+}
+
+/* The identifier before the parameter list of what follows `__global__`, which is not that of
+ * __launch_bounds__. */
+static void find_kernels(nvrtcProgram program)
+{
+	const char *at = program->source;
+
+	while ((at = strstr(at, "__global__"))) {
+		const char *open = strchr(at, '('), *start;
+		struct fake_kernel kernel = {.regs = 32};
+		bool known = false;
+
+		while (open) {
+			const char *end = open;
+
+			while (end > at && isspace((unsigned char)end[-1]))
+				end--;
+			for (start = end; start > at &&
+				(isalnum((unsigned char)start[-1]) || start[-1] == '_');)
+				start--;
+			snprintf(kernel.name, sizeof(kernel.name), "%.*s", (int)(end - start),
+				start);
+			if (strncmp(kernel.name, "__", 2) != 0)
+				break;
+			open = strchr(open + 1, '(');
+		}
+		at += strlen("__global__");
+		for (size_t i = 0; i < program->kernel_count; i++)
+			known |= strcmp(program->kernels[i].name, kernel.name) == 0;
+		if (open && kernel.name[0] && !known)
+			*add_kernel(program) = kernel;
+	}
+}
+
+static void write_report(nvrtcProgram program)
+{
+	log_line(program, "ptxas info    : 0 bytes gmem");
+	for (size_t i = 0; i < program->kernel_count; i++) {
+		const struct fake_kernel *kernel = &program->kernels[i];
+		char line[512];
+
+		snprintf(line, sizeof(line),
+			"ptxas info    : Compiling entry function '%s' for 'sm_90a'\n"
+			"ptxas info    : Function properties for %s\n"
+			"ptxas         .     %u bytes stack frame, %u bytes spill stores, %u bytes spill loads\n"
+			"ptxas info    : Used %u registers, used %u barriers, %u bytes smem\n"
+			"ptxas info    : Compile time = 1.000 ms",
+			kernel->name, kernel->name, kernel->stack_bytes, program->spills[i],
+			program->spills[i], kernel->regs, kernel->barriers, kernel->smem_bytes);
+		log_line(program, line);
+	}
+}
+
+nvrtcResult nvrtcCompileProgram(
+	nvrtcProgram program, int option_count, const char *const *options)
+{
+	nvrtcResult result;
+
+	for (int i = 0; i < option_count; i++) {
+		program->report |= strcmp(options[i], "--ptxas-options=-v") == 0;
+		program->to_ptx |= strncmp(options[i], "-arch=compute_", 14) == 0;
+	}
+	if (asked_for("broken"))
+		return NVRTC_ERROR_INTERNAL_ERROR;
+	result = run_commands(program, option_count, options);
+	if (result != NVRTC_SUCCESS)
+		return result;
+	find_kernels(program);
+	if (program->report)
+		write_report(program);
+	if (!program->image_size)
+		program->image_size = fake_cubin_build(
+			program->image, program->kernels, program->kernel_count);
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t *size)
+{
+	*size = strlen(program->log) + 1;
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log)
+{
+	strcpy(log, program->log);
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t *size)
+{
+	*size = program->to_ptx ? 0 : program->image_size;
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *cubin)
+{
+	memcpy(cubin, program->image, program->image_size);
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t *size)
+{
+	(void)program;
+	*size = sizeof("// ptx\n");
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetPTX(nvrtcProgram program, char *ptx)
+{
+	(void)program;
+	strcpy(ptx, "// ptx\n");
+	return NVRTC_SUCCESS;
+}

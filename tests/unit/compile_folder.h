@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A scratch folder for a test of src/compile, and files in it.
+ */
+#ifndef UNIT_COMPILE_FOLDER_H
+#define UNIT_COMPILE_FOLDER_H
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static inline char *folder_new(void)
+{
+	char *folder = string_copy("/tmp/tiletune-test-XXXXXX");
+
+	if (!mkdtemp(folder))
+		abort();
+	return folder;
+}
+
+static inline int folder_unlink(
+	const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+	(void)info;
+	(void)kind;
+	(void)where;
+	return remove(path);
+}
+
+/* Removes it and frees its name. */
+static inline void folder_remove(char *folder)
+{
+	nftw(folder, folder_unlink, 16, FTW_DEPTH | FTW_PHYS);
+	free(folder);
+}
+
+/* Writes folder/name, making folders as needed; returns the path (caller frees). */
+static inline char *folder_put(const char *folder, const char *name, const char *content)
+{
+	char *path = path_join(folder, name);
+	char *parent = path_parent(path);
+	struct error err;
+
+	if (directory_make(parent, &err) != STATUS_OK ||
+		file_write(path, content, strlen(content), &err) != STATUS_OK) {
+		fprintf(stderr, "%s\n", err.message);
+		abort();
+	}
+	free(parent);
+	return path;
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* layer: score */
+/* SPDX-License-Identifier: MIT
+ *
+ * Cache lines that the rows of a tile touch: lines of 4 elements, a matrix 12 or 13 elements wide.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "score/alignment.h"
+#include "score/traffic.h"
+
+static void check_rows(uint64_t pitch, uint64_t width, const uint64_t expected[4])
+{
+	uint64_t sum = 0;
+
+	for (uint64_t row = 0; row < 4; row++) {
+		assert_int_equal(alignment_units(row * pitch, width, 4), expected[row]);
+		sum += expected[row];
+	}
+	assert_true(alignment_units_mean(pitch, 4, width, 4) == (double)sum / 4);
+}
+
+static void test_golden_rows(void **state)
+{
+	(void)state;
+	check_rows(12, 4, (const uint64_t[]){ 1, 1, 1, 1 });
+	check_rows(13, 4, (const uint64_t[]){ 1, 2, 2, 2 });
+	check_rows(12, 12, (const uint64_t[]){ 3, 3, 3, 3 });
+	check_rows(13, 12, (const uint64_t[]){ 3, 4, 4, 4 });
+}
+
+/* The mean over whole periods and a rest is the mean over all rows. */
+static void test_mean_is_exact(void **state)
+{
+	(void)state;
+	for (uint64_t pitch = 1; pitch < 300; pitch += 7)
+		for (uint64_t rows = 1; rows < 200; rows += 13)
+			for (uint64_t width = 1; width < 140; width += 11) {
+				uint64_t sum = 0;
+
+				for (uint64_t row = 0; row < rows; row++)
+					sum += alignment_units(row * pitch, width, 32);
+				assert_true(alignment_units_mean(pitch, rows, width, 32) ==
+					(double)sum / (double)rows);
+			}
+}
+
+/* bf16, BK=64: rows of 128 bytes are one line each if the pitch allows it. */
+static void test_traffic(void **state)
+{
+	struct work_tile tile = { .rows = 128, .row_bytes = 128, .pitch_bytes = 1792 * 2 };
+	struct launch_work launch = { .tiles = &tile, .tile_count = 1 };
+	struct traffic traffic;
+
+	(void)state;
+	traffic_compute(&launch, &traffic);
+	assert_true(traffic.lines_per_row_ratio == 1);
+	assert_true(traffic.sectors_per_row_ratio == 1);
+	tile.pitch_bytes = 1793 * 2;
+	traffic_compute(&launch, &traffic);
+	assert_true(traffic.lines_per_row_ratio == (1 + 63 * 2) / 64.0);
+	assert_true(traffic.sectors_per_row_ratio == (1 * 4 + 15 * 5) / 64.0);
+	launch.units = 10;
+	launch.steps_mean = 3;
+	launch.per_step[PIPE_L2_READ] = 64;
+	launch.epilogue[PIPE_L2_WRITE] = 64;
+	traffic_compute(&launch, &traffic);
+	assert_true(traffic.l2_bytes == 10 * (3 * 64 + 64) * traffic.sectors_per_row_ratio);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_golden_rows),
+		cmocka_unit_test(test_mean_is_exact),
+		cmocka_unit_test(test_traffic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* layer: score */
+/* SPDX-License-Identifier: MIT
+ *
+ * Wavefronts of warp accesses that are known by heart: strides, broadcasts, wide accesses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "score/bank_conflict.h"
+#include "score/traffic.h"
+
+static unsigned wavefronts_of_stride(uint32_t stride_bytes, unsigned width_bytes)
+{
+	uint32_t address[BANK_LANES];
+
+	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
+		address[lane] = lane * stride_bytes;
+	return bank_wavefronts(address, width_bytes);
+}
+
+static void test_strides_of_words(void **state)
+{
+	(void)state;
+	assert_int_equal(wavefronts_of_stride(4, 4), 1);
+	assert_int_equal(wavefronts_of_stride(8, 4), 2);
+	assert_int_equal(wavefronts_of_stride(12, 4), 1); /* odd strides do not collide */
+	assert_int_equal(wavefronts_of_stride(16, 4), 4);
+	assert_int_equal(wavefronts_of_stride(128, 4), 32); /* a column of a 32-wide matrix */
+	assert_int_equal(wavefronts_of_stride(132, 4), 1);  /* the same, padded */
+	assert_int_equal(wavefronts_of_stride(0, 4), 1);    /* broadcast */
+	assert_int_equal(wavefronts_of_stride(2, 2), 1);    /* two lanes share a word */
+	assert_int_equal(wavefronts_of_stride(1, 1), 1);
+}
+
+static void test_wide_accesses(void **state)
+{
+	(void)state;
+	assert_int_equal(wavefronts_of_stride(8, 8), 2); /* two halves */
+	assert_int_equal(wavefronts_of_stride(16, 8), 4);
+	assert_int_equal(wavefronts_of_stride(16, 16), 4); /* four quarters */
+	assert_int_equal(wavefronts_of_stride(32, 16), 8);
+	assert_int_equal(wavefronts_of_stride(64, 16), 16);  /* rows of 64 bytes: 4 per quarter */
+	assert_int_equal(wavefronts_of_stride(128, 16), 32); /* rows of 128 bytes: 8 per quarter */
+	assert_int_equal(wavefronts_of_stride(144, 16), 4);  /* padded by 16 bytes */
+}
+
+/* Pairs of lanes with one address are served together. */
+static void test_pairs(void **state)
+{
+	uint32_t address[BANK_LANES];
+
+	(void)state;
+	assert_int_equal(wavefronts_of_stride(0, 8), 1);
+	assert_int_equal(wavefronts_of_stride(0, 16), 2);
+	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
+		address[lane] = lane / 2 * 16;
+	assert_int_equal(bank_wavefronts(address, 16), 2);
+	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
+		address[lane] = ((lane & 1) | lane >> 2 << 1) * 8;
+	assert_int_equal(bank_wavefronts(address, 8), 1); /* lanes n and n^2 */
+	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
+		address[lane] = lane / 4 * 16; /* fours contain pairs */
+	assert_int_equal(bank_wavefronts(address, 16), 2);
+	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
+		address[lane] = lane % 8 * 16; /* the same in each quarter, but no pairs */
+	assert_int_equal(bank_wavefronts(address, 16), 4);
+}
+
+/* ldmatrix over rows of 128 bytes: without a swizzle all eight rows meet in four banks. */
+static void test_swizzle(void **state)
+{
+	uint32_t plain[BANK_LANES], swizzled[BANK_LANES];
+
+	(void)state;
+	for (uint32_t lane = 0; lane < BANK_LANES; lane++) {
+		const uint32_t row = lane % 16, chunk = lane / 16;
+
+		plain[lane] = row * 128 + chunk * 16;
+		swizzled[lane] = row * 128 + (chunk ^ row % 8) * 16;
+	}
+	assert_int_equal(bank_wavefronts(plain, 16), 32);
+	assert_int_equal(bank_wavefronts(swizzled, 16), 4);
+	assert_int_equal(bank_wavefronts_least(plain, 16), 4);
+	assert_int_equal(bank_wavefronts_nominal(16), 4);
+	assert_int_equal(bank_wavefronts_nominal(4), 1);
+	assert_int_equal(bank_wavefronts_nominal(2), 1);
+}
+
+/* The score's ratio and bytes: conflicts multiply an access's bytes. */
+static void test_traffic(void **state)
+{
+	struct work_smem_access accesses[2] = {
+		{ .pipe = PIPE_SMEM_READ, .width_bytes = 4, .bytes_per_step = 1000 },
+		{ .pipe = PIPE_SMEM_WRITE, .width_bytes = 4, .bytes_per_step = 1000 },
+	};
+	struct launch_work launch = { .smem_accesses = accesses, .smem_access_count = 2 };
+	struct traffic traffic;
+
+	(void)state;
+	for (uint32_t lane = 0; lane < BANK_LANES; lane++) {
+		accesses[0].address[lane] = lane * 4;
+		accesses[1].address[lane] = lane * 16; /* 4 wavefronts */
+	}
+	traffic_compute(&launch, &traffic);
+	assert_true(traffic.smem_read_bytes == 1000);
+	assert_true(traffic.smem_write_bytes == 4000);
+	assert_true(traffic.bank_conflict_ratio == 2.5);
+	launch.smem_access_count = 0;
+	traffic_compute(&launch, &traffic);
+	assert_true(traffic.bank_conflict_ratio == 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strides_of_words),
+		cmocka_unit_test(test_wide_accesses),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_swizzle),
+		cmocka_unit_test(test_traffic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,381 @@
+/* layer: compile */
+/* SPDX-License-Identifier: MIT
+ *
+ * The cache of compiled kernels: what goes in comes out; damage is a miss and is removed;
+ * concurrent writers; list, check and trim.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "compile/cache_entry.h"
+#include "compile/result.h"
+#include "unit/compile_folder.h"
+
+static char unit_name[] = "unit.cu", arch_name[] = "sm_90a", compiler_name[] = "NVRTC 13.0 (V13.0.88)";
+static const struct cache_label label = {unit_name, arch_name, compiler_name};
+
+struct fixture {
+	char *folder;
+	struct cache *cache;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = memory_zeroed(1, sizeof(*fixture));
+	struct error err;
+
+	fixture->folder = folder_new();
+	if (cache_open(fixture->folder, &fixture->cache, &err) != STATUS_OK)
+		return 1;
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	cache_close(fixture->cache);
+	folder_remove(fixture->folder);
+	free(fixture);
+	return 0;
+}
+
+static void key_of(int number, char key[HASH_SIZE])
+{
+	struct hash *hash = hash_new();
+
+	hash_add(hash, &number, sizeof(number));
+	hash_finish(hash, key);
+}
+
+/* A result whose cubin has `size` bytes, zeros among them. */
+static struct compile_result result_of(enum outcome outcome, size_t size)
+{
+	struct compile_result result = {.outcome = outcome, .seconds = 0.25};
+
+	result.log = string_copy("a warning\n");
+	for (size_t i = 0; i < size; i++)
+		text_append_char(&result.cubin, (char)(i * 7));
+	result.entry_count = outcome == OUTCOME_OK;
+	result.entries = memory_zeroed(1, sizeof(*result.entries));
+	result.entries[0].resources = (struct kernel_resources){.regs_per_thread = 168,
+		.smem_static_bytes = 1024,
+		.spill_store_bytes = 4,
+		.spill_load_bytes = 8,
+		.stack_bytes = 16,
+		.barriers = 2,
+		.flags = FLAG_MASK(SPILLS) | FLAG_MASK(WGMMA_SERIALIZED)};
+	if (outcome == OUTCOME_OK)
+		result.entries[0].name = string_copy("kernel");
+	return result;
+}
+
+static void put(struct cache *cache, int number, enum outcome outcome, size_t size)
+{
+	struct compile_result result = result_of(outcome, size);
+	char key[HASH_SIZE];
+	struct error err;
+
+	key_of(number, key);
+	assert_int_equal(cache_put(cache, key, &label, &result, &err), STATUS_OK);
+	compile_result_release(&result);
+}
+
+static bool has(struct cache *cache, int number)
+{
+	struct compile_result result;
+	char key[HASH_SIZE];
+
+	key_of(number, key);
+	if (!cache_get(cache, key, &result))
+		return false;
+	compile_result_release(&result);
+	return true;
+}
+
+static char *path_of(struct cache *cache, int number)
+{
+	char key[HASH_SIZE];
+
+	key_of(number, key);
+	return cache_entry_path(cache, key);
+}
+
+static void test_round_trip(void **state)
+{
+	struct fixture *fixture = *state;
+	struct compile_result result;
+	char key[HASH_SIZE];
+
+	assert_false(has(fixture->cache, 1));
+	put(fixture->cache, 1, OUTCOME_OK, 5000);
+	key_of(1, key);
+	assert_true(cache_get(fixture->cache, key, &result));
+	assert_int_equal(result.outcome, OUTCOME_OK);
+	assert_int_equal(result.cubin.length, 5000);
+	assert_int_equal(result.cubin.data[4999], (char)(4999 * 7));
+	assert_string_equal(result.log, "a warning\n");
+	assert_true(result.seconds == 0.25);
+	assert_int_equal(result.entry_count, 1);
+	assert_string_equal(result.entries[0].name, "kernel");
+	assert_int_equal(result.entries[0].resources.regs_per_thread, 168);
+	assert_int_equal(result.entries[0].resources.barriers, 2);
+	assert_int_equal(result.entries[0].resources.flags,
+		FLAG_MASK(SPILLS) | FLAG_MASK(WGMMA_SERIALIZED));
+	assert_int_equal(result.entries[0].resources.blocks_per_sm, -1);
+	compile_result_release(&result);
+}
+
+static void test_failure_is_kept(void **state)
+{
+	struct fixture *fixture = *state;
+	struct compile_result result;
+	char key[HASH_SIZE];
+
+	put(fixture->cache, 2, OUTCOME_COMPILE_FAILED, 0);
+	key_of(2, key);
+	assert_true(cache_get(fixture->cache, key, &result));
+	assert_int_equal(result.outcome, OUTCOME_COMPILE_FAILED);
+	compile_result_release(&result);
+}
+
+/* Shortened, lengthened, changed, empty, or another's: a miss each time, and the file goes. */
+static void test_damage(void **state)
+{
+	struct fixture *fixture = *state;
+	char *path = path_of(fixture->cache, 3), *other = path_of(fixture->cache, 4);
+	struct text good = {0};
+
+	put(fixture->cache, 3, OUTCOME_OK, 300);
+	assert_int_equal(file_read(path, &good, NULL), STATUS_OK);
+	for (size_t i = 0; i < good.length + 3; i++) {
+		struct text bad = {0};
+		FILE *file = fopen(path, "wb");
+
+		text_append_bytes(&bad, good.data, good.length);
+		if (i < good.length)
+			bad.data[i] = (char)(bad.data[i] ^ 0x20);
+		else if (i == good.length)
+			text_append_char(&bad, 'x');
+		else
+			bad.length = i == good.length + 1 ? 0 : good.length - 1;
+		assert_int_equal(fwrite(bad.data, 1, bad.length, file), bad.length);
+		fclose(file);
+		assert_false(has(fixture->cache, 3));
+		assert_false(file_exists(path));
+		text_release(&bad);
+	}
+	put(fixture->cache, 3, OUTCOME_OK, 300);
+	put(fixture->cache, 4, OUTCOME_OK, 10);
+	assert_int_equal(rename(path, other), 0);
+	assert_false(has(fixture->cache, 4));
+	text_release(&good);
+	free(other);
+	free(path);
+}
+
+/* A whole header around bytes that are no result. */
+static void test_wrong_content(void **state)
+{
+	struct compile_result result = result_of(OUTCOME_OK, 10), read;
+	struct text bytes = {0};
+	struct cache_label got;
+	char key[HASH_SIZE];
+
+	(void)state;
+	key_of(5, key);
+	cache_entry_pack(key, &label, &result, &bytes);
+	assert_true(cache_entry_unpack(bytes.data, bytes.length, key, &got, &read));
+	assert_string_equal(got.arch, "sm_90a");
+	cache_label_release(&got);
+	compile_result_release(&read);
+	text_clear(&bytes);
+	result.entries[0].resources.flags = ~0u; /* a flag that does not exist */
+	cache_entry_pack(key, &label, &result, &bytes);
+	assert_false(cache_entry_unpack(bytes.data, bytes.length, key, &got, &read));
+	text_release(&bytes);
+	compile_result_release(&result);
+}
+
+/* Two processes write the same entries over each other while a third reads. */
+static void test_concurrent(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t writers[2];
+	int misses = 0, status;
+
+	put(fixture->cache, 6, OUTCOME_OK, 20000);
+	for (int i = 0; i < 2; i++) {
+		writers[i] = fork();
+		if (writers[i] == 0) {
+			for (int j = 0; j < 200; j++)
+				put(fixture->cache, 6, OUTCOME_OK, 20000);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 400; i++)
+		misses += !has(fixture->cache, 6);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(waitpid(writers[i], &status, 0), writers[i]);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(misses, 0);
+}
+
+static void count_item(const struct cache_item *item, void *context)
+{
+	int *counts = context;
+
+	counts[item->failed]++;
+	assert_string_equal(item->label.unit, "unit.cu");
+	assert_string_equal(item->label.compiler, "NVRTC 13.0 (V13.0.88)");
+	assert_true(item->age_s >= 0 && item->age_s < 100);
+	assert_int_equal(strlen(item->key), HASH_SIZE - 1);
+}
+
+static void test_list_and_check(void **state)
+{
+	struct fixture *fixture = *state;
+	struct cache_summary summary;
+	struct error err;
+	char *path = path_of(fixture->cache, 10), *old;
+	const struct timespec long_ago[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+	int counts[2] = {0};
+
+	for (int i = 10; i < 15; i++)
+		put(fixture->cache, i, i == 14 ? OUTCOME_COMPILE_FAILED : OUTCOME_OK, 100);
+	assert_int_equal(truncate(path, 50), 0);
+	old = string_format("%s%s", path, CACHE_TEMPORARY "abcdef");
+	assert_int_equal(file_write(old, "x", 1, &err), STATUS_OK);
+	assert_int_equal(cache_list(fixture->cache, count_item, counts, &err), STATUS_OK);
+	assert_int_equal(counts[0], 3);
+	assert_int_equal(counts[1], 1);
+	/* a temporary file may be somebody's, unless it is old */
+	assert_int_equal(cache_check(fixture->cache, &summary, &err), STATUS_OK);
+	assert_int_equal(summary.kept_count, 4);
+	assert_int_equal(summary.removed_count, 1);
+	assert_int_equal(utimensat(AT_FDCWD, old, long_ago, 0), 0);
+	assert_int_equal(cache_check(fixture->cache, &summary, &err), STATUS_OK);
+	assert_int_equal(summary.removed_count, 1);
+	assert_false(file_exists(old));
+	free(old);
+	free(path);
+}
+
+static void make_old(struct cache *cache, int number, time_t age_s)
+{
+	const struct timespec then[2] = {
+		{.tv_sec = time(NULL) - age_s}, {.tv_sec = time(NULL) - age_s}};
+	char *path = path_of(cache, number);
+
+	assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
+	free(path);
+}
+
+static void test_trim(void **state)
+{
+	struct fixture *fixture = *state;
+	struct cache_summary summary;
+	struct error err;
+
+	for (int i = 20; i < 24; i++) {
+		put(fixture->cache, i, OUTCOME_OK, 1000);
+		make_old(fixture->cache, i, (i - 19) * 86400);
+	}
+	assert_int_equal(
+		cache_trim(fixture->cache, UINT64_MAX, -1, &summary, &err), STATUS_OK);
+	assert_int_equal(summary.kept_count, 4);
+	assert_int_equal(
+		cache_trim(fixture->cache, UINT64_MAX, 3.5 * 86400, &summary, &err), STATUS_OK);
+	assert_int_equal(summary.kept_count, 3);
+	assert_false(has(fixture->cache, 23));
+	/* use makes young: the oldest stays, the one that is now longest unused goes */
+	assert_true(has(fixture->cache, 22));
+	assert_int_equal(cache_trim(fixture->cache, summary.kept_bytes - 1, -1, &summary, &err),
+		STATUS_OK);
+	assert_int_equal(summary.kept_count, 2);
+	assert_int_equal(summary.removed_count, 1);
+	assert_true(has(fixture->cache, 22));
+	assert_false(has(fixture->cache, 21));
+	assert_int_equal(cache_trim(fixture->cache, 0, -1, &summary, &err), STATUS_OK);
+	assert_int_equal(summary.kept_count, 0);
+	assert_int_equal(summary.kept_bytes, 0);
+}
+
+static void test_key(void **state)
+{
+	char *options[] = {(char[]){"-DA=1"}, (char[]){"-DB=2"}};
+	char *entries[] = {(char[]){"k"}};
+	struct build_unit unit = {.source = (char[]){"source"},
+		.options = options,
+		.option_count = 2,
+		.entries = entries,
+		.entry_count = 1};
+	char keys[6][HASH_SIZE];
+
+	(void)state;
+	cache_key(&unit, "sm_90a", "V1", keys[0]);
+	cache_key(&unit, "sm_90", "V1", keys[1]);
+	cache_key(&unit, "sm_90a", "V2", keys[2]);
+	unit.option_count = 1;
+	cache_key(&unit, "sm_90a", "V1", keys[3]);
+	unit.entry_count = 0;
+	cache_key(&unit, "sm_90a", "V1", keys[4]);
+	unit.source[0] = 'S';
+	cache_key(&unit, "sm_90a", "V1", keys[5]);
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(keys[i], keys[j]);
+}
+
+static void test_unwritable(void **state)
+{
+	struct fixture *fixture = *state;
+	char *file = folder_put(fixture->folder, "file", "");
+	struct cache *cache;
+	struct compile_result result = result_of(OUTCOME_OK, 10);
+	char key[HASH_SIZE], *folder, *path;
+	struct error err;
+
+	assert_int_equal(cache_open(file, &cache, &err), STATUS_BAD_INPUT);
+	assert_non_null(strstr(err.message, "kernel cache: "));
+	assert_null(cache);
+	/* where a folder should be, a file: nothing can be written, and that is said */
+	key_of(30, key);
+	path = path_of(fixture->cache, 30);
+	folder = path_parent(path);
+	assert_int_equal(file_write(folder, "", 0, &err), STATUS_OK);
+	assert_int_equal(cache_put(fixture->cache, key, &label, &result, &err), STATUS_BAD_INPUT);
+	assert_false(has(fixture->cache, 30));
+	compile_result_release(&result);
+	free(folder);
+	free(path);
+	free(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_failure_is_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
+		cmocka_unit_test(test_wrong_content),
+		cmocka_unit_test_setup_teardown(test_concurrent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_list_and_check, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_trim, set_up, tear_down),
+		cmocka_unit_test(test_key),
+		cmocka_unit_test_setup_teardown(test_unwritable, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* layer: compile */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading cubins and the report of ptxas: figures of real outputs (tests/data/compile, NVRTC 13.0),
+ * and damage of every kind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "compile/cubin.h"
+#include "compile/ptxas_report.h"
+#include "faults/fake_cubin.h"
+
+static struct text read_data(const char *name)
+{
+	char *path = path_join(TEST_DATA "/compile", name);
+	struct text content = {0};
+	struct error err;
+
+	if (file_read(path, &content, &err) != STATUS_OK)
+		fail_msg("%s", err.message);
+	free(path);
+	return content;
+}
+
+static void test_built(void **state)
+{
+	static const struct fake_kernel kernels[] = {{"first", 40, 16, 3, 512}, {"second", 255, 0, 0, 0}};
+	unsigned char data[FAKE_CUBIN_SIZE];
+	size_t size = fake_cubin_build(data, kernels, 2);
+	struct cubin cubin;
+	struct cubin_kernel kernel;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(cubin_open(&cubin, data, size, &err), STATUS_OK);
+	assert_true(cubin_kernel_find(&cubin, "first", &kernel));
+	assert_int_equal(kernel.regs_per_thread, 40);
+	assert_int_equal(kernel.stack_bytes, 16);
+	assert_int_equal(kernel.barriers, 3);
+	assert_int_equal(kernel.smem_static_bytes, 512);
+	assert_true(cubin_kernel_find(&cubin, "second", &kernel));
+	assert_int_equal(kernel.regs_per_thread, 255);
+	assert_int_equal(kernel.smem_static_bytes, 0);
+	assert_false(cubin_kernel_find(&cubin, "third", &kernel));
+	assert_string_equal(cubin_kernel_name(&cubin, 1), "second");
+	assert_null(cubin_kernel_name(&cubin, 2));
+}
+
+/* static shared memory: sm_90a counts the system's reserve in, sm_80 does not */
+static void check_real(const char *file, int regs)
+{
+	struct text content = read_data(file);
+	struct cubin cubin;
+	struct cubin_kernel kernel;
+	struct error err;
+
+	assert_int_equal(cubin_open(&cubin, content.data, content.length, &err), STATUS_OK);
+	assert_true(cubin_kernel_find(&cubin, "with_smem", &kernel));
+	assert_int_equal(kernel.regs_per_thread, regs);
+	assert_int_equal(kernel.smem_static_bytes, 1200);
+	assert_int_equal(kernel.barriers, 1);
+	assert_int_equal(kernel.stack_bytes, 0);
+	assert_true(cubin_kernel_find(&cubin, "plain", &kernel));
+	assert_int_equal(kernel.smem_static_bytes, 0);
+	text_release(&content);
+}
+
+static void test_real(void **state)
+{
+	(void)state;
+	check_real("kernels_sm_90a.cubin", 14);
+	check_real("kernels_sm_80.cubin", 12);
+}
+
+/* Every prefix, and every byte set to 0xff, in a heap copy: a read outside is seen by sanitizers;
+ * that nothing is found which is not there is checked here. */
+static void test_damaged(void **state)
+{
+	struct text content = read_data("kernels_sm_80.cubin");
+	size_t opened = 0;
+
+	(void)state;
+	for (size_t size = 0; size < content.length; size += size < 128 ? 1 : 61) {
+		unsigned char *copy = malloc(size + 1);
+		struct cubin cubin;
+		struct error err;
+
+		memcpy(copy, content.data, size);
+		/* the section headers are at the end */
+		assert_int_not_equal(cubin_open(&cubin, copy, size, &err), STATUS_OK);
+		free(copy);
+	}
+	for (size_t at = 0; at < content.length; at++) {
+		unsigned char *copy = malloc(content.length);
+		struct cubin cubin;
+		struct cubin_kernel kernel;
+		struct error err;
+
+		memcpy(copy, content.data, content.length);
+		copy[at] = 0xff;
+		if (cubin_open(&cubin, copy, content.length, &err) == STATUS_OK) {
+			opened++;
+			if (cubin_kernel_find(&cubin, "with_smem", &kernel))
+				assert_true(kernel.regs_per_thread >= -1);
+			assert_false(cubin_kernel_find(&cubin, "absent", &kernel));
+		}
+		free(copy);
+	}
+	assert_true(opened > 0 && opened < content.length);
+	text_release(&content);
+}
+
+static void test_not_a_cubin(void **state)
+{
+	struct text content = {0};
+	struct cubin cubin;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(cubin_open(&cubin, "", 0, &err), STATUS_FAILED);
+	for (int i = 0; i < 100; i++)
+		text_append(&content, "no ELF ");
+	assert_int_equal(cubin_open(&cubin, content.data, content.length, &err), STATUS_FAILED);
+	assert_non_null(strstr(err.message, "expected a 64-bit ELF file for CUDA"));
+	text_release(&content);
+}
+
+static struct compiler_entry entries[3];
+
+static void name_entries(const char *first, const char *second, const char *third)
+{
+	const char *names[] = {first, second, third};
+
+	for (int i = 0; i < 3; i++)
+		entries[i] = (struct compiler_entry){.name = (char *)(uintptr_t)names[i]};
+}
+
+static void test_report(void **state)
+{
+	struct text log = read_data("report_sm_90a.txt"), rest = {0};
+
+	(void)state;
+	name_entries("k", "sp", "other");
+	ptxas_report_read(log.data, entries, 3, &rest);
+	assert_int_equal(entries[0].resources.regs_per_thread, 48);
+	assert_int_equal(entries[0].resources.smem_static_bytes, 1200);
+	assert_int_equal(entries[0].resources.barriers, 1);
+	assert_int_equal(entries[0].resources.spill_store_bytes, 0);
+	assert_int_equal(entries[1].resources.regs_per_thread, 64);
+	assert_int_equal(entries[1].resources.stack_bytes, 1128);
+	assert_int_equal(entries[1].resources.spill_store_bytes, 1772);
+	assert_int_equal(entries[1].resources.spill_load_bytes, 1804);
+	assert_int_equal(entries[2].resources.regs_per_thread, 10);
+	assert_int_equal(entries[2].resources.blocks_per_sm, -1);
+	/* C7508 names no function: it counts for all */
+	assert_int_equal(entries[0].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED));
+	assert_int_equal(entries[1].resources.flags,
+		FLAG_MASK(SETMAXNREG_IGNORED) | FLAG_MASK(SPILLS));
+	assert_string_equal(rest.data,
+		"ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to "
+		"determine register count at entry.\n");
+	text_release(&rest);
+	text_release(&log);
+}
+
+static void test_report_older(void **state)
+{
+	struct text rest = {0};
+
+	(void)state;
+	name_entries("a", "b", "c");
+	ptxas_report_read("ptxas info    : Compiling entry function 'a' for 'sm_80'\n"
+			  "ptxas info    : Used 33 registers, 384 bytes smem, 364 bytes cmem[0]\n"
+			  "ptxas info    : Function properties for helper\n"
+			  "    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\n"
+			  "ptxas         .     8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads",
+		entries, 3, &rest);
+	assert_int_equal(entries[0].resources.regs_per_thread, 33);
+	assert_int_equal(entries[0].resources.smem_static_bytes, 384);
+	assert_int_equal(entries[0].resources.barriers, 0);
+	assert_int_equal(entries[0].resources.stack_bytes, -1); /* the callee's is not its own */
+	assert_int_equal(entries[0].resources.spill_load_bytes, 12);
+	assert_int_equal(entries[1].resources.regs_per_thread, -1); /* not spoken of */
+	text_release(&rest);
+}
+
+static void test_flags(void **state)
+{
+	static const char *const lines[] = {
+		"ptxas info : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+		"serialized due to ... in function 'b'",
+		"ptxas info : (C7511) something in the function 'b'",
+		"ptxas info : (C7515) something in function 'b'",
+		"ptxas info : (C7599) wgmma.mma_async instructions are serialized in function 'b'",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		struct text rest = {0};
+
+		name_entries("a", "b", "bb");
+		ptxas_report_read(lines[i], entries, 3, &rest);
+		assert_int_equal(entries[0].resources.flags, 0);
+		assert_int_equal(entries[1].resources.flags, FLAG_MASK(WGMMA_SERIALIZED));
+		assert_int_equal(entries[2].resources.flags, 0);
+		text_release(&rest);
+	}
+}
+
+static void test_useful_lines(void **state)
+{
+	struct text log = {0}, useful = {0};
+
+	(void)state;
+	text_append(&log, "x.cu(1): warning: unused\n\n");
+	for (int i = 0; i < 20; i++)
+		text_appendf(&log, "x.cu(%d): error: bad %d\n", i, i);
+	ptxas_report_shorten(log.data, &useful);
+	assert_true(string_starts_with(useful.data, "x.cu(0): error: bad 0\n"));
+	assert_true(string_ends_with(useful.data, "bad 11\n(8 more lines)\n"));
+	text_clear(&useful);
+	ptxas_report_shorten("only words\n\nmore\n", &useful);
+	assert_string_equal(useful.data, "only words\nmore\n");
+	text_release(&useful);
+	text_release(&log);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_built),
+		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_not_a_cubin),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_report_older),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_useful_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

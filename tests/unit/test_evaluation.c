@@ -1,0 +1,242 @@
+/* layer: record */
+/* SPDX-License-Identifier: MIT
+ *
+ * Evaluations: the closed list of outcomes, and JSON both ways.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "record/evaluation.h"
+#include "unit/score_cases.h"
+
+static void test_outcomes(void **state)
+{
+	(void)state;
+	assert_string_equal(outcome_name(OUTCOME_OK), "ok");
+	assert_string_equal(outcome_name(OUTCOME_DEVICE_LOST), "device_lost");
+	for (int i = 0; i < OUTCOME_COUNT; i++) {
+		assert_int_equal(outcome_find(outcome_name((enum outcome)i)), i);
+		assert_true(strlen(outcome_summary((enum outcome)i)) > 0);
+	}
+	assert_int_equal(outcome_find("okay"), -1);
+}
+
+static struct evaluation evaluation_pruned(void)
+{
+	return (struct evaluation){
+		.family = string_copy("gemm/mma"),
+		.configuration = string_copy("BM=128,BN=128"),
+		.kernel_hash = "0123456789abcdef0123456789abcdef",
+		.outcome = OUTCOME_PRUNED_BY_MODEL,
+		.detail = string_copy("spills"),
+	};
+}
+
+static const char pruned_json[] =
+	"{\"family\":\"gemm/mma\",\"configuration\":\"BM=128,BN=128\","
+	"\"kernel_hash\":\"0123456789abcdef0123456789abcdef\",\"outcome\":\"pruned_by_model\","
+	"\"detail\":\"spills\",\"flags\":[],\"compile_seconds\":0,\"from_cache\":false}";
+
+static struct evaluation evaluation_full(void)
+{
+	static const double samples_us[] = { 12.5, 11.5, 12, 13, 12.25, 12.75, 11.75 };
+	const struct device_spec device = case_device_hopper();
+	const struct case_mma mma = { 128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4 };
+	const struct kernel_resources resources[2] = {
+		{ 168, 16, 8, 12, 32, 2, FLAG_MASK(SPILLS), 1, -1 },
+		{ 32, 0, 0, 0, 0, 1, 0, 8, -1 },
+	};
+	struct evaluation evaluation = evaluation_pruned();
+	struct case_work work;
+
+	free(evaluation.detail);
+	evaluation.detail = NULL;
+	evaluation.outcome = OUTCOME_WRONG_RESULT;
+	evaluation.flags = FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED);
+	evaluation.launch_count = 2;
+	evaluation.resources = calloc(2, sizeof(*evaluation.resources));
+	assert_non_null(evaluation.resources);
+	memcpy(evaluation.resources, resources, sizeof(resources));
+	case_mma_work(&mma, &work);
+	score_compute(&device, &work.work, resources, &evaluation.score);
+	evaluation.verification = (struct verification){ true, 524288, 3, 17, 0.5, 0.25, 0.25, 1 };
+	evaluation_add_samples(&evaluation, samples_us, 3);
+	evaluation_add_samples(&evaluation, samples_us + 3, 4);
+	evaluation.compile_seconds = 0.375;
+	evaluation.from_cache = true;
+	return evaluation;
+}
+
+static const char full_start[] =
+	"{\"family\":\"gemm/mma\",\"configuration\":\"BM=128,BN=128\","
+	"\"kernel_hash\":\"0123456789abcdef0123456789abcdef\",\"outcome\":\"wrong_result\","
+	"\"flags\":[\"spills\",\"throttled\"],\"resources\":[{\"regs_per_thread\":168,"
+	"\"smem_static_bytes\":16,\"spill_store_bytes\":8,\"spill_load_bytes\":12,"
+	"\"stack_bytes\":32,\"barriers\":2,\"flags\":[\"spills\"],\"blocks_per_sm\":1,"
+	"\"max_clusters\":-1},{\"regs_per_thread\":32,\"smem_static_bytes\":0,"
+	"\"spill_store_bytes\":0,\"spill_load_bytes\":0,\"stack_bytes\":0,\"barriers\":1,"
+	"\"flags\":[],\"blocks_per_sm\":8,\"max_clusters\":-1}],\"score\":{\"tiles\":128,";
+static const char full_end[] =
+	"\"verification\":{\"points\":524288,\"violations\":3,\"first_bad\":17,\"first_out\":0.5,"
+	"\"first_expected\":0.25,\"max_abs_error\":0.25,\"max_rel_error\":1},"
+	"\"timing\":\"measured\",\"time_us\":{\"median\":12.25,\"ci95_low\":11.5,"
+	"\"ci95_high\":13,\"samples\":7},\"samples_us\":[12.5,11.5,12,13,12.25,12.75,11.75],"
+	"\"compile_seconds\":0.375,\"from_cache\":true}";
+
+static char *print(const struct evaluation *evaluation)
+{
+	struct json *json = evaluation_to_json(evaluation);
+	char *text = json_print(json, false);
+
+	json_free(json);
+	return text;
+}
+
+/* Reads text back; the caller releases. */
+static enum status parse(const char *text, struct evaluation *evaluation, struct error *err)
+{
+	struct json *json;
+	struct json_at at;
+	enum status status = json_parse(text, strlen(text), "line", &json, err);
+
+	assert_int_equal(status, STATUS_OK);
+	at = json_root(json, "line");
+	status = evaluation_from_json(&at, evaluation, err);
+	json_free(json);
+	return status;
+}
+
+static void check_round_trip(const char *text)
+{
+	struct evaluation back;
+	struct error err = { 0 };
+	char *again;
+
+	assert_int_equal(parse(text, &back, &err), STATUS_OK);
+	again = print(&back);
+	assert_string_equal(again, text);
+	free(again);
+	evaluation_release(&back);
+}
+
+static void test_pruned(void **state)
+{
+	struct evaluation evaluation = evaluation_pruned();
+	char *text = print(&evaluation);
+
+	(void)state;
+	assert_string_equal(text, pruned_json);
+	check_round_trip(text);
+	free(text);
+	evaluation_release(&evaluation);
+	assert_null(evaluation.family);
+}
+
+static void test_full(void **state)
+{
+	struct evaluation evaluation = evaluation_full();
+	char *text = print(&evaluation);
+
+	(void)state;
+	assert_true(string_starts_with(text, full_start));
+	assert_true(string_ends_with(text, full_end));
+	check_round_trip(text);
+	free(text);
+	/* a device that predicts */
+	evaluation.predicted = true;
+	text = print(&evaluation);
+	assert_non_null(strstr(text, "\"timing\":\"predicted\""));
+	check_round_trip(text);
+	free(text);
+	evaluation_release(&evaluation);
+}
+
+/* NaN is what a broken kernel often writes. */
+static void test_not_a_number(void **state)
+{
+	struct evaluation evaluation = evaluation_full(), back;
+	struct error err = { 0 };
+	char *text;
+
+	(void)state;
+	evaluation.verification.first_out = NAN;
+	evaluation.verification.max_abs_error = INFINITY;
+	text = print(&evaluation);
+	assert_int_equal(parse(text, &back, &err), STATUS_OK);
+	assert_true(isnan(back.verification.first_out));
+	assert_true(isinf(back.verification.max_abs_error));
+	assert_true(back.verification.max_rel_error == 1);
+	free(text);
+	evaluation_release(&evaluation);
+	evaluation_release(&back);
+}
+
+/* Each of these changes one thing in a good line; the message names the place. */
+static void test_errors(void **state)
+{
+	static const struct {
+		const char *from, *to, *path;
+	} cases[] = {
+		{ "\"outcome\":\"wrong_result\"", "\"outcome\":\"wrong\"", "$.outcome" },
+		{ "\"outcome\":\"wrong_result\",", "", "$" },
+		{ "0123456789abcdef0123", "0123456789ABCDEF0123", "$.kernel_hash" },
+		{ "[\"spills\",\"throttled\"]", "[\"spills\",\"hot\"]", "$.flags[1]" },
+		{ "\"regs_per_thread\":168", "\"regs_per_thread\":99999999999",
+			"$.resources[0].regs_per_thread" },
+		{ "\"stack_bytes\":32", "\"stack_bytes\":0.5", "$.resources[0].stack_bytes" },
+		{ "\"points\":524288", "\"points\":-1", "$.verification.points" },
+		{ "\"timing\":\"measured\"", "\"timing\":\"guessed\"", "$.timing" },
+		{ "[12.5,", "[-12.5,", "$.samples_us[0]" },
+		{ "[12.5,", "[\"12.5\",", "$.samples_us[0]" },
+		{ "\"from_cache\":true", "\"from_cache\":1", "$.from_cache" },
+		{ "\"score\":{\"tiles\":128", "\"score\":{\"tiles\":\"128\"", "$.score" },
+	};
+	struct evaluation evaluation = evaluation_full();
+	char *text = print(&evaluation);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *found = strstr(text, cases[i].from);
+		struct text changed = { 0 };
+		struct evaluation back = { 0 };
+		struct error err = { 0 };
+
+		assert_non_null(found);
+		text_append_bytes(&changed, text, (size_t)(found - text));
+		text_append(&changed, cases[i].to);
+		text_append(&changed, found + strlen(cases[i].from));
+		if (i + 1 < sizeof(cases) / sizeof(cases[0])) {
+			assert_int_equal(parse(changed.data, &back, &err), STATUS_BAD_INPUT);
+			assert_non_null(strstr(err.message, cases[i].path));
+			assert_null(back.family);
+		} else {
+			/* with several launches the figures on top are for readers only */
+			assert_int_equal(parse(changed.data, &back, &err), STATUS_OK);
+			evaluation_release(&back);
+		}
+		text_release(&changed);
+	}
+	free(text);
+	evaluation_release(&evaluation);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_pruned),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_not_a_number),
+		cmocka_unit_test(test_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

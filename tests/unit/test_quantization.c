@@ -1,0 +1,131 @@
+/* layer: score */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tiles and waves of the examples that everybody quotes, and what clusters, small persistent grids
+ * and stream-K change.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "score/quantization.h"
+#include "unit/score_cases.h"
+
+static struct quantization_waves waves_of(
+	const struct device_spec *device, const struct launch_work *launch, int blocks_per_sm)
+{
+	const struct quantization_slots slots =
+		quantization_slots(device, launch, blocks_per_sm, -1);
+
+	return quantization_waves(launch, &slots);
+}
+
+static void test_tiles(void **state)
+{
+	(void)state;
+	/* 256x128 tiles: 7*14 for 1792, 8*15 for 1793 */
+	assert_true(quantization_tiles(1792, 256) * quantization_tiles(1792, 128) == 98);
+	assert_true(quantization_tiles(1793, 256) * quantization_tiles(1793, 128) == 120);
+	/* one row more than a tile needs a second one */
+	assert_true(quantization_tiles(257, 256) * quantization_tiles(128, 128) == 2);
+	assert_true(quantization_tile_efficiency(1792, 1792, 256, 128) == 1);
+	assert_true(quantization_tile_efficiency(257, 128, 256, 128) == 257.0 / 512);
+	assert_true(quantization_tile_efficiency(4096, 4096, 192, 192) ==
+		4096.0 * 4096 / (22.0 * 192 * 22 * 192));
+}
+
+static void test_waves(void **state)
+{
+	const struct device_spec ampere = case_device_ampere();
+	struct launch_work launch = { .units = 98, .grid = { 98, 1, 1 } };
+	struct quantization_waves waves = waves_of(&ampere, &launch, 1);
+
+	(void)state;
+	assert_true(waves.count == 1);
+	assert_true(waves.efficiency_ratio == 98.0 / 108);
+	launch.units = 120;
+	waves = waves_of(&ampere, &launch, 1);
+	assert_true(waves.count == 2);
+	assert_true(waves.exact == 120.0 / 108);
+	assert_true(waves.efficiency_ratio == 120.0 / 216);
+	assert_true(waves_of(&ampere, &launch, 2).count == 1);
+	assert_true(waves_of(&ampere, &launch, 0).count == 0); /* cannot run */
+}
+
+static void test_clusters(void **state)
+{
+	const struct device_spec hopper = case_device_hopper();
+	struct launch_work launch = { .units = 512, .grid = { 512, 1, 1 }, .cluster = { 4, 2, 1 } };
+	struct quantization_slots slots = quantization_slots(&hopper, &launch, 1, -1);
+
+	(void)state;
+	/* clusters of 8 reach 120 of 132 SMs */
+	assert_true(slots.per_wave == 120 && slots.sm_count == 120 && slots.per_sm == 1);
+	assert_true(quantization_slots(&hopper, &launch, 2, -1).per_wave == 240);
+	/* the driver's own count wins */
+	slots = quantization_slots(&hopper, &launch, 2, 28);
+	assert_true(slots.per_wave == 224 && slots.sm_count == 112);
+	launch.cluster[0] = 2;
+	launch.cluster[1] = 1;
+	assert_true(quantization_slots(&hopper, &launch, 1, -1).per_wave == 132);
+}
+
+static void test_clusters_without_figures(void **state)
+{
+	struct device_spec hopper = case_device_hopper();
+	const struct launch_work launch = { .units = 512, .cluster = { 8, 1, 1 } };
+
+	(void)state;
+	hopper.max_clusters[3] = 0;
+	assert_true(quantization_slots(&hopper, &launch, 1, -1).per_wave == 128);
+}
+
+static void test_persistent(void **state)
+{
+	const struct device_spec hopper = case_device_hopper();
+	struct launch_work launch = {
+		.units = 512, .grid = { 128, 1, 1 }, .schedule = SCHEDULE_PERSISTENT };
+	struct quantization_slots slots = quantization_slots(&hopper, &launch, 1, -1);
+
+	(void)state;
+	/* 4096^2 in 128x256 tiles on 128 SMs: exactly four waves */
+	assert_true(slots.per_wave == 128 && slots.sm_count == 128);
+	assert_true(quantization_waves(&launch, &slots).count == 4);
+	assert_true(quantization_waves(&launch, &slots).efficiency_ratio == 1);
+	/* a grid of one block per SM stays one per SM where two would fit */
+	slots = quantization_slots(&hopper, &launch, 2, -1);
+	assert_true(slots.per_wave == 128 && slots.per_sm == 1);
+	launch.grid[0] = 264;
+	slots = quantization_slots(&hopper, &launch, 2, -1);
+	assert_true(slots.per_wave == 264 && slots.per_sm == 2);
+}
+
+static void test_stream_k(void **state)
+{
+	const struct device_spec hopper = case_device_hopper();
+	struct launch_work launch = { .units = 140, .steps_mean = 64, .grid = { 132, 1, 1 },
+		.schedule = SCHEDULE_STREAM_K };
+
+	(void)state;
+	assert_true(waves_of(&hopper, &launch, 1).efficiency_ratio == 1);
+	launch.units = 1;
+	assert_true(waves_of(&hopper, &launch, 1).efficiency_ratio == 64.0 / 132);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tiles),
+		cmocka_unit_test(test_waves),
+		cmocka_unit_test(test_clusters),
+		cmocka_unit_test(test_clusters_without_figures),
+		cmocka_unit_test(test_persistent),
+		cmocka_unit_test(test_stream_k),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
