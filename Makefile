@@ -92,4 +92,41 @@ endif
 
 include tests/tests.mk
 
+## run: install what is missing, build, tune one GEMM: on the GPU, or without one on the device model
+.PHONY: run
+run: all
+	@mkdir -p $(BUILD)/run
+	$(BUILD)/tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16 \
+		--cache-dir $(BUILD)/run/cache -o $(BUILD)/run/tuned.json
+
+## install: binary, templates and configs under $(DESTDIR)$(PREFIX)
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/tiletune
+	install -m 755 $(OUT)/tiletune $(DESTDIR)$(PREFIX)/bin/tiletune
+	cp -R templates configs $(DESTDIR)$(PREFIX)/share/tiletune/
+
+## dist: a folder that runs on another Linux machine without these packages (TESTS=1 adds GPU tests)
+DIST := $(BUILD)/dist
+.PHONY: dist
+dist: all
+	rm -rf $(DIST)
+	mkdir -p $(DIST)/lib
+	install -m 755 $(OUT)/tiletune $(DIST)/tiletune
+	ldd $(OUT)/tiletune | awk '$$1 ~ /^lib(cjson|z)\./ { print $$3 }' | while read file; do \
+		cp -L "$$file" $(DIST)/lib/; done
+	cp -R templates configs README.md LICENSE $(DIST)/
+	$(if $(TESTS),cp -R tests src results Makefile $(DIST)/)
+	@echo "$(DIST) runs on its own: $$(du -sh $(DIST) | cut -f1)"
+
+## clean: remove everything that was built
+.PHONY: clean
+clean:
+	rm -rf $(BUILD)
+
+## help: this list
+.PHONY: help
+help:
+	@sed -n 's/^## //p' Makefile tests/tests.mk
+
 -include $(wildcard $(OUT)/obj/*/*.d $(OUT)/tests/*.d)

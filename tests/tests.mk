@@ -54,3 +54,37 @@ packages:
 	@[ -e $(BUILD)/.packages-build ] || { CC=$(CC) sh tests/packages.sh build && mkdir -p $(BUILD) && touch $(BUILD)/.packages-build; }
 packages-test: packages
 	@[ -e $(BUILD)/.packages-test ] || { CC=$(CC) sh tests/packages.sh test && mkdir -p $(BUILD) && touch $(BUILD)/.packages-test; }
+
+# ---- suites ----
+unit_programs := $(patsubst %,$(OUT)/tests/%,$(unit_names))
+fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
+TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families
+
+$(OUT)/tests/sample_families: tests/tools/sample_families.c $(call layer_libs,tune)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+## test: install what is missing, build, run every test that needs no GPU
+.PHONY: test
+test: $(TEST_PREREQUISITES)
+	@sh tests/run.sh $(OUT) $(BUILD) quick
+
+## test-full: the same with all device sheets and larger samples of every family
+.PHONY: test-full
+test-full: $(TEST_PREREQUISITES)
+	@sh tests/run.sh $(OUT) $(BUILD) full
+
+## test-gpu: on a machine with a GPU (gcc and a driver are enough): kernels, faults, timing
+.PHONY: test-gpu
+test-gpu:
+	@sh tests/gpu/run.sh $(BUILD)
+
+## bench: what we promise of speed, as ratios; on a GPU also the kernels against cuBLASLt and others
+.PHONY: bench
+bench: $(BUILD)/tiletune $(patsubst %,$(OUT)/tests/%,$(bench_names))
+	@sh tests/bench/run.sh $(OUT) $(BUILD) $(bench_names)
+
+## lint: layers, formatting, file sizes, headers on their own, shell scripts
+.PHONY: lint
+lint: packages-test
+	@for check in tests/checks/*.sh; do echo "$$check"; CC=$(CC) CUDA_INCLUDE=$(CUDA_INCLUDE) sh $$check $(OUT) || exit 1; done

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Every header compiles on its own.
+set -u
+bad=0
+include=${CUDA_INCLUDE:-/usr/local/cuda/include}
+for header in $(find src tests/faults -name '*.h' | sort); do
+	if ! ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Werror -Isrc -Itests -isystem "$include" \
+		-fsyntax-only -x c -include "$header" /dev/null; then
+		echo "$header: does not compile on its own"
+		bad=1
+	fi
+done
+exit $bad

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Runs the tests two at a time and ends with one line: N passed, N failed.
+#
+#	tests/run.sh OUT BUILD quick|full
+set -u
+out=$1 build=$2 size=$3
+logs=$out/tests/logs
+rm -rf "$logs"
+mkdir -p "$logs"
+export TEST_OUT="$out" TEST_BUILD="$build" TEST_SIZE="$size"
+
+list=$logs/list
+for program in "$out"/tests/test_*; do
+	case $program in *.o | *.d) continue ;; esac
+	[ -x "$program" ] && echo "unit $program"
+done >"$list"
+for program in "$out"/tests/fuzz_*; do
+	case $program in *.o | *.d) continue ;; esac
+	name=${program##*/fuzz_}
+	[ -x "$program" ] && echo "fuzz $program tests/fuzz/corpus/$name"
+done >>"$list"
+for script in tests/cli/*.sh; do
+	[ -e "$script" ] && echo "cli $script"
+done >>"$list"
+for script in tests/checks/*; do
+	[ -e "$script" ] && echo "check $script"
+done >>"$list"
+
+# the slow ones first, so that the two lanes end together
+grep families "$list" >"$list.sorted"
+grep -v families "$list" >>"$list.sorted"
+xargs -P 2 -n 1 -d '\n' sh tests/run_one.sh "$logs" <"$list.sorted"
+
+passed=$(cat "$logs"/*.count 2>/dev/null | awk '{ p += $1 } END { print p + 0 }')
+failed=$(cat "$logs"/*.count 2>/dev/null | awk '{ f += $2 } END { print f + 0 }')
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,165 @@
+/* layer: base */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+static enum status parse(const char *text, struct json **root, struct error *err)
+{
+	return json_parse(text, strlen(text), "t.json", root, err);
+}
+
+static void what_cjson_lets_pass_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"{\"a\":1,\"a\":2}", "\"a\" twice"},
+		{"[{\"x\":{\"b\":1,\"c\":0,\"b\":2}}]", "\"b\" twice"},
+		{"{} x", "valid JSON"},
+		{"{\"a\":1e999}", "a double holds"},
+		{"\"\\u0000x\"", "NUL"},
+		{"\"\xff\"", "valid UTF-8"},
+		{"\"\xc3\"", "valid UTF-8"},
+		{"\"a\tb\"", "control character"},
+		{"", "valid JSON"},
+		{"{\"a\":", "line 1, column"},
+		{"[1,\n2,\nx]", "line 3, column"},
+	};
+	struct error err = {0};
+	struct json *root;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_fails(parse(cases[i].text, &root, &err), STATUS_BAD_INPUT, cases[i].message);
+		assert_null(root);
+	}
+	assert_fails(
+		json_parse("[1]\0]", 5, "t.json", &root, &err), STATUS_BAD_INPUT, "valid JSON");
+}
+
+static void nesting_is_bounded(void **state)
+{
+	char deep[4001];
+	struct error err = {0};
+	struct json *root;
+
+	(void)state;
+	memset(deep, '[', 4000);
+	deep[4000] = '\0';
+	assert_fails(parse(deep, &root, &err), STATUS_BAD_INPUT, "valid JSON");
+}
+
+static void numbers_survive_a_round_trip(void **state)
+{
+	static const double doubles[] = {0.1, 1.0 / 3, 1e-300, 123456789.125, 0x1p53, 5e22, -2.5};
+	static const int64_t integers[] = {0, -1, 4096, (int64_t)1 << 53, INT64_MAX, INT64_MIN};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(doubles) / sizeof(doubles[0]); i++) {
+		struct json *node = json_new_double(doubles[i]), *again;
+		char *text = json_print(node, false);
+		struct json_at at;
+		double value;
+
+		assert_ok(parse(text, &again, &err));
+		at = json_root(again, "t.json");
+		assert_ok(json_get_double(&at, &value, &err));
+		assert_memory_equal(&value, &doubles[i], sizeof(value));
+		free(text);
+		json_free(node);
+		json_free(again);
+	}
+	for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++) {
+		struct json *node = json_new_int(integers[i]);
+		struct json_at at = json_root(node, "t.json");
+		int64_t value;
+
+		assert_ok(json_get_int(&at, &value, &err));
+		assert_true(value == integers[i]);
+		json_free(node);
+	}
+}
+
+static void not_a_number_is_null(void **state)
+{
+	struct json *node = json_new_double(NAN);
+	char *text = json_print(node, false);
+
+	(void)state;
+	assert_string_equal(text, "null");
+	free(text);
+	json_free(node);
+}
+
+static void messages_name_the_place(void **state)
+{
+	static const char *const keys[] = {"launches", "name", NULL};
+	struct error err = {0};
+	struct json *root;
+	struct json_at top, launches, launch, grid;
+	int64_t number;
+
+	(void)state;
+	assert_ok(parse("{\"launches\":[{},{\"grid\":\"x\"}],\"nmae\":1}", &root, &err));
+	top = json_root(root, "f.json");
+	assert_ok(json_member(&top, "launches", &launches, &err));
+	launch = json_item(&launches, 1);
+	assert_ok(json_member(&launch, "grid", &grid, &err));
+	assert_fails(json_get_int(&grid, &number, &err), STATUS_BAD_INPUT,
+		"f.json: $.launches[1].grid: expected an integer, found \"x\"");
+	assert_fails(json_member(&launch, "block", &grid, &err), STATUS_BAD_INPUT,
+		"f.json: $.launches[1]: expected a member \"block\"");
+	assert_fails(json_expect_keys(&top, keys, &err), STATUS_BAD_INPUT, "$.nmae");
+	assert_string_equal(err.hint, "did you mean \"name\"?");
+	json_free(root);
+}
+
+static void keys_are_case_sensitive_and_ordered(void **state)
+{
+	struct json *object = json_new_object();
+	struct json_at at = json_root(object, "t.json"), member;
+	char *text;
+
+	(void)state;
+	json_put_int(object, "M", 1);
+	json_put_int(object, "m", 2);
+	json_put_int(object, "B", 3);
+	json_put_int(object, "M", 4);
+	assert_false(json_find(&at, "b", &member));
+	text = json_print(object, false);
+	assert_string_equal(text, "{\"M\":4,\"m\":2,\"B\":3}");
+	free(text);
+	json_free(object);
+}
+
+static void strings_that_are_not_utf8_are_repaired_when_written(void **state)
+{
+	struct json *node = json_new_string("a\xff"
+					    "b\xc3");
+	char *text = json_print(node, false);
+
+	(void)state;
+	assert_string_equal(text, "\"a?b?\"");
+	free(text);
+	json_free(node);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_cjson_lets_pass_is_refused),
+		cmocka_unit_test(nesting_is_bounded),
+		cmocka_unit_test(numbers_survive_a_round_trip),
+		cmocka_unit_test(not_a_number_is_null),
+		cmocka_unit_test(messages_name_the_place),
+		cmocka_unit_test(keys_are_case_sensitive_and_ordered),
+		cmocka_unit_test(strings_that_are_not_utf8_are_repaired_when_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

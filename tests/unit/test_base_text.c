@@ -1,0 +1,139 @@
+/* layer: base */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+static void text_grows_and_stays_terminated(void **state)
+{
+	struct text text = {0};
+
+	(void)state;
+	assert_string_equal(text_string(&text), "");
+	for (int i = 0; i < 1000; i++)
+		text_appendf(&text, "%03d,", i);
+	assert_int_equal(text.length, 4000);
+	assert_int_equal(strlen(text.data), 4000);
+	assert_memory_equal(text.data + 3996, "999,", 5);
+	text_clear(&text);
+	assert_string_equal(text_string(&text), "");
+	text_append_bytes(&text, "a\0b", 3);
+	assert_int_equal(text.length, 3);
+	char *detached = text_detach(&text);
+
+	assert_memory_equal(detached, "a\0b", 4);
+	assert_null(text.data);
+	free(detached);
+	detached = text_detach(&text);
+	assert_string_equal(detached, "");
+	free(detached);
+}
+
+static void nearest_name_finds_typing_errors_only(void **state)
+{
+	static const char *const names[] = {"gemm", "attention", "gemm_chain", "row_softmax", NULL};
+
+	(void)state;
+	assert_string_equal(name_nearest("gem", names), "gemm");
+	assert_string_equal(name_nearest("gmem", names), "gemm");
+	assert_string_equal(name_nearest("GEMM", names), "gemm");
+	assert_string_equal(name_nearest("atention", names), "attention");
+	assert_string_equal(name_nearest("attn", names) ? "found" : "none", "none");
+	assert_string_equal(name_nearest("row_", names), "row_softmax");
+	assert_null(name_nearest("convolution", names));
+	assert_null(name_nearest("", names));
+}
+
+static void ratios_and_durations_have_units(void **state)
+{
+	struct error err = {0};
+	double value;
+
+	(void)state;
+	assert_ok(text_parse_ratio("5%", &value, &err));
+	assert_true(value > 0.0499999 && value < 0.0500001);
+	assert_ok(text_parse_ratio("0.25", &value, &err));
+	assert_true(value > 0.2499999 && value < 0.2500001);
+	assert_ok(text_parse_duration("1.5m", &value, &err));
+	assert_true(value > 89.999 && value < 90.001);
+	assert_ok(text_parse_duration("500ms", &value, &err));
+	assert_true(value > 0.4999 && value < 0.5001);
+	assert_fails(
+		text_parse_duration("5 parsecs", &value, &err), STATUS_BAD_INPUT, "a duration");
+	assert_fails(text_parse_ratio("-5%", &value, &err), STATUS_BAD_INPUT, "a ratio");
+	assert_fails(text_parse_ratio("nan", &value, &err), STATUS_BAD_INPUT, "a ratio");
+	assert_fails(text_parse_ratio("", &value, &err), STATUS_BAD_INPUT, "a ratio");
+	assert_fails(text_parse_duration("1e300s", &value, &err), STATUS_BAD_INPUT, "a duration");
+}
+
+static void errors_gather_context(void **state)
+{
+	struct error err = {0};
+	char long_text[4096];
+
+	(void)state;
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	assert_int_equal(
+		error_set(&err, STATUS_BAD_INPUT, "expected %d, found %d", 1, 2), STATUS_BAD_INPUT);
+	error_hint(&err, "try %s", "three");
+	assert_int_equal(error_context(&err, "file %s", "a.json"), STATUS_BAD_INPUT);
+	assert_string_equal(err.message, "file a.json: expected 1, found 2");
+	assert_string_equal(err.hint, "try three");
+	error_context(&err, "%s", long_text);
+	assert_true(strlen(err.message) < sizeof(err.message));
+	assert_int_equal(error_set(NULL, STATUS_FAILED, "nobody listens"), STATUS_FAILED);
+}
+
+static void hashes_separate_their_parts(void **state)
+{
+	char a[HASH_SIZE], b[HASH_SIZE], c[HASH_SIZE];
+	struct hash *hash = hash_new();
+
+	(void)state;
+	hash_add_string(hash, "ab");
+	hash_add_string(hash, "c");
+	hash_finish(hash, a);
+	hash = hash_new();
+	hash_add_string(hash, "a");
+	hash_add_string(hash, "bc");
+	hash_finish(hash, b);
+	hash = hash_new();
+	hash_add(hash, "ab", 2);
+	hash_add(hash, "c", 1);
+	hash_finish(hash, c);
+	assert_int_equal(strlen(a), 32);
+	assert_string_not_equal(a, b);
+	assert_string_equal(a, c);
+}
+
+static void durations_read_well(void **state)
+{
+	char text[32];
+
+	(void)state;
+	clock_format_duration(0.85, text, sizeof(text));
+	assert_string_equal(text, "850 ms");
+	clock_format_duration(63, text, sizeof(text));
+	assert_string_equal(text, "1m 03s");
+	clock_format_duration(7380, text, sizeof(text));
+	assert_string_equal(text, "2h 03m");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_grows_and_stays_terminated),
+		cmocka_unit_test(nearest_name_finds_typing_errors_only),
+		cmocka_unit_test(ratios_and_durations_have_units),
+		cmocka_unit_test(errors_gather_context),
+		cmocka_unit_test(hashes_separate_their_parts),
+		cmocka_unit_test(durations_read_well),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* layer: tune */
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "tune/budget.h"
+#include "tune/select.h"
+
+static struct contender at(double median, double spread, double predicted, size_t order)
+{
+	return (struct contender){.median_us = median,
+		.ci95_low_us = median * (1 - spread),
+		.ci95_high_us = median * (1 + spread),
+		.predicted_us = predicted,
+		.order = order};
+}
+
+static void a_clear_winner_wins(void **state)
+{
+	struct contender contenders[] = {
+		at(110, 0.001, 50, 0), at(100, 0.001, 90, 1), at(150, 0.001, 10, 2)};
+	bool tied[3];
+
+	(void)state;
+	assert_int_equal(select_winner(contenders, 3, tied), 1);
+	assert_false(tied[0]);
+	assert_true(tied[1]);
+	assert_false(tied[2]);
+}
+
+static void within_one_percent_is_a_tie_and_the_rule_decides(void **state)
+{
+	struct contender contenders[] = {
+		at(100.9, 0, 80, 0), at(100, 0, 90, 1), at(101.1, 0, 10, 2)};
+	bool tied[3];
+
+	(void)state;
+	assert_int_equal(select_winner(contenders, 3, tied), 0); /* the better prediction */
+	assert_true(tied[0]);
+	assert_false(tied[2]);
+}
+
+static void the_incumbent_stays_if_tied(void **state)
+{
+	struct contender contenders[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
+	bool tied[2];
+
+	(void)state;
+	contenders[1].incumbent = true;
+	assert_int_equal(select_winner(contenders, 2, tied), 1);
+	contenders[1] = at(105, 0, 1, 1);
+	contenders[1].incumbent = true;
+	assert_int_equal(select_winner(contenders, 2, tied), 0);
+}
+
+static void noise_widens_the_tie(void **state)
+{
+	struct contender contenders[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
+	bool tied[2];
+
+	(void)state;
+	assert_int_equal(select_winner(contenders, 2, tied), 1);
+	assert_true(tied[1]);
+}
+
+static void resources_then_order_decide(void **state)
+{
+	struct contender contenders[] = {
+		at(100, 0, 50, 3), at(100.1, 0, 50.1, 2), at(100.2, 0, 50, 1)};
+	bool tied[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		contenders[i].smem_bytes = 1000;
+	contenders[0].smem_bytes = 2000;
+	contenders[1].regs_per_thread = 100;
+	contenders[2].regs_per_thread = 100;
+	assert_int_equal(select_winner(contenders, 3, tied), 2);
+	contenders[1].regs_per_thread = 90;
+	assert_int_equal(select_winner(contenders, 3, tied), 1);
+}
+
+/* Twenty runs over the same near-tied candidates with half a percent of noise: one winner. */
+static void noisy_runs_agree(void **state)
+{
+	struct random_state random;
+	size_t winners[20];
+
+	(void)state;
+	random_seed(&random, 7);
+	for (int run = 0; run < 20; run++) {
+		struct contender contenders[5];
+		bool tied[5];
+
+		for (size_t i = 0; i < 5; i++) {
+			double true_us = 100 + 0.1 * (double)i;
+			double noise = 0.003 * (random_unit(&random) - 0.5);
+
+			contenders[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
+		}
+		winners[run] = select_winner(contenders, 5, tied);
+	}
+	for (int run = 1; run < 20; run++)
+		assert_int_equal(winners[run], winners[0]);
+}
+
+static void budgets_end(void **state)
+{
+	const struct effort *quick = effort_find("quick");
+	struct budget budget;
+
+	(void)state;
+	assert_non_null(quick);
+	assert_null(effort_find("sloppy"));
+	budget_start(&budget, quick, 1000);
+	for (size_t i = 0; i < quick->stall; i++) {
+		assert_null(budget_spent(&budget));
+		budget_count(&budget, i ? 100 : 99);
+	}
+	assert_null(budget_spent(&budget));
+	budget_count(&budget, INFINITY);
+	assert_non_null(strstr(budget_spent(&budget), "nothing better"));
+	budget_start(&budget, quick, 1000);
+	for (size_t i = 0; i < quick->evaluations; i++)
+		budget_count(&budget, 1e6 / (double)(i + 1));
+	assert_non_null(strstr(budget_spent(&budget), "number of evaluations"));
+	budget_start(&budget, quick, 1e-9);
+	assert_non_null(strstr(budget_spent(&budget), "time budget"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_clear_winner_wins),
+		cmocka_unit_test(within_one_percent_is_a_tie_and_the_rule_decides),
+		cmocka_unit_test(the_incumbent_stays_if_tied),
+		cmocka_unit_test(noise_widens_the_tie),
+		cmocka_unit_test(resources_then_order_decide),
+		cmocka_unit_test(noisy_runs_agree),
+		cmocka_unit_test(budgets_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
