@@ -21,7 +21,7 @@ struct tune_options {
 	struct string_list problems, families;
 	const char *suite, *where, *effort, *strategy, *output, *journal;
 	double budget_s;
-	unsigned seed;
+	unsigned seed, evaluations;
 	bool fresh, dry_run, progress, no_journal;
 };
 
@@ -40,6 +40,8 @@ static const struct option tune_option_table[] = {
 		"estimate|quick|thorough|exhaustive"},
 	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME", "time per problem, finals aside",
 		NULL},
+	{"evaluations", 0, OPTION_COUNT, AT(evaluations), "N",
+		"at most so many candidates per problem", NULL},
 	{"strategy", 0, OPTION_STRING, AT(strategy), "NAME", "instead of the effort's own", NULL},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the search and of the inputs; default 1",
 		NULL},
@@ -96,21 +98,32 @@ static enum status read_problems(struct tuning *tuning, const char *operation_na
 	return status;
 }
 
-static const struct effort *chosen_effort(const struct tuning *tuning)
+/* The effort's row, with what the command line changes of it. */
+static enum status choose_effort(
+	const struct tuning *tuning, struct effort *effort, struct error *err)
 {
 	const char *name = tuning->options->effort ? tuning->options->effort
 			   : tuning->suite.effort  ? tuning->suite.effort
 						   : "quick";
+	const struct effort *row = effort_find(name);
 
-	return effort_find(name);
+	if (!row)
+		return error_set(err, STATUS_BAD_INPUT,
+			"effort: expected estimate, quick, thorough or exhaustive, found \"%s\"",
+			name);
+	*effort = *row;
+	if (tuning->options->evaluations)
+		effort->evaluations = tuning->options->evaluations;
+	return STATUS_OK;
 }
 
-static struct pool_options chosen_pool(const struct tuning *tuning, bool score)
+static struct candidates_options chosen_pool(const struct tuning *tuning, bool score)
 {
 	const struct tune_options *options = tuning->options;
 
-	return (struct pool_options){.families = options->families.count ? options->families.items
-									 : tuning->suite.families,
+	return (struct candidates_options){.families = options->families.count
+							       ? options->families.items
+							       : tuning->suite.families,
 		.where = options->where ? options->where : tuning->suite.where,
 		.score = score};
 }
@@ -119,7 +132,7 @@ static struct pool_options chosen_pool(const struct tuning *tuning, bool score)
 static enum status check_families(
 	const struct tuning *tuning, const struct operation *operation, struct error *err)
 {
-	struct pool_options pool = chosen_pool(tuning, false);
+	struct candidates_options pool = chosen_pool(tuning, false);
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; pool.families && pool.families[i] && status == STATUS_OK; i++) {
@@ -133,18 +146,18 @@ static enum status check_families(
 
 static enum status dry_run(struct tuning *tuning, struct error *err)
 {
-	struct pool_options options = chosen_pool(tuning, false);
+	struct candidates_options options = chosen_pool(tuning, false);
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < tuning->problems.count && status == STATUS_OK; i++) {
-		struct pool pool;
+		struct candidates pool;
 
-		status = pool_open(&tuning->bench.catalogue, tuning->problems.items[i],
+		status = candidates_open(&tuning->bench.catalogue, tuning->problems.items[i],
 			device_spec(tuning->bench.device), &options, &pool, err);
 		if (status != STATUS_OK)
 			break;
 		show_space(stdout, &pool);
-		pool_release(&pool);
+		candidates_release(&pool);
 	}
 	return status;
 }
@@ -216,7 +229,7 @@ static enum status open_journal(struct tuning *tuning, const char *signature,
 static enum status begin_run(struct tuning *tuning, const struct operation *operation,
 	struct session *session, struct error *err)
 {
-	const struct pool_options *pool = &session->pool;
+	const struct candidates_options *pool = &session->pool;
 	struct run_description run = {.bench = &tuning->bench,
 		.operation = operation_name(operation),
 		.problems = &tuning->problems,
@@ -256,12 +269,13 @@ static enum status finish_run(struct tuning *tuning, enum status outcome, struct
 static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
+	struct effort effort = {0};
 	bool machine = options->common.json || to_stdout(tuning);
 	struct show show = {.talk = machine ? stderr : stdout,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
 	struct session session = {.bench = &tuning->bench,
 		.problems = &tuning->problems,
-		.effort = chosen_effort(tuning),
+		.effort = &effort,
 		.budget_s = options->budget_s,
 		.pool = chosen_pool(tuning, true),
 		.strategy = options->strategy,
@@ -272,12 +286,10 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.observer = show_observer(&show),
 		.keep_going = tuning->problems.count > 1};
 	struct error finish_error = {0};
-	enum status status;
+	enum status status = choose_effort(tuning, &effort, err);
 
-	if (!session.effort)
-		return error_set(err, STATUS_BAD_INPUT,
-			"effort: expected estimate, quick, thorough or exhaustive");
-	status = open_tuned(tuning, err);
+	if (status == STATUS_OK)
+		status = open_tuned(tuning, err);
 	if (status == STATUS_OK)
 		status = begin_run(tuning, operation, &session, err);
 	if (status != STATUS_OK)

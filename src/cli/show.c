@@ -17,7 +17,7 @@ static void clear_line(const struct show *show)
 		fputs("\r\033[K", stderr);
 }
 
-static void begin(void *context, const struct pool *pool, size_t problem, size_t count)
+static void begin(void *context, const struct candidates *pool, size_t problem, size_t count)
 {
 	struct show *show = context;
 
@@ -139,7 +139,8 @@ static void show_ties(FILE *out, const struct problem_result *result)
 static void show_model(FILE *out, const struct problem_result *result)
 {
 	struct model_quality quality = model_quality(result->pool, result->evaluated);
-	size_t rank = pool_rank(result->pool, result->evaluated->items[result->winner].candidate);
+	size_t rank =
+		candidates_rank(result->pool, result->evaluated->items[result->winner].candidate);
 
 	fprintf(out, "  the model ranked it %zu of %zu", rank + 1, result->pool->count);
 	if (quality.measured > 2)
@@ -213,10 +214,10 @@ struct session_observer show_observer(struct show *show)
 		.failed = failed};
 }
 
-void show_space(FILE *out, const struct pool *pool)
+void show_space(FILE *out, const struct candidates *pool)
 {
 	for (size_t f = 0; f < pool->family_count; f++) {
-		const struct pool_family *family = &pool->families[f];
+		const struct family_candidates *family = &pool->families[f];
 		const struct space *space = family->bound->space;
 
 		fprintf(out, "%s: %s\n", family_name(family->bound->family), pool->problem->text);

@@ -21,6 +21,6 @@ struct session_observer show_observer(struct show *show);
 /* "tiles 512 in 4 waves (tail 88% full)": why a score is what it is. */
 void show_why(FILE *out, const struct score *score, const char *indent);
 /* What each constraint removed. */
-void show_space(FILE *out, const struct pool *pool);
+void show_space(FILE *out, const struct candidates *pool);
 
 #endif

@@ -39,12 +39,13 @@ struct compiler_entry {
 struct compile_result {
 	uint64_t ticket;
 	enum outcome outcome; /* ok, compile_failed, compile_crashed, compile_timeout */
-	struct text cubin;
-	char *log;                      /* the compiler's; without the report lines when ok */
-	struct compiler_entry *entries; /* of the build unit, in its order */
+	struct text cubin;    /* PTX text for an arch "compute_90a"; empty unless ok */
+	char *log;            /* never NULL. ok: warnings, without the report; else why not */
+	struct compiler_entry *entries; /* of the build unit, in its order; ok only */
 	size_t entry_count;
-	double seconds;
-	bool from_cache;
+	double seconds;  /* that the compiler took, now or when the cached one was made */
+	bool from_cache; /* nothing was compiled for this ticket: it was in the cache, or the
+			  * same unit was under way */
 };
 
 /* STATUS_NO_DEVICE if there is no usable NVRTC: says what was looked for and where. */
@@ -54,15 +55,19 @@ void compiler_close(struct compiler *compiler);                 /* kills what is
 const char *compiler_identity(const struct compiler *compiler); /* "NVRTC 13.0 (V13.0.88)" */
 const char *compiler_path(const struct compiler *compiler);
 unsigned compiler_worker_count(const struct compiler *compiler);
+/* Why the cache could not be written to, the first time it failed; NULL: it never did. */
+const char *compiler_cache_problem(const struct compiler *compiler);
 
 /* Queues a unit (copied). arch: "sm_90a". Results come in any order; a cached one at the next poll.
  */
 enum status compiler_submit(struct compiler *compiler, const struct build_unit *unit,
 	const char *arch, uint64_t ticket, struct error *err);
 size_t compiler_pending(const struct compiler *compiler); /* submitted, not yet polled */
-/* True and a result (caller releases), or false when none came within timeout_s. */
+/* True and a result (caller releases), or false when none came within timeout_s (0: only look,
+ * negative: no limit), at once when nothing is pending. */
 bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_result *result);
-/* File descriptors to wait on beside others; returns how many (at most max). */
+/* File descriptors to wait on beside others (and poll at least once a second, for the time
+ * limits); returns how many (at most max). They change with each poll or submit. */
 size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max);
 void compile_result_release(struct compile_result *result);
 

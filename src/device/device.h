@@ -104,6 +104,14 @@ const struct device_identity *device_identity(const struct device *device);
 bool device_compiles(const struct device *device); /* false: replay needs no cubins */
 bool device_measures(const struct device *device); /* false: times are predicted */
 
+/* Gives the helper kernels where device_options could not: their architecture is known only once the
+ * device is open. Measures the anchor. On a device that measures it is needed before anything is
+ * verified or sampled; elsewhere it does nothing. */
+enum status device_helpers(struct device *device, const struct text *cubin, struct error *err);
+/* A handle of the anchor kernel, to be sampled beside others (no load event comes for it); 0 on a
+ * device that does not measure. */
+enum status device_anchor(struct device *device, device_handle *handle, struct error *err);
+
 /* Announces a problem: tensors are filled, the reference is computed when first needed.
  * reference_cubin may be NULL for devices that do not measure. */
 enum status device_problem(struct device *device, const char *operation, const char *problem_text,

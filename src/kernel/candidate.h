@@ -38,8 +38,9 @@ void bound_family_free(struct bound_family *bound);
 void configuration_format(
 	const struct bound_family *bound, const choice *configuration, struct text *text);
 struct json *configuration_to_json(const struct bound_family *bound, const choice *configuration);
-/* Partial or full; given[i] says which parameters were named. Values need not be in the lists
- * when `free` is given: then values holds them (slots of the parameters). */
+/* Partial or full: values (all slots, space_slot_count() of them) gets those of the parameters that
+ * are named, given[i] says which those are. Numbers need not be in the lists. Errors: unknown names
+ * (nearest offered), strings that are not in the list. */
 enum status configuration_parse(const struct bound_family *bound, const char *text,
 	struct value *values, bool *given, struct error *err);
 enum status configuration_from_json(const struct bound_family *bound, const struct json_at *object,

@@ -9,6 +9,7 @@
 #define KERNEL_CATALOGUE_H
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "space/expression.h"
 
@@ -29,6 +30,8 @@ struct catalogue {
 enum status catalogue_load(const char *const *template_folders, const char *only,
 	struct catalogue *catalogue, struct error *err);
 void catalogue_release(struct catalogue *catalogue);
+/* Adds the content of every loaded file and every source to a hash: what a run depends on. */
+void catalogue_hash(const struct catalogue *catalogue, struct hash *hash);
 enum status catalogue_operation(const struct catalogue *catalogue, const char *name,
 	const struct operation **operation, struct error *err);
 /* name: "gemm/mma", or "mma" with the operation given (else NULL). */

@@ -69,6 +69,8 @@ struct plan_launch {
 	size_t argument_count;
 };
 
+/* A map whose `when` is false is there with rank 0: the kernel gets 128 zero bytes and does not use
+ * them. */
 struct plan_tensor_map {
 	char name[PLAN_NAME_SIZE];
 	uint32_t buffer;
@@ -96,7 +98,7 @@ void plan_release(struct plan *plan);
 struct json *plan_to_json(const struct plan *plan);
 enum status plan_from_json(const struct json_at *at, struct plan *plan, struct error *err);
 /* The driver's rules for a tensor map (comment at cuTensorMapEncodeTiled in cuda.h), without the
- * address: STATUS_BAD_INPUT and the rule that is broken. */
+ * address: STATUS_BAD_INPUT and the rule that is broken. Rank 0 is right. */
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
 
 /* How the expected values of a problem are computed: its tensors, and one launch of the

@@ -18,8 +18,8 @@
 /* path: the file; root: the template folder that it lies in (a prefix of path); name: what it is
  * called in messages, relative to root. The caller frees *source. Errors: a missing or unreadable
  * file, an include of something else, an include that leaves its template folder. */
-enum status source_expand(const char *root, const char *name,
-	const char *const *template_folders, char **source, struct error *err);
+enum status source_expand(const char *root, const char *name, const char *const *template_folders,
+	char **source, struct error *err);
 
 /* at: a member that names a file of folder (<template folder>/<operation>), e.g. "mma.cu". The
  * caller frees *name ("gemm/mma.cu") and *source. */

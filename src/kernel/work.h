@@ -34,6 +34,7 @@ struct work_smem_access {
 struct work_tile {
 	char tensor[PLAN_NAME_SIZE];
 	uint32_t rows, row_bytes; /* of the tile */
+	uint32_t row_offset_bytes; /* by which its rows begin off a row of the tensor; 0 if not said */
 	uint64_t pitch_bytes;     /* of the tensor */
 };
 

@@ -11,6 +11,13 @@
  *	space_add_constraint* -> space_bind(values of the fixed names) -> space_enumerate
  *
  * A configuration is one index into each parameter's list, in the order of the parameters.
+ *
+ * The order in which constraints are applied: by the last parameter that they depend on, directly
+ * or through derived constants, then in the order in which they were added. A constraint that
+ * depends on fixed names alone is applied first and removes everything or nothing. A derived
+ * constant is computed just before the first constraint that reads it, or after all constraints of
+ * its level, so that a constraint may keep it from dividing by zero. An error while a constraint or
+ * a derived constant is computed is an error of the enumeration.
  */
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
@@ -32,7 +39,9 @@ struct space;
 struct space *space_new(void);
 void space_free(struct space *space);
 
-/* All strings are copied. Texts are expressions; where: for messages. */
+/* All strings are copied. Texts are expressions; where: for messages. A value list sees the fixed
+ * names, a derived constant also the parameters and the derived constants before it, a constraint
+ * all. Errors: a broken expression; a name that is taken or is none. */
 enum status space_add_fixed(struct space *space, const char *name, struct error *err);
 enum status space_add_parameter(struct space *space, const char *name, const char *values,
 	const char *where, struct error *err);
@@ -42,7 +51,9 @@ enum status space_add_constraint(struct space *space, const char *expression, co
 	const char *where, struct error *err);
 
 /* Values of the fixed names in their order: evaluates the lists, orders the constraints. May be
- * called again for another problem. An empty list is no error (the space is empty). */
+ * called again for another problem. An empty list is no error (the space is empty); of values that
+ * are equal the first is kept. Strings are borrowed from `fixed` and must outlive the binding;
+ * lists are refused. After a failure the space is not bound. */
 enum status space_bind(struct space *space, const struct value *fixed, struct error *err);
 
 const struct name_table *space_names(const struct space *space);
@@ -57,14 +68,17 @@ size_t space_constraint_count(const struct space *space);
 const char *space_constraint_text(const struct space *space, size_t constraint);
 const char *space_constraint_why(const struct space *space, size_t constraint);
 
-/* What enumeration removed, in units of the raw product. Sums to product - legal. */
+/* What enumeration removed, in units of the raw product. Sums to product - legal (exactly, while
+ * the product is below 2^53), unless visit stopped it or it failed. */
 struct space_removed {
 	double *by_constraint; /* space_constraint_count() of them; caller allocates, zeroed */
 	double legal;
 };
 
 /* Calls visit for every legal configuration in lexicographic order of the lists; slots holds every
- * value. visit returns false to stop. removed may be NULL. An evaluation error ends it. */
+ * value. visit returns false to stop; it may use the space, but not bind it again. visit may be
+ * NULL, to count only, which is faster. removed may be NULL. An evaluation error ends it, its hint
+ * names the configuration. */
 typedef bool space_visit(const choice *configuration, const struct value *slots, void *context);
 enum status space_enumerate(struct space *space, space_visit *visit, void *context,
 	struct space_removed *removed, struct error *err);
@@ -72,9 +86,20 @@ enum status space_enumerate(struct space *space, space_visit *visit, void *conte
 /* All values of a configuration: fixed, parameters, derived. slots: space_slot_count() of them. */
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *slots, struct error *err);
-/* Index of the first violated constraint, or -1. slots as filled by space_values(). */
+/* Puts the fixed values into the first slots. */
+void space_fixed(const struct space *space, struct value *slots);
+/* Computes the derived constants of slots that hold the fixed values (space_fixed()) and those of
+ * the parameters, which need not be in the lists. */
+enum status space_derive(const struct space *space, struct value *slots, struct error *err);
+/* Index of the constraint that removes it in enumeration, or -1. slots: all, as space_values() or
+ * space_derive() fill them. */
 enum status space_check(
 	const struct space *space, const struct value *slots, int *violated, struct error *err);
+/* Both in one, in the order of enumeration: a violated constraint is reported although a derived
+ * constant after it could not be computed; derived constants that were not reached are VALUE_NONE
+ * then. */
+enum status space_examine(
+	const struct space *space, struct value *slots, int *violated, struct error *err);
 /* The index of value in a parameter's list, or -1. */
 int space_choice_find(const struct space *space, size_t parameter, struct value value);
 

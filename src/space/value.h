@@ -45,6 +45,21 @@ struct value value_real(double real);
 struct value value_string(const char *string);
 
 bool value_equal(struct value a, struct value b); /* Python's ==: 1 == 1.0 == True */
+bool value_truth(struct value value);             /* Python's truth: 0, '', [] are false */
+
+/* Booleans and integers as integers, or any number as a double; false for other types. */
+bool value_as_int(struct value value, int64_t *integer);
+bool value_as_real(struct value value, double *real);
+
+/* The order of two numbers, exact between integers and reals; unordered for anything else. */
+enum value_order {
+	VALUE_LESS,
+	VALUE_EQUAL,
+	VALUE_GREATER,
+	VALUE_UNORDERED,
+};
+enum value_order value_compare(struct value a, struct value b);
+
 const char *value_type_name(enum value_type type);
 /* As the command line and the JSON files write it: 128, 0.5, true, bf16 (no quotes). */
 void value_format(struct value value, struct text *text);

@@ -110,12 +110,12 @@ static void put_buffers(struct json *json, const struct plan *plan)
 	json_free(whole);
 }
 
-enum status entry_result(const struct pool *pool, const struct evaluated *evaluated,
+enum status entry_result(const struct candidates *pool, const struct evaluated *evaluated,
 	struct json **result, struct error *err)
 {
-	const struct bound_family *bound = pool_family_of(pool, evaluated->candidate)->bound;
+	const struct bound_family *bound = candidates_family_of(pool, evaluated->candidate)->bound;
 	const struct evaluation *evaluation = &evaluated->evaluation;
-	struct value *slots = pool_values(pool, evaluated->candidate, err);
+	struct value *slots = candidates_values(pool, evaluated->candidate, err);
 	struct plan plan = {0};
 	struct build build = {0};
 	struct json *json = json_new_object(), *launches = json_new_array();
@@ -134,7 +134,7 @@ enum status entry_result(const struct pool *pool, const struct evaluated *evalua
 		goto cleanup;
 	json_put_string(json, "family", evaluation->family);
 	json_put(json, "configuration",
-		configuration_to_json(bound, pool_configuration(pool, evaluated->candidate)));
+		configuration_to_json(bound, candidates_configuration(pool, evaluated->candidate)));
 	json_put(json, "defines", candidate_defines(bound, slots));
 	for (size_t i = 0; i < plan.launch_count; i++)
 		json_push(launches, launch_json(&plan, &build, i, evaluation->resources));
@@ -159,7 +159,8 @@ cleanup:
 	return status;
 }
 
-static struct json *space_json(const struct pool *pool, const struct evaluated_list *evaluated)
+static struct json *space_json(
+	const struct candidates *pool, const struct evaluated_list *evaluated)
 {
 	struct json *json = json_new_object(), *outcomes = json_new_object();
 	size_t counts[OUTCOME_COUNT] = {0};
@@ -179,7 +180,8 @@ static struct json *space_json(const struct pool *pool, const struct evaluated_l
 	return json;
 }
 
-static struct json *model_json(const struct pool *pool, const struct evaluated_list *evaluated)
+static struct json *model_json(
+	const struct candidates *pool, const struct evaluated_list *evaluated)
 {
 	struct model_quality quality = model_quality(pool, evaluated);
 	struct json *json = json_new_object();
@@ -195,19 +197,19 @@ static struct json *model_json(const struct pool *pool, const struct evaluated_l
 	return json;
 }
 
-static struct json *tied_json(const struct pool *pool, const struct evaluated *evaluated)
+static struct json *tied_json(const struct candidates *pool, const struct evaluated *evaluated)
 {
-	const struct bound_family *bound = pool_family_of(pool, evaluated->candidate)->bound;
+	const struct bound_family *bound = candidates_family_of(pool, evaluated->candidate)->bound;
 	struct json *json = json_new_object();
 
 	json_put_string(json, "family", evaluated->evaluation.family);
 	json_put(json, "configuration",
-		configuration_to_json(bound, pool_configuration(pool, evaluated->candidate)));
+		configuration_to_json(bound, candidates_configuration(pool, evaluated->candidate)));
 	json_put(json, "time_us", tuned_time_json(&evaluated->evaluation.time));
 	return json;
 }
 
-enum status entry_new(const struct pool *pool, const struct evaluated_list *evaluated,
+enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,
 	size_t winner, const bool *tied, const size_t *best_of_family, const char *run_id,
 	bool predicted, struct json **entry, struct error *err)
 {

@@ -16,15 +16,16 @@ struct model_quality {
 };
 extern const size_t model_quality_tops[4];
 
-struct model_quality model_quality(const struct pool *pool, const struct evaluated_list *evaluated);
+struct model_quality model_quality(
+	const struct candidates *pool, const struct evaluated_list *evaluated);
 
 /* A candidate as it stands in "winner" and "families". */
-enum status entry_result(const struct pool *pool, const struct evaluated *evaluated,
+enum status entry_result(const struct candidates *pool, const struct evaluated *evaluated,
 	struct json **result, struct error *err);
 
 /* The whole entry. winner and tied as selected; best_of_family[f]: index into evaluated, or
  * SIZE_MAX. */
-enum status entry_new(const struct pool *pool, const struct evaluated_list *evaluated,
+enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,
 	size_t winner, const bool *tied, const size_t *best_of_family, const char *run_id,
 	bool predicted, struct json **entry, struct error *err);
 

@@ -29,16 +29,17 @@ static void score_again(const struct flight_setup *setup, struct flight *flight,
 enum status flight_start(const struct flight_setup *setup, size_t candidate, struct flight *flight,
 	struct error *err)
 {
-	const struct pool_family *family = pool_family_of(setup->pool, candidate);
+	const struct family_candidates *family = candidates_family_of(setup->pool, candidate);
 	const struct bound_family *bound = family->bound;
 	struct text configuration = {0};
 	enum status status = STATUS_OK;
 
 	*flight = (struct flight){.candidate = candidate};
-	configuration_format(bound, pool_configuration(setup->pool, candidate), &configuration);
+	configuration_format(
+		bound, candidates_configuration(setup->pool, candidate), &configuration);
 	flight->evaluation.family = string_copy(family_name(bound->family));
 	flight->evaluation.configuration = text_detach(&configuration);
-	flight->slots = pool_values(setup->pool, candidate, err);
+	flight->slots = candidates_values(setup->pool, candidate, err);
 	if (!flight->slots)
 		return STATUS_FAILED;
 	status = candidate_plan(bound, flight->slots, &flight->plan, err);
@@ -92,7 +93,8 @@ static void take_resources(const struct flight_setup *setup, struct flight *flig
 static enum status prune(const struct flight_setup *setup, struct flight *flight, struct error *err)
 {
 	const struct evaluation *evaluation = &flight->evaluation;
-	const struct bound_family *bound = pool_family_of(setup->pool, flight->candidate)->bound;
+	const struct bound_family *bound =
+		candidates_family_of(setup->pool, flight->candidate)->bound;
 	const char *why = NULL;
 	int rule = -1;
 

@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "tune/kernel_store.h"
-#include "tune/pool.h"
+#include "tune/candidates.h"
 
 enum flight_stage {
 	FLIGHT_COMPILING,
@@ -33,7 +33,7 @@ struct flight {
 
 /* What flights fly over. */
 struct flight_setup {
-	const struct pool *pool;
+	const struct candidates *pool;
 	struct kernel_store *store; /* NULL: the device compiles nothing (replay) */
 	struct device *device;
 	uint32_t problem; /* device_problem()'s number */

@@ -38,7 +38,8 @@ static void rank(struct model_quality *quality, const struct pair *pairs, size_t
 	}
 }
 
-struct model_quality model_quality(const struct pool *pool, const struct evaluated_list *evaluated)
+struct model_quality model_quality(
+	const struct candidates *pool, const struct evaluated_list *evaluated)
 {
 	struct model_quality quality = {0};
 	struct pair *pairs = memory_zeroed(evaluated->count, sizeof(*pairs));

@@ -45,10 +45,10 @@ void resume_release(struct resume *resume)
 	*resume = (struct resume){0};
 }
 
-bool resume_take(const struct resume *resume, const struct pool *pool, size_t candidate,
+bool resume_take(const struct resume *resume, const struct candidates *pool, size_t candidate,
 	struct evaluation *evaluation, struct error *err)
 {
-	const struct pool_family *family = pool_family_of(pool, candidate);
+	const struct family_candidates *family = candidates_family_of(pool, candidate);
 	struct text configuration = {0};
 	struct evaluation key = {0};
 	const struct evaluation *wanted = &key, **found;
@@ -58,7 +58,8 @@ bool resume_take(const struct resume *resume, const struct pool *pool, size_t ca
 
 	if (!resume->count)
 		return false;
-	configuration_format(family->bound, pool_configuration(pool, candidate), &configuration);
+	configuration_format(
+		family->bound, candidates_configuration(pool, candidate), &configuration);
 	key.configuration = configuration.data;
 	key.family = (char *)(uintptr_t)family_name(family->bound->family);
 	found = bsearch(&wanted, resume->sorted, resume->count, sizeof(*resume->sorted),

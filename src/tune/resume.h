@@ -6,7 +6,7 @@
 #define TUNE_RESUME_H
 
 #include "results/journal.h"
-#include "tune/pool.h"
+#include "tune/candidates.h"
 
 struct resume {
 	const struct evaluation **sorted; /* borrowed from the journal's record */
@@ -19,7 +19,7 @@ void resume_open(
 void resume_release(struct resume *resume);
 /* A copy of the recorded evaluation of this candidate, if there is one. Outcomes that say more of
  * the machine than of the candidate (device lost, too noisy) are not taken over. */
-bool resume_take(const struct resume *resume, const struct pool *pool, size_t candidate,
+bool resume_take(const struct resume *resume, const struct candidates *pool, size_t candidate,
 	struct evaluation *evaluation, struct error *err);
 
 #endif

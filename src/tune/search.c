@@ -65,7 +65,7 @@ static enum status announce_problem(struct search *search, struct error *err)
 	return status;
 }
 
-static struct json *describe_family(const struct pool_family *family)
+static struct json *describe_family(const struct family_candidates *family)
 {
 	struct json *json = json_new_object(), *parameters = json_new_array();
 	const struct space *space = family->bound->space;
@@ -125,7 +125,7 @@ static ptrdiff_t find_incumbent(const struct search *search)
 		json_find(&entry, "winner", &winner) &&
 		json_member_string(&winner, "family", &family, NULL) == STATUS_OK &&
 		json_find(&winner, "configuration", &configuration))
-		found = pool_find_json(&search->pool, family, &configuration);
+		found = candidates_find_json(&search->pool, family, &configuration);
 	json_free(asked);
 	return found;
 }
@@ -138,8 +138,8 @@ enum status search_open(
 	enum status status;
 
 	*search = (struct search){.session = session, .number = number, .incumbent = -1};
-	status = pool_open(&session->bench->catalogue, problem, device_spec(session->bench->device),
-		&session->pool, &search->pool, err);
+	status = candidates_open(&session->bench->catalogue, problem,
+		device_spec(session->bench->device), &session->pool, &search->pool, err);
 	if (status != STATUS_OK)
 		return status;
 	search->setup = (struct flight_setup){.pool = &search->pool,
@@ -184,5 +184,5 @@ void search_close(struct search *search)
 		evaluation_release(&search->evaluated.items[i].evaluation);
 	free(search->evaluated.items);
 	resume_release(&search->resume);
-	pool_release(&search->pool);
+	candidates_release(&search->pool);
 }

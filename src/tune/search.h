@@ -13,7 +13,7 @@
 struct search {
 	struct session *session;
 	size_t number; /* of the problem */
-	struct pool pool;
+	struct candidates pool;
 	struct flight_setup setup;
 	const struct strategy *strategy;
 	void *strategy_state;

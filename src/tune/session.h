@@ -16,7 +16,7 @@
 #include "results/journal.h"
 #include "results/tuned.h"
 #include "tune/budget.h"
-#include "tune/pool.h"
+#include "tune/candidates.h"
 #include "tune/workbench.h"
 
 /* An evaluation that ended, with the candidate's number. */
@@ -33,7 +33,7 @@ struct evaluated_list {
 
 /* What became of one problem; borrowed by the observer for the call. */
 struct problem_result {
-	const struct pool *pool;
+	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
 	size_t winner;    /* index into evaluated */
 	const bool *tied; /* per evaluated: level with the fastest */
@@ -58,7 +58,7 @@ struct session_progress {
 
 struct session_observer {
 	void *context;
-	void (*begin)(void *context, const struct pool *pool, size_t problem, size_t count);
+	void (*begin)(void *context, const struct candidates *pool, size_t problem, size_t count);
 	void (*progress)(void *context, const struct session_progress *progress);
 	void (*end)(void *context, const struct problem_result *result);
 	void (*failed)(void *context, const struct problem *problem, const struct error *err);
@@ -69,7 +69,7 @@ struct session {
 	struct problem_list *problems;
 	const struct effort *effort;
 	double budget_s; /* per problem; 0: the effort's */
-	struct pool_options pool;
+	struct candidates_options pool;
 	const char *strategy; /* NULL: the effort's */
 	uint64_t seed;
 	struct journal *journal;          /* NULL: none */

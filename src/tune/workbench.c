@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "kernel/source.h"
+#include "kernel/plain_build.h"
 
 char **workbench_folders(const char *const *roots, const char *name)
 {
@@ -115,16 +115,16 @@ static enum status open_compiler(const struct workbench_options *options, struct
 
 static enum status compile_helpers(struct workbench *bench, struct text *cubin, struct error *err)
 {
-	struct build_unit unit = {0};
+	struct build build = {0};
 	const struct stored_kernel *kernel;
-	enum status status = build_unit_from_source(
-		bench->template_folders, "common/helpers.cu", NULL, 0, NULL, 0, &unit, err);
+	enum status status = plain_build(
+		(const char *const *)bench->template_folders, "common/helpers.cu", &build, err);
 
 	if (status == STATUS_OK)
-		status = kernel_store_wait(bench->store, &unit, &kernel, err);
+		status = kernel_store_wait(bench->store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
 		text_append_bytes(cubin, kernel->cubin.data, kernel->cubin.length);
-	build_unit_release(&unit);
+	build_release(&build);
 	return status;
 }
 

@@ -51,9 +51,9 @@ static inline void fake_section(struct fake_cubin *cubin, const char *name, cons
 	section->sh_type = type;
 	section->sh_offset = cubin->size;
 	section->sh_size = size;
-	cubin->names_size += (size_t)snprintf(cubin->names + cubin->names_size,
-				     sizeof(cubin->names) - cubin->names_size, "%s%s", name,
-				     kernel) +
+	cubin->names_size +=
+		(size_t)snprintf(cubin->names + cubin->names_size,
+			sizeof(cubin->names) - cubin->names_size, "%s%s", name, kernel) +
 		1;
 	if (cubin->names_size > sizeof(cubin->names))
 		abort();
@@ -62,7 +62,8 @@ static inline void fake_section(struct fake_cubin *cubin, const char *name, cons
 }
 
 /* {format 4, attribute, size 8, symbol, value} */
-static inline void fake_info(uint32_t record[3], uint32_t attribute, uint32_t symbol, uint32_t value)
+static inline void fake_info(
+	uint32_t record[3], uint32_t attribute, uint32_t symbol, uint32_t value)
 {
 	record[0] = 0x04u | attribute << 8 | 8u << 16;
 	record[1] = symbol;

@@ -14,6 +14,7 @@
  *	//fake: garbage                returns bytes that are no cubin
  *	//fake: print TEXT             on standard output and standard error
  *	//fake: count FILE             appends a byte to the file: one compilation
+ *	//fake: pid FILE               writes the number of the process
  *	//fake: kernel NAME REGS STACK BARRIERS SMEM SPILL   reports this kernel so
  *
  * Kernels without a command are found after `__global__` and get 32 registers.
@@ -75,10 +76,10 @@ nvrtcResult nvrtcVersion(int *major, int *minor)
 
 const char *nvrtcGetErrorString(nvrtcResult result)
 {
-	return result == NVRTC_ERROR_OUT_OF_MEMORY	? "NVRTC_ERROR_OUT_OF_MEMORY" :
-		result == NVRTC_ERROR_INTERNAL_ERROR	? "NVRTC_ERROR_INTERNAL_ERROR" :
-		result == NVRTC_ERROR_INVALID_OPTION	? "NVRTC_ERROR_INVALID_OPTION" :
-							  "NVRTC_ERROR";
+	return result == NVRTC_ERROR_OUT_OF_MEMORY    ? "NVRTC_ERROR_OUT_OF_MEMORY"
+	       : result == NVRTC_ERROR_INTERNAL_ERROR ? "NVRTC_ERROR_INTERNAL_ERROR"
+	       : result == NVRTC_ERROR_INVALID_OPTION ? "NVRTC_ERROR_INVALID_OPTION"
+						      : "NVRTC_ERROR";
 }
 
 nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name,
@@ -110,18 +111,28 @@ static void log_line(nvrtcProgram program, const char *line)
 	snprintf(program->log + used, sizeof(program->log) - used, "%s\n", line);
 }
 
-static void count_compilation(const char *path)
+static void append_to_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 
-	if (fd < 0 || write(fd, "x", 1) != 1)
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		abort();
 	close(fd);
 }
 
+static void write_pid(const char *path)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	unlink(path);
+	append_to_file(path, text);
+}
+
 static void exhaust_memory(void)
 {
-	/* address space only, which is what a limit counts; the bound is for builds that have none */
+	/* address space only, which is what a limit counts; the bound is for builds that have none
+	 */
 	for (int i = 0; i < 400; i++)
 		if (mmap(NULL, (size_t)64 << 20, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
@@ -172,7 +183,9 @@ static nvrtcResult obey(nvrtcProgram program, const char *command, const char *w
 		fflush(stdout);
 		fprintf(stderr, "%s\n", words);
 	} else if (strcmp(command, "count") == 0)
-		count_compilation(words);
+		append_to_file(words, "x");
+	else if (strcmp(command, "pid") == 0)
+		write_pid(words);
 	else if (strcmp(command, "kernel") == 0)
 		read_kernel(program, words);
 	else if (strcmp(command, "reject") == 0) {
@@ -191,8 +204,7 @@ static nvrtcResult obey(nvrtcProgram program, const char *command, const char *w
 	return NVRTC_SUCCESS;
 }
 
-static nvrtcResult run_commands(
-	nvrtcProgram program, int option_count, const char *const *options)
+static nvrtcResult run_commands(nvrtcProgram program, int option_count, const char *const *options)
 {
 	const char *at = program->source;
 
@@ -229,7 +241,7 @@ static void find_kernels(nvrtcProgram program)
 			while (end > at && isspace((unsigned char)end[-1]))
 				end--;
 			for (start = end; start > at &&
-				(isalnum((unsigned char)start[-1]) || start[-1] == '_');)
+					  (isalnum((unsigned char)start[-1]) || start[-1] == '_');)
 				start--;
 			snprintf(kernel.name, sizeof(kernel.name), "%.*s", (int)(end - start),
 				start);
@@ -255,7 +267,8 @@ static void write_report(nvrtcProgram program)
 		snprintf(line, sizeof(line),
 			"ptxas info    : Compiling entry function '%s' for 'sm_90a'\n"
 			"ptxas info    : Function properties for %s\n"
-			"ptxas         .     %u bytes stack frame, %u bytes spill stores, %u bytes spill loads\n"
+			"ptxas         .     %u bytes stack frame, %u bytes spill stores, %u bytes "
+			"spill loads\n"
 			"ptxas info    : Used %u registers, used %u barriers, %u bytes smem\n"
 			"ptxas info    : Compile time = 1.000 ms",
 			kernel->name, kernel->name, kernel->stack_bytes, program->spills[i],
@@ -264,8 +277,7 @@ static void write_report(nvrtcProgram program)
 	}
 }
 
-nvrtcResult nvrtcCompileProgram(
-	nvrtcProgram program, int option_count, const char *const *options)
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int option_count, const char *const *options)
 {
 	nvrtcResult result;
 
@@ -282,8 +294,8 @@ nvrtcResult nvrtcCompileProgram(
 	if (program->report)
 		write_report(program);
 	if (!program->image_size)
-		program->image_size = fake_cubin_build(
-			program->image, program->kernels, program->kernel_count);
+		program->image_size =
+			fake_cubin_build(program->image, program->kernels, program->kernel_count);
 	return NVRTC_SUCCESS;
 }
 

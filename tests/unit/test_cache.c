@@ -20,7 +20,8 @@
 #include "compile/result.h"
 #include "unit/compile_folder.h"
 
-static char unit_name[] = "unit.cu", arch_name[] = "sm_90a", compiler_name[] = "NVRTC 13.0 (V13.0.88)";
+static char unit_name[] = "unit.cu", arch_name[] = "sm_90a",
+	    compiler_name[] = "NVRTC 13.0 (V13.0.88)";
 static const struct cache_label label = {unit_name, arch_name, compiler_name};
 
 struct fixture {
@@ -130,8 +131,8 @@ static void test_round_trip(void **state)
 	assert_string_equal(result.entries[0].name, "kernel");
 	assert_int_equal(result.entries[0].resources.regs_per_thread, 168);
 	assert_int_equal(result.entries[0].resources.barriers, 2);
-	assert_int_equal(result.entries[0].resources.flags,
-		FLAG_MASK(SPILLS) | FLAG_MASK(WGMMA_SERIALIZED));
+	assert_int_equal(
+		result.entries[0].resources.flags, FLAG_MASK(SPILLS) | FLAG_MASK(WGMMA_SERIALIZED));
 	assert_int_equal(result.entries[0].resources.blocks_per_sm, -1);
 	compile_result_release(&result);
 }
@@ -292,8 +293,7 @@ static void test_trim(void **state)
 		put(fixture->cache, i, OUTCOME_OK, 1000);
 		make_old(fixture->cache, i, (i - 19) * 86400);
 	}
-	assert_int_equal(
-		cache_trim(fixture->cache, UINT64_MAX, -1, &summary, &err), STATUS_OK);
+	assert_int_equal(cache_trim(fixture->cache, UINT64_MAX, -1, &summary, &err), STATUS_OK);
 	assert_int_equal(summary.kept_count, 4);
 	assert_int_equal(
 		cache_trim(fixture->cache, UINT64_MAX, 3.5 * 86400, &summary, &err), STATUS_OK);
@@ -301,8 +301,8 @@ static void test_trim(void **state)
 	assert_false(has(fixture->cache, 23));
 	/* use makes young: the oldest stays, the one that is now longest unused goes */
 	assert_true(has(fixture->cache, 22));
-	assert_int_equal(cache_trim(fixture->cache, summary.kept_bytes - 1, -1, &summary, &err),
-		STATUS_OK);
+	assert_int_equal(
+		cache_trim(fixture->cache, summary.kept_bytes - 1, -1, &summary, &err), STATUS_OK);
 	assert_int_equal(summary.kept_count, 2);
 	assert_int_equal(summary.removed_count, 1);
 	assert_true(has(fixture->cache, 22));

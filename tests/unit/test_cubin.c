@@ -32,7 +32,8 @@ static struct text read_data(const char *name)
 
 static void test_built(void **state)
 {
-	static const struct fake_kernel kernels[] = {{"first", 40, 16, 3, 512}, {"second", 255, 0, 0, 0}};
+	static const struct fake_kernel kernels[] = {
+		{"first", 40, 16, 3, 512}, {"second", 255, 0, 0, 0}};
 	unsigned char data[FAKE_CUBIN_SIZE];
 	size_t size = fake_cubin_build(data, kernels, 2);
 	struct cubin cubin;
@@ -94,10 +95,12 @@ static void test_damaged(void **state)
 		struct error err;
 
 		memcpy(copy, content.data, size);
-		/* the section headers are at the end */
-		assert_int_not_equal(cubin_open(&cubin, copy, size, &err), STATUS_OK);
+		/* only what comes after the section headers (program headers) may be missing */
+		opened += cubin_open(&cubin, copy, size, &err) == STATUS_OK;
 		free(copy);
 	}
+	assert_true(opened < content.length / 61 / 4);
+	opened = 0;
 	for (size_t at = 0; at < content.length; at++) {
 		unsigned char *copy = malloc(content.length);
 		struct cubin cubin;
@@ -162,11 +165,11 @@ static void test_report(void **state)
 	assert_int_equal(entries[2].resources.blocks_per_sm, -1);
 	/* C7508 names no function: it counts for all */
 	assert_int_equal(entries[0].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED));
-	assert_int_equal(entries[1].resources.flags,
-		FLAG_MASK(SETMAXNREG_IGNORED) | FLAG_MASK(SPILLS));
-	assert_string_equal(rest.data,
-		"ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to "
-		"determine register count at entry.\n");
+	assert_int_equal(
+		entries[1].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED) | FLAG_MASK(SPILLS));
+	assert_string_equal(rest.data, "ptxas info    : (C7508) Potential Performance Loss: "
+				       "'setmaxnreg' ignored; unable to "
+				       "determine register count at entry.\n");
 	text_release(&rest);
 	text_release(&log);
 }
@@ -181,7 +184,8 @@ static void test_report_older(void **state)
 			  "ptxas info    : Used 33 registers, 384 bytes smem, 364 bytes cmem[0]\n"
 			  "ptxas info    : Function properties for helper\n"
 			  "    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\n"
-			  "ptxas         .     8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads",
+			  "ptxas         .     8 bytes stack frame, 4 bytes spill stores, 12 bytes "
+			  "spill loads",
 		entries, 3, &rest);
 	assert_int_equal(entries[0].resources.regs_per_thread, 33);
 	assert_int_equal(entries[0].resources.smem_static_bytes, 384);
@@ -194,24 +198,26 @@ static void test_report_older(void **state)
 
 static void test_flags(void **state)
 {
-	static const char *const lines[] = {
-		"ptxas info : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
-		"serialized due to ... in function 'b'",
-		"ptxas info : (C7511) something in the function 'b'",
-		"ptxas info : (C7515) something in function 'b'",
-		"ptxas info : (C7599) wgmma.mma_async instructions are serialized in function 'b'",
+	static const char *const remarks[] = {
+		"(C7510) Potential Performance Loss: something in function 'b'",
+		"(C7511) something in the function 'b'",
+		"(C7515) something in function 'b'",
+		"(C7599) wgmma.mma_async instructions are serialized due to ... in function 'b'",
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+	for (size_t i = 0; i < sizeof(remarks) / sizeof(*remarks); i++) {
+		char *log = string_format("ptxas info    : %s\n", remarks[i]);
 		struct text rest = {0};
 
 		name_entries("a", "b", "bb");
-		ptxas_report_read(lines[i], entries, 3, &rest);
+		ptxas_report_read(log, entries, 3, &rest);
 		assert_int_equal(entries[0].resources.flags, 0);
 		assert_int_equal(entries[1].resources.flags, FLAG_MASK(WGMMA_SERIALIZED));
 		assert_int_equal(entries[2].resources.flags, 0);
+		assert_string_equal(rest.data, log);
 		text_release(&rest);
+		free(log);
 	}
 }
 

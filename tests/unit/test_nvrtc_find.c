@@ -40,8 +40,7 @@ static char *found(const struct nvrtc_search *search, const char *root, char **p
 	return text_detach(&text);
 }
 
-static void expect_found(
-	const struct nvrtc_search *search, const char *root, const char *expected)
+static void expect_found(const struct nvrtc_search *search, const char *root, const char *expected)
 {
 	char *paths = found(search, root, NULL);
 
@@ -55,13 +54,13 @@ static void test_newest_first(void **state)
 	struct nvrtc_search search = {.system_root = root};
 
 	(void)state;
-	put(root, "/usr/local/cuda-12.4/lib64/libnvrtc.so.12");
-	put(root, "/usr/local/cuda-13.1/targets/x86_64-linux/lib/libnvrtc.so.13");
-	put(root, "/usr/local/cuda-13.0/lib64/libnvrtc.so.13.0.88");
-	put(root, "/usr/local/cuda-13.0/lib64/stubs/libnvrtc.so.14");
-	put(root, "/usr/local/cuda-13.0/lib64/libnvrtc.so");
-	put(root, "/usr/local/cuda-13.0/lib64/libnvrtc-builtins.so.13.0");
-	put(root, "/usr/local/cuda-13.0/lib64/libnvrtc.alt.so.13");
+	put(root, "usr/local/cuda-12.4/lib64/libnvrtc.so.12");
+	put(root, "usr/local/cuda-13.1/targets/x86_64-linux/lib/libnvrtc.so.13");
+	put(root, "usr/local/cuda-13.0/lib64/libnvrtc.so.13.0.88");
+	put(root, "usr/local/cuda-13.0/lib64/stubs/libnvrtc.so.14");
+	put(root, "usr/local/cuda-13.0/lib64/libnvrtc.so");
+	put(root, "usr/local/cuda-13.0/lib64/libnvrtc-builtins.so.13.0");
+	put(root, "usr/local/cuda-13.0/lib64/libnvrtc.alt.so.13");
 	expect_found(&search, root,
 		"/usr/local/cuda-13.1/targets/x86_64-linux/lib/libnvrtc.so.13 "
 		"/usr/local/cuda-13.0/lib64/libnvrtc.so.13.0.88 "
@@ -166,8 +165,7 @@ static void test_places_are_told(void **state)
 	assert_non_null(strstr(places, "CUDA_HOME=/"));
 	assert_non_null(strstr(places, "/home: no libnvrtc.so.N\n"));
 	assert_non_null(strstr(places, "CUDA_PATH: not set\n"));
-	assert_non_null(strstr(places,
-		"/usr/local/cuda: 1, of which 1 newer than the driver's CUDA 12.2\n"));
+	assert_non_null(strstr(places, "/usr/local/cuda: newer than the driver's CUDA 12.2\n"));
 	assert_non_null(strstr(places, "/usr/local/cuda-*: no libnvrtc.so.N\n"));
 	assert_non_null(strstr(places, "the loader's path: libnvrtc.so.12 to libnvrtc.so.11\n"));
 	free(paths);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tune/pool.h"
+#include "tune/candidates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "base/memory.h"
 
 struct collector {
-	struct pool_family *family;
+	struct family_candidates *family;
 	size_t capacity;
 };
 
 static bool collect(const choice *configuration, const struct value *slots, void *context)
 {
 	struct collector *collector = context;
-	struct pool_family *family = collector->family;
+	struct family_candidates *family = collector->family;
 
 	(void)slots;
 	if (family->count == collector->capacity) {
@@ -37,7 +37,7 @@ static bool list_is_ordered(const struct value_list *list)
 	return true;
 }
 
-static enum status enumerate_family(struct pool_family *family, struct error *err)
+static enum status enumerate_family(struct family_candidates *family, struct error *err)
 {
 	struct space *space = family->bound->space;
 	struct collector collector = {.family = family};
@@ -53,13 +53,13 @@ static enum status enumerate_family(struct pool_family *family, struct error *er
 	return space_enumerate(space, collect, &collector, &family->removed, err);
 }
 
-static enum status score_candidate(struct pool *pool, const struct pool_family *family,
+static enum status score_candidate(struct candidates *pool, const struct family_candidates *family,
 	size_t candidate, struct value *slots, struct error *err)
 {
 	struct work work = {0};
 	struct score score = {0};
-	enum status status =
-		space_values(family->bound->space, pool_configuration(pool, candidate), slots, err);
+	enum status status = space_values(
+		family->bound->space, candidates_configuration(pool, candidate), slots, err);
 
 	if (status == STATUS_OK)
 		status = candidate_work(family->bound, slots, &work, err);
@@ -72,12 +72,12 @@ static enum status score_candidate(struct pool *pool, const struct pool_family *
 	return status;
 }
 
-static enum status score_all(struct pool *pool, struct error *err)
+static enum status score_all(struct candidates *pool, struct error *err)
 {
 	enum status status = STATUS_OK;
 
 	for (size_t f = 0; f < pool->family_count && status == STATUS_OK; f++) {
-		const struct pool_family *family = &pool->families[f];
+		const struct family_candidates *family = &pool->families[f];
 		struct value *slots =
 			memory_zeroed(space_slot_count(family->bound->space), sizeof(*slots));
 
@@ -103,10 +103,10 @@ static bool wanted(const struct family *family, const char *const *names)
 	return false;
 }
 
-static enum status add_family(struct pool *pool, const struct family *family,
-	const struct pool_options *options, struct text *left_out, struct error *err)
+static enum status add_family(struct candidates *pool, const struct family *family,
+	const struct candidates_options *options, struct text *left_out, struct error *err)
 {
-	struct pool_family *added;
+	struct family_candidates *added;
 	struct text why = {0};
 	bool applies;
 	enum status status =
@@ -121,7 +121,7 @@ static enum status add_family(struct pool *pool, const struct family *family,
 	pool->families =
 		memory_resize(pool->families, pool->family_count + 1, sizeof(*pool->families));
 	added = &pool->families[pool->family_count];
-	*added = (struct pool_family){.first = pool->count};
+	*added = (struct family_candidates){.first = pool->count};
 	status = family_bind(
 		family, pool->problem, pool->device, options->where, &added->bound, err);
 	if (status != STATUS_OK)
@@ -133,12 +133,12 @@ static enum status add_family(struct pool *pool, const struct family *family,
 }
 
 /* No configuration at all: say what removed the last ones. */
-static enum status explain_empty(const struct pool *pool, struct error *err)
+static enum status explain_empty(const struct candidates *pool, struct error *err)
 {
 	struct text text = {0};
 
 	for (size_t f = 0; f < pool->family_count; f++) {
-		const struct pool_family *family = &pool->families[f];
+		const struct family_candidates *family = &pool->families[f];
 		const struct space *space = family->bound->space;
 		size_t worst = 0, count = space_constraint_count(space);
 
@@ -161,12 +161,12 @@ static enum status explain_empty(const struct pool *pool, struct error *err)
 	return STATUS_BAD_INPUT;
 }
 
-static void describe_view(struct pool *pool)
+static void describe_view(struct candidates *pool)
 {
 	pool->search_families = memory_zeroed(pool->family_count, sizeof(*pool->search_families));
 	pool->family_of = memory_zeroed(pool->count, sizeof(*pool->family_of));
 	for (size_t f = 0; f < pool->family_count; f++) {
-		const struct pool_family *family = &pool->families[f];
+		const struct family_candidates *family = &pool->families[f];
 
 		pool->search_families[f] = (struct search_family){.first = family->first,
 			.count = family->count,
@@ -183,14 +183,14 @@ static void describe_view(struct pool *pool)
 		.families = pool->search_families};
 }
 
-enum status pool_open(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct pool_options *options, struct pool *pool,
-	struct error *err)
+enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct candidates_options *options,
+	struct candidates *pool, struct error *err)
 {
 	struct text left_out = {0};
 	enum status status = STATUS_OK;
 
-	*pool = (struct pool){.problem = problem, .device = device};
+	*pool = (struct candidates){.problem = problem, .device = device};
 	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
 		const struct family *family = catalogue->families[i];
 
@@ -208,14 +208,14 @@ enum status pool_open(const struct catalogue *catalogue, const struct problem *p
 		describe_view(pool);
 	}
 	if (status != STATUS_OK)
-		pool_release(pool);
+		candidates_release(pool);
 	return status;
 }
 
-void pool_release(struct pool *pool)
+void candidates_release(struct candidates *pool)
 {
 	for (size_t f = 0; f < pool->family_count; f++) {
-		struct pool_family *family = &pool->families[f];
+		struct family_candidates *family = &pool->families[f];
 
 		bound_family_free(family->bound);
 		free(family->configurations);
@@ -227,10 +227,11 @@ void pool_release(struct pool *pool)
 	free(pool->family_of);
 	free(pool->left_out);
 	free(pool->search_families);
-	*pool = (struct pool){0};
+	*pool = (struct candidates){0};
 }
 
-const struct pool_family *pool_family_of(const struct pool *pool, size_t candidate)
+const struct family_candidates *candidates_family_of(
+	const struct candidates *pool, size_t candidate)
 {
 	for (size_t f = 0; f < pool->family_count; f++)
 		if (candidate - pool->families[f].first < pool->families[f].count)
@@ -238,31 +239,31 @@ const struct pool_family *pool_family_of(const struct pool *pool, size_t candida
 	BUG("candidate %zu of %zu", candidate, pool->count);
 }
 
-const choice *pool_configuration(const struct pool *pool, size_t candidate)
+const choice *candidates_configuration(const struct candidates *pool, size_t candidate)
 {
-	const struct pool_family *family = pool_family_of(pool, candidate);
+	const struct family_candidates *family = candidates_family_of(pool, candidate);
 
 	return family->configurations + (candidate - family->first) * family->parameter_count;
 }
 
-struct value *pool_values(const struct pool *pool, size_t candidate, struct error *err)
+struct value *candidates_values(const struct candidates *pool, size_t candidate, struct error *err)
 {
-	const struct space *space = pool_family_of(pool, candidate)->bound->space;
+	const struct space *space = candidates_family_of(pool, candidate)->bound->space;
 	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
 
-	if (space_values(space, pool_configuration(pool, candidate), slots, err) == STATUS_OK)
+	if (space_values(space, candidates_configuration(pool, candidate), slots, err) == STATUS_OK)
 		return slots;
 	free(slots);
 	return NULL;
 }
 
-ptrdiff_t pool_find_json(
-	const struct pool *pool, const char *family, const struct json_at *configuration)
+ptrdiff_t candidates_find_json(
+	const struct candidates *pool, const char *family, const struct json_at *configuration)
 {
 	ptrdiff_t found = -1;
 
 	for (size_t f = 0; f < pool->family_count && found < 0; f++) {
-		const struct pool_family *candidates = &pool->families[f];
+		const struct family_candidates *candidates = &pool->families[f];
 		choice *wanted;
 
 		if (strcmp(family_name(candidates->bound->family), family) != 0)
@@ -276,7 +277,7 @@ ptrdiff_t pool_find_json(
 	return found;
 }
 
-size_t pool_rank(const struct pool *pool, size_t candidate)
+size_t candidates_rank(const struct candidates *pool, size_t candidate)
 {
 	size_t before = 0;
 

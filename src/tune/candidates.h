@@ -3,14 +3,14 @@
  * The candidates of one problem: every family that applies, every legal configuration, scored
  * before anything is compiled. Candidates are numbered through all families.
  */
-#ifndef TUNE_POOL_H
-#define TUNE_POOL_H
+#ifndef TUNE_CANDIDATES_H
+#define TUNE_CANDIDATES_H
 
 #include "kernel/candidate.h"
 #include "record/evaluation.h"
 #include "search/strategy.h"
 
-struct pool_family {
+struct family_candidates {
 	struct bound_family *bound;
 	choice *configurations; /* count x parameters */
 	size_t first, count;
@@ -20,10 +20,10 @@ struct pool_family {
 	struct space_removed removed; /* by constraint */
 };
 
-struct pool {
+struct candidates {
 	const struct problem *problem;
 	const struct device_spec *device;
-	struct pool_family *families;
+	struct family_candidates *families;
 	size_t family_count;
 	size_t count;
 	double *predicted_us;
@@ -33,7 +33,7 @@ struct pool {
 	struct search_view view;
 };
 
-struct pool_options {
+struct candidates_options {
 	const char *const *families; /* names to take; NULL or empty: all that apply */
 	const char *where;           /* extra constraint, or NULL */
 	bool score;                  /* false: sizes only (--dry-run) */
@@ -42,19 +42,20 @@ struct pool_options {
 /* Errors: a named family that does not apply (and why); an expression that fails. A space without
  * a legal configuration is an error STATUS_BAD_INPUT that names the constraint which removed the
  * last ones. */
-enum status pool_open(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct pool_options *options, struct pool *pool,
-	struct error *err);
-void pool_release(struct pool *pool);
+enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct candidates_options *options,
+	struct candidates *pool, struct error *err);
+void candidates_release(struct candidates *pool);
 
-const struct pool_family *pool_family_of(const struct pool *pool, size_t candidate);
-const choice *pool_configuration(const struct pool *pool, size_t candidate);
+const struct family_candidates *candidates_family_of(
+	const struct candidates *pool, size_t candidate);
+const choice *candidates_configuration(const struct candidates *pool, size_t candidate);
 /* Values of all slots; caller frees. */
-struct value *pool_values(const struct pool *pool, size_t candidate, struct error *err);
+struct value *candidates_values(const struct candidates *pool, size_t candidate, struct error *err);
 /* The candidate of this family and configuration (a JSON object), or -1. */
-ptrdiff_t pool_find_json(
-	const struct pool *pool, const char *family, const struct json_at *configuration);
+ptrdiff_t candidates_find_json(
+	const struct candidates *pool, const char *family, const struct json_at *configuration);
 /* How many candidates the model ranks before this one. */
-size_t pool_rank(const struct pool *pool, size_t candidate);
+size_t candidates_rank(const struct candidates *pool, size_t candidate);
 
 #endif

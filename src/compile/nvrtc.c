@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "compile/nvrtc.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+static const struct library_entry symbols[] = {
+	{"nvrtcVersion", offsetof(struct nvrtc_functions, version), 1},
+	{"nvrtcGetErrorString", offsetof(struct nvrtc_functions, error_string), 1},
+	{"nvrtcCreateProgram", offsetof(struct nvrtc_functions, create), 1},
+	{"nvrtcDestroyProgram", offsetof(struct nvrtc_functions, destroy), 1},
+	{"nvrtcCompileProgram", offsetof(struct nvrtc_functions, compile), 1},
+	{"nvrtcGetProgramLogSize", offsetof(struct nvrtc_functions, log_size), 1},
+	{"nvrtcGetProgramLog", offsetof(struct nvrtc_functions, log), 1},
+	{"nvrtcGetCUBINSize", offsetof(struct nvrtc_functions, cubin_size), 1},
+	{"nvrtcGetCUBIN", offsetof(struct nvrtc_functions, cubin), 1},
+	{"nvrtcGetPTXSize", offsetof(struct nvrtc_functions, ptx_size), 1},
+	{"nvrtcGetPTX", offsetof(struct nvrtc_functions, ptx), 1},
+};
+
+/* Options of ours that older versions lack: what a complaint mentions, what to pass. */
+static const struct extra {
+	const char *name;
+	const char *option;
+} extras[] = {
+	/* NVRTC's own cache would make compile times look better than they are */
+	{"no-cache", "--no-cache"},
+	/* setrlimit() is for the whole process, and the workers' stack is large enough */
+	{"modify-stack-limit", "--modify-stack-limit=false"},
+};
+
+enum {
+	EXTRA_COUNT = ARRAY_COUNT(extras)
+};
+_Static_assert(sizeof(((struct nvrtc *)0)->refused_extras) >= EXTRA_COUNT * sizeof(bool),
+	"one for each extra");
+
+/* Copies the word after the last comma of "Cuda compilation tools, release 13.0, V13.0.88". */
+static bool build_in_bytes(const char *bytes, size_t size, char *build, size_t build_size)
+{
+	static const char mark[] = "Cuda compilation tools, release ";
+	const char *found = memmem(bytes, size, mark, sizeof(mark) - 1);
+	const char *end = bytes + size;
+	size_t length = 0;
+
+	if (!found)
+		return false;
+	found += sizeof(mark) - 1;
+	found = memmem(found, end - found < 32 ? (size_t)(end - found) : 32, ", V", 3);
+	if (!found)
+		return false;
+	for (found += 2; found < end && length + 1 < build_size; found++) {
+		if (!isalnum((unsigned char)*found) && *found != '.')
+			break;
+		build[length++] = *found;
+	}
+	build[length] = '\0';
+	return length > 1;
+}
+
+/* The build's version from the library's own text; else a hash of the whole file. */
+static enum status identify(struct nvrtc *nvrtc, struct error *err)
+{
+	const char *path = nvrtc->library.path;
+	char build[48];
+	struct stat info;
+	void *bytes = MAP_FAILED;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0)
+		bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (bytes == MAP_FAILED)
+		return error_set(err, STATUS_NO_DEVICE, "%s: cannot be read", path);
+	if (!build_in_bytes(bytes, (size_t)info.st_size, build, sizeof(build)))
+		snprintf(build, sizeof(build), "file %016llx",
+			(unsigned long long)hash_bytes(bytes, (size_t)info.st_size, 0));
+	munmap(bytes, (size_t)info.st_size);
+	snprintf(nvrtc->identity, sizeof(nvrtc->identity), "NVRTC %d.%d (%s)", nvrtc->major,
+		nvrtc->minor, build);
+	return STATUS_OK;
+}
+
+enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
+{
+	enum status status;
+
+	*nvrtc = (struct nvrtc){0};
+	status = library_open(&nvrtc->library, path, err);
+	if (status == STATUS_OK && strstr(nvrtc->library.path, "/stubs/"))
+		status = error_set(err, STATUS_NO_DEVICE, "%s: is a stub", nvrtc->library.path);
+	if (status == STATUS_OK)
+		status = library_bind(
+			&nvrtc->library, symbols, ARRAY_COUNT(symbols), &nvrtc->functions, err);
+	if (status == STATUS_OK &&
+		nvrtc->functions.version(&nvrtc->major, &nvrtc->minor) != NVRTC_SUCCESS)
+		status = error_set(
+			err, STATUS_NO_DEVICE, "%s: nvrtcVersion fails", nvrtc->library.path);
+	if (status == STATUS_OK)
+		status = identify(nvrtc, err);
+	if (status != STATUS_OK) {
+		nvrtc_release(nvrtc);
+		return status;
+	}
+	return STATUS_OK;
+}
+
+void nvrtc_release(struct nvrtc *nvrtc)
+{
+	library_close(&nvrtc->library);
+	*nvrtc = (struct nvrtc){0};
+}
+
+/* Refuses, from now on, the extra that the log complains about; false if it is none. */
+static bool refuse_extra(struct nvrtc *nvrtc, const char *log)
+{
+	for (size_t i = 0; i < EXTRA_COUNT; i++) {
+		if (!nvrtc->refused_extras[i] && strstr(log, extras[i].name)) {
+			nvrtc->refused_extras[i] = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+typedef nvrtcResult get_size(nvrtcProgram, size_t *);
+typedef nvrtcResult get_bytes(nvrtcProgram, char *);
+
+static nvrtcResult get_text(
+	nvrtcProgram program, get_size *size_of, get_bytes *bytes_of, struct text *text)
+{
+	size_t size = 0;
+	nvrtcResult result = size_of(program, &size);
+	char *bytes;
+
+	text_clear(text);
+	if (result != NVRTC_SUCCESS || size == 0)
+		return result;
+	bytes = memory_zeroed(size + 1, 1);
+	result = bytes_of(program, bytes);
+	if (result == NVRTC_SUCCESS)
+		text_append_bytes(text, bytes, size);
+	free(bytes);
+	return result;
+}
+
+static nvrtcResult compile_once(struct nvrtc *nvrtc, const char *name, const char *source,
+	const char *const *options, int option_count, bool to_ptx, struct text *image,
+	struct text *log)
+{
+	const struct nvrtc_functions *functions = &nvrtc->functions;
+	nvrtcProgram program = NULL;
+	nvrtcResult result = functions->create(&program, source, name, 0, NULL, NULL);
+
+	text_clear(log);
+	if (result != NVRTC_SUCCESS)
+		return result;
+	result = functions->compile(program, option_count, options);
+	get_text(program, functions->log_size, functions->log, log);
+	if (result == NVRTC_SUCCESS)
+		result = to_ptx ? get_text(program, functions->ptx_size, functions->ptx, image)
+				: get_text(program, functions->cubin_size, functions->cubin, image);
+	functions->destroy(&program);
+	return result;
+}
+
+enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
+	const char *arch, char *const *options, size_t option_count, struct text *image,
+	struct text *log)
+{
+	const char **all = memory_zeroed(option_count + EXTRA_COUNT + 2, sizeof(*all));
+	char *arch_option = string_format("-arch=%s", arch);
+	bool to_ptx = string_starts_with(arch, "compute_");
+	nvrtcResult result;
+
+	do {
+		size_t count = 0;
+
+		for (size_t i = 0; i < option_count; i++)
+			all[count++] = options[i];
+		all[count++] = arch_option;
+		all[count++] = "--ptxas-options=-v"; /* the report */
+		for (size_t i = 0; i < EXTRA_COUNT; i++)
+			if (!nvrtc->refused_extras[i])
+				all[count++] = extras[i].option;
+		result = compile_once(nvrtc, name, source, all, (int)count, to_ptx, image, log);
+	} while (result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log)));
+	free(arch_option);
+	free(all);
+	/* both count their strings' end */
+	while (log->length && log->data[log->length - 1] == '\0')
+		log->length--;
+	while (to_ptx && image->length && image->data[image->length - 1] == '\0')
+		image->length--;
+	if (result == NVRTC_SUCCESS && image->length)
+		return NVRTC_COMPILED;
+	if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION)
+		return NVRTC_REFUSED;
+	text_appendf(log, "%s\n",
+		result == NVRTC_SUCCESS ? "the compiler succeeded and gave no code"
+					: nvrtc->functions.error_string(result));
+	return NVRTC_BROKEN;
+}
+
+enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err)
+{
+	struct text image = {0}, log = {0};
+	enum status status = STATUS_OK;
+
+	/* PTX for an old architecture: every version knows it */
+	if (nvrtc_compile(nvrtc, "trial.cu", "extern \"C\" __global__ void trial() {}\n",
+		    "compute_80", NULL, 0, &image, &log) != NVRTC_COMPILED)
+		status = error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",
+			nvrtc->library.path, text_string(&log));
+	text_release(&image);
+	text_release(&log);
+	return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NVRTC, loaded at run time, in a worker process. One program at a time, one thread.
+ */
+#ifndef COMPILE_NVRTC_H
+#define COMPILE_NVRTC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <nvrtc.h>
+
+#include "base/error.h"
+#include "base/library.h"
+#include "base/text.h"
+
+struct nvrtc_functions {
+	nvrtcResult (*version)(int *, int *);
+	const char *(*error_string)(nvrtcResult);
+	nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
+		const char *const *);
+	nvrtcResult (*destroy)(nvrtcProgram *);
+	nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
+	nvrtcResult (*log_size)(nvrtcProgram, size_t *);
+	nvrtcResult (*log)(nvrtcProgram, char *);
+	nvrtcResult (*cubin_size)(nvrtcProgram, size_t *);
+	nvrtcResult (*cubin)(nvrtcProgram, char *);
+	nvrtcResult (*ptx_size)(nvrtcProgram, size_t *);
+	nvrtcResult (*ptx)(nvrtcProgram, char *);
+};
+
+struct nvrtc {
+	struct library library;
+	struct nvrtc_functions functions;
+	int major, minor;
+	bool refused_extras[3]; /* options of ours that this version does not know */
+	char identity[96];      /* "NVRTC 13.0 (V13.0.88)": the full build, because nvrtcVersion()
+				 * hides patch releases */
+};
+
+enum nvrtc_answer {
+	NVRTC_COMPILED,
+	NVRTC_REFUSED, /* the source or the options are at fault: the same each time */
+	NVRTC_BROKEN,  /* the compiler is: out of memory, an internal error */
+};
+
+/* path: a file, or a name for the loader. */
+enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err);
+void nvrtc_release(struct nvrtc *nvrtc);
+
+/* Compiles nothing in particular: shows that the installation is whole. */
+enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
+
+/* arch: "sm_90a" gives a cubin, "compute_90a" PTX text. `log` is what the compiler said, with the
+ * report of ptxas, whatever the answer. */
+enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
+	const char *arch, char *const *options, size_t option_count, struct text *image,
+	struct text *log);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where NVRTC may be. Lists candidates, best first, and the places that were looked at; loads
+ * nothing (a worker process does, so that a damaged library cannot harm us).
+ *
+ * Groups, in this order; within a group the newest version comes first:
+ *  1. a file or folder that the user named (option, or TILETUNE_NVRTC): then nothing else;
+ *  2. CUDA_HOME, CUDA_PATH;
+ *  3. the usual places of toolkits and of Python wheels, and the loader's path.
+ * Only versioned names (libnvrtc.so.13), never a folder called `stubs`. Major versions newer than
+ * the driver's are left out: it would refuse their cubins.
+ */
+#ifndef COMPILE_NVRTC_FIND_H
+#define COMPILE_NVRTC_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* What the search depends on; strings are borrowed, NULL where not set. */
+struct nvrtc_search {
+	const char *given;    /* file, folder, or a name for the loader */
+	const char *given_by; /* what named it, for messages */
+	const char *cuda_home, *cuda_path;
+	const char *virtual_env, *conda_prefix, *home;
+	const char *executable_folder;
+	const char *system_root; /* "": the real one; tests put a folder of their own in front */
+	bool loader;             /* also the loader's path */
+	int driver_cuda_version; /* 13000 for 13.0; 0: no driver, no limit */
+};
+
+struct nvrtc_candidate {
+	char *path; /* a file, or a bare name for the loader */
+	int group;
+	int major, minor; /* from the name and place of the file; -1: unknown */
+};
+
+struct nvrtc_candidates {
+	struct nvrtc_candidate *items;
+	size_t count, capacity;
+	struct text places; /* one line per place: what it is, what was found there */
+};
+
+/* The search that this process's environment asks for. */
+void nvrtc_search_init(struct nvrtc_search *search, const char *given, int driver_cuda_version);
+void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *candidates);
+void nvrtc_candidates_release(struct nvrtc_candidates *candidates);
+
+#endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Requests to the worker and events for the loop. The worker serves in order, so an answer belongs
+ * to the first request. When the worker dies, whoever was under way is charged with it; everything
+ * else that was not answered is asked again of a fresh worker, which is first told the problems and
+ * candidates that it needs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "device/cuda_device.h"
+
+struct cuda_handle *cuda_handle_find(const struct cuda_device *cuda, device_handle handle)
+{
+	if (handle == 0 || handle > cuda->handle_count || !cuda->handles[handle - 1])
+		BUG("device handle %u", handle);
+	return cuda->handles[handle - 1];
+}
+
+/* ---- the list of requests ---- */
+static struct cuda_request *request_insert(struct cuda_device *cuda, size_t at,
+	enum measure_request kind, const device_handle *handles, size_t handle_count)
+{
+	struct cuda_request request = {.kind = kind};
+
+	request.sample.handles = memory_zeroed(handle_count + 1, sizeof(*handles));
+	memcpy(request.sample.handles, handles, handle_count * sizeof(*handles));
+	request.sample.handle_count = handle_count;
+	ARRAY_GROW(cuda->requests, cuda->request_count, cuda->request_capacity);
+	memmove(&cuda->requests[at + 1], &cuda->requests[at],
+		(cuda->request_count - at) * sizeof(*cuda->requests));
+	cuda->requests[at] = request;
+	cuda->request_count++;
+	return &cuda->requests[at];
+}
+
+struct cuda_request *cuda_request_add(struct cuda_device *cuda, enum measure_request kind,
+	const device_handle *handles, size_t handle_count)
+{
+	return request_insert(cuda, cuda->request_count, kind, handles, handle_count);
+}
+
+static void request_remove(struct cuda_device *cuda, size_t at)
+{
+	measure_sample_release(&cuda->requests[at].sample);
+	memmove(&cuda->requests[at], &cuda->requests[at + 1],
+		(--cuda->request_count - at) * sizeof(*cuda->requests));
+}
+
+static bool request_has(const struct cuda_request *request, device_handle handle)
+{
+	for (size_t i = 0; i < request->sample.handle_count; i++)
+		if (request->sample.handles[i] == handle)
+			return true;
+	return false;
+}
+
+static size_t sent_count(const struct cuda_device *cuda)
+{
+	size_t count = 0;
+
+	while (count < cuda->request_count && cuda->requests[count].sent)
+		count++;
+	return count;
+}
+
+size_t cuda_pending(const struct cuda_device *cuda)
+{
+	size_t count = event_queue_length(&cuda->events);
+
+	for (size_t i = 0; i < cuda->request_count; i++)
+		if (!cuda->requests[i].silent && cuda->requests[i].kind != REQUEST_UNLOAD)
+			count += cuda->requests[i].sample.handle_count;
+	return count;
+}
+
+/* ---- events ---- */
+static enum device_event_kind event_kind(enum measure_request kind)
+{
+	return kind == REQUEST_LOAD     ? DEVICE_EVENT_LOADED
+	       : kind == REQUEST_VERIFY ? DEVICE_EVENT_VERIFIED
+					: DEVICE_EVENT_SAMPLED;
+}
+
+/* The compiler's account, completed by what the driver says. */
+static struct kernel_resources *resources_merge(
+	const struct cuda_handle *handle, const struct measure_result *result)
+{
+	struct kernel_resources *merged;
+
+	if (handle->launch_count == 0)
+		return NULL;
+	merged = memory_copy(handle->resources, handle->launch_count * sizeof(*merged));
+	for (size_t i = 0; i < handle->launch_count && i < result->launch_count; i++) {
+		merged[i].regs_per_thread = result->resources[i].regs_per_thread;
+		merged[i].smem_static_bytes = result->resources[i].smem_static_bytes;
+		merged[i].blocks_per_sm = result->resources[i].blocks_per_sm;
+		merged[i].max_clusters = result->resources[i].max_clusters;
+	}
+	return merged;
+}
+
+/* Takes the handle off the first request and makes the event. result's detail and samples move. */
+static void answer(struct cuda_device *cuda, struct measure_result *result)
+{
+	struct cuda_request *request = &cuda->requests[0];
+	const struct cuda_handle *handle = cuda_handle_find(cuda, result->handle);
+	size_t kept = 0;
+	struct device_event event = {
+		.kind = event_kind(request->kind),
+		.handle = result->handle,
+		.outcome = result->outcome,
+		.verification = result->verification,
+		.gave_up = result->gave_up,
+		.flags = result->flags,
+	};
+
+	if (!request->silent) {
+		event.detail = result->detail;
+		result->detail = NULL;
+		if (request->kind == REQUEST_LOAD) {
+			event.resources = resources_merge(handle, result);
+			event.launch_count = handle->launch_count;
+		} else if (request->kind == REQUEST_SAMPLE) {
+			event.samples_us = result->samples_us;
+			event.sample_count = result->sample_count;
+			result->samples_us = NULL;
+		}
+		event_queue_push(&cuda->events, event);
+	}
+	for (size_t i = 0; i < request->sample.handle_count; i++)
+		if (request->sample.handles[i] != result->handle)
+			request->sample.handles[kept++] = request->sample.handles[i];
+	request->sample.handle_count = kept;
+	if (kept == 0)
+		request_remove(cuda, 0);
+	if (sent_count(cuda) == 0)
+		cuda->unanswered_bytes = 0;
+}
+
+static void answer_outcome(
+	struct cuda_device *cuda, device_handle handle, enum outcome outcome, const char *detail)
+{
+	struct measure_result result = {
+		.handle = handle,
+		.outcome = outcome,
+		.detail = string_copy(detail),
+	};
+
+	answer(cuda, &result);
+	measure_result_release(&result);
+}
+
+/* ---- sending ---- */
+static bool send_bytes(
+	struct cuda_device *cuda, enum measure_request kind, const struct text *payload)
+{
+	cuda->unanswered_bytes += payload->length;
+	return cuda_worker_send(&cuda->worker, kind, payload);
+}
+
+static bool problem_send(struct cuda_device *cuda, uint32_t number)
+{
+	struct cuda_problem *problem = &cuda->problems[number - 1];
+
+	if (problem->generation == cuda->generation)
+		return true;
+	problem->generation = cuda->generation;
+	return send_bytes(cuda, REQUEST_PROBLEM, &problem->payload);
+}
+
+static size_t load_bytes(const struct cuda_device *cuda, const struct cuda_handle *handle)
+{
+	size_t bytes = handle->payload.length;
+
+	if (handle->problem && cuda->problems[handle->problem - 1].generation != cuda->generation)
+		bytes += cuda->problems[handle->problem - 1].payload.length;
+	return bytes;
+}
+
+/* Writes one request. False if the worker is gone (its end is noticed when reading). */
+static bool request_send(struct cuda_device *cuda, struct cuda_request *request)
+{
+	struct cuda_handle *handle = cuda_handle_find(cuda, request->sample.handles[0]);
+	struct text payload = {0};
+	bool sent;
+
+	if (request->kind == REQUEST_LOAD) {
+		handle->generation = cuda->generation;
+		return (!handle->problem || problem_send(cuda, handle->problem)) &&
+		       send_bytes(cuda, REQUEST_LOAD, &handle->payload);
+	}
+	if (request->kind == REQUEST_SAMPLE)
+		measure_sample_pack(&request->sample, &payload);
+	else
+		measure_handle_pack(handle->id, &payload);
+	sent = send_bytes(cuda, request->kind, &payload);
+	text_release(&payload);
+	return sent;
+}
+
+static void handle_free(struct cuda_device *cuda, struct cuda_handle *handle)
+{
+	cuda->handles[handle->id - 1] = NULL;
+	text_release(&handle->payload);
+	free(handle->resources);
+	free(handle->dead_detail);
+	free(handle);
+}
+
+/* What the request at `at` still lacks before it can be sent; false: nothing, send it. */
+static bool request_prepare(struct cuda_device *cuda, size_t at)
+{
+	struct cuda_request *request = &cuda->requests[at];
+
+	for (size_t i = 0; i < request->sample.handle_count; i++) {
+		struct cuda_handle *handle = cuda_handle_find(cuda, request->sample.handles[i]);
+
+		if (request->kind == REQUEST_UNLOAD)
+			continue;
+		if (handle->dead != OUTCOME_OK) {
+			answer_outcome(cuda, handle->id, handle->dead, handle->dead_detail);
+			return true;
+		}
+		if (request->kind != REQUEST_LOAD && handle->generation != cuda->generation) {
+			request_insert(cuda, at, REQUEST_LOAD, &handle->id, 1)->silent = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_dead_handle(const struct cuda_device *cuda, const struct cuda_request *request)
+{
+	for (size_t i = 0; i < request->sample.handle_count; i++)
+		if (cuda_handle_find(cuda, request->sample.handles[i])->dead != OUTCOME_OK)
+			return true;
+	return false;
+}
+
+static void unload(struct cuda_device *cuda, size_t at)
+{
+	struct cuda_handle *handle =
+		cuda_handle_find(cuda, cuda->requests[at].sample.handles[0]);
+
+	if (handle->generation == cuda->generation && handle->dead == OUTCOME_OK)
+		request_send(cuda, &cuda->requests[at]);
+	handle_free(cuda, handle);
+	request_remove(cuda, at);
+}
+
+void cuda_pump(struct cuda_device *cuda)
+{
+	while (!cuda->lost) {
+		size_t at = sent_count(cuda);
+		struct cuda_request *request;
+
+		if (at == cuda->request_count || at >= CUDA_QUEUE_DEPTH)
+			return;
+		request = &cuda->requests[at];
+		if (request->kind == REQUEST_UNLOAD) {
+			unload(cuda, at);
+			continue;
+		}
+		/* Answers keep their order: a dead handle's wait until it is their turn. */
+		if (at > 0 && has_dead_handle(cuda, request))
+			return;
+		if (request_prepare(cuda, at))
+			continue;
+		/* A write must not wait for a worker that is busy: it may hang, and then nobody
+		 * would see to it. With nothing to answer it reads at once. */
+		if (at > 0 && request->kind == REQUEST_LOAD &&
+			cuda->unanswered_bytes + load_bytes(cuda,
+				cuda_handle_find(cuda, request->sample.handles[0])) >
+				cuda->pipe_bytes)
+			return;
+		if (at == 0) {
+			cuda->watch_since_s = clock_seconds();
+			cuda->progress = (struct measure_progress){0};
+		}
+		request->sent = true;
+		if (!request_send(cuda, request))
+			return;
+	}
+}
+
+/* ---- when the worker is gone ---- */
+static void lose(struct cuda_device *cuda, const struct error *err)
+{
+	struct device_event event = {
+		.kind = DEVICE_EVENT_LOST,
+		.outcome = OUTCOME_DEVICE_LOST,
+		.detail = string_copy(err->message),
+	};
+
+	cuda->lost = true;
+	while (cuda->request_count)
+		request_remove(cuda, cuda->request_count - 1);
+	event_queue_push(&cuda->events, event);
+}
+
+static void revive(struct cuda_device *cuda)
+{
+	struct error err;
+
+	for (size_t i = 0; i < cuda->request_count; i++)
+		cuda->requests[i].sent = false;
+	if (cuda_worker_restart(cuda, &err) != STATUS_OK)
+		lose(cuda, &err);
+}
+
+/* Charges whoever was under way. outcome: crashed or timed_out. */
+static void bury(struct cuda_device *cuda, enum outcome outcome, const char *detail)
+{
+	device_handle culprit = cuda->progress.handle;
+	struct cuda_request *request = cuda->request_count ? &cuda->requests[0] : NULL;
+
+	if (request && request->sent) {
+		if (!culprit || !request_has(request, culprit)) {
+			/* Between two steps: not known whose fault; once more, then the first's. */
+			culprit = ++request->attempts >= CUDA_ATTEMPTS_MAX
+					  ? request->sample.handles[0]
+					  : 0;
+		}
+		if (culprit) {
+			struct cuda_handle *handle = cuda_handle_find(cuda, culprit);
+
+			handle->dead = outcome;
+			free(handle->dead_detail);
+			handle->dead_detail = string_copy(detail);
+			answer_outcome(cuda, culprit, outcome, detail);
+		}
+	}
+	revive(cuda);
+}
+
+static void worker_died(struct cuda_device *cuda)
+{
+	char *how = cuda_worker_end(&cuda->worker);
+	char *detail = string_format("the measuring worker %s%s",
+		string_starts_with(how, "killed") ? "was " : "", how);
+
+	bury(cuda, OUTCOME_CRASHED, detail);
+	free(detail);
+	free(how);
+}
+
+static void worker_hangs(struct cuda_device *cuda, double allowed_s)
+{
+	char *how = cuda_worker_end(&cuda->worker);
+	char *detail = string_format("no answer within %.3g s", allowed_s);
+
+	bury(cuda, OUTCOME_TIMED_OUT, detail);
+	free(detail);
+	free(how);
+}
+
+/* ---- what the worker says ---- */
+/* The context is gone with this answer. */
+static void worker_ends(struct cuda_device *cuda, struct measure_result *result)
+{
+	struct cuda_request *request = &cuda->requests[0];
+	struct cuda_handle *handle = cuda_handle_find(cuda, result->handle);
+	char *how = cuda_worker_end(&cuda->worker);
+
+	free(how);
+	/* A lost device is not its fault the first time. */
+	if (result->outcome == OUTCOME_DEVICE_LOST && ++request->attempts < CUDA_ATTEMPTS_MAX) {
+		revive(cuda);
+		return;
+	}
+	handle->dead = result->outcome;
+	free(handle->dead_detail);
+	handle->dead_detail = string_copy(result->detail);
+	if (request->silent && request->kind == REQUEST_LOAD)
+		request_remove(cuda, 0);
+	else
+		answer(cuda, result);
+	revive(cuda);
+}
+
+static bool reply_fits(const struct cuda_device *cuda, uint32_t kind, device_handle handle)
+{
+	const struct cuda_request *request = cuda->request_count ? &cuda->requests[0] : NULL;
+
+	return request && request->sent && request_has(request, handle) &&
+	       kind == (request->kind == REQUEST_LOAD     ? REPLY_LOADED
+			       : request->kind == REQUEST_VERIFY ? REPLY_VERIFIED
+								 : REPLY_SAMPLED);
+}
+
+static void receive(struct cuda_device *cuda, const struct message *message)
+{
+	struct packet packet = {0};
+	struct measure_result result = {0};
+
+	cuda->watch_since_s = clock_seconds();
+	if (message->kind == REPLY_PROGRESS &&
+		message->payload.length == sizeof(cuda->progress)) {
+		memcpy(&cuda->progress, message->payload.data, sizeof(cuda->progress));
+		return;
+	}
+	if (packet_unpack(&message->payload, "measuring worker", &packet, NULL) != STATUS_OK ||
+		measure_result_unpack(&packet, &result, NULL) != STATUS_OK ||
+		!reply_fits(cuda, message->kind, result.handle)) {
+		worker_died(cuda); /* it speaks nonsense: as good as dead */
+	} else {
+		cuda->progress = (struct measure_progress){0};
+		if (result.fatal)
+			worker_ends(cuda, &result);
+		else
+			answer(cuda, &result);
+	}
+	measure_result_release(&result);
+	packet_release(&packet);
+}
+
+bool cuda_poll(struct cuda_device *cuda, double timeout_s, struct device_event *event)
+{
+	double deadline = clock_seconds() + (timeout_s > 0 ? timeout_s : 0);
+
+	for (;;) {
+		double allowed_s, now, wait_s;
+		struct message message;
+		enum message_result result;
+
+		cuda_pump(cuda);
+		if (event_queue_pop(&cuda->events, event))
+			return true;
+		if (cuda->lost || sent_count(cuda) == 0)
+			return false;
+		allowed_s = cuda->progress.allow_s > 0 ? (double)cuda->progress.allow_s
+						       : cuda->open.kernel_timeout_s;
+		now = clock_seconds();
+		wait_s = cuda->watch_since_s + allowed_s - now;
+		if (wait_s > deadline - now)
+			wait_s = deadline - now;
+		result = message_receive(cuda->worker.from_fd, &cuda->worker.pending,
+			wait_s > 0 ? wait_s : 0, &message);
+		if (result == MESSAGE_READY) {
+			receive(cuda, &message);
+			message_release(&message);
+		} else if (result == MESSAGE_CLOSED) {
+			worker_died(cuda);
+		} else if (clock_seconds() >= cuda->watch_since_s + allowed_s) {
+			worker_hangs(cuda, allowed_s);
+		} else if (clock_seconds() >= deadline) {
+			return false;
+		}
+	}
+}
+
+void cuda_queue_release(struct cuda_device *cuda)
+{
+	while (cuda->request_count)
+		request_remove(cuda, cuda->request_count - 1);
+	free(cuda->requests);
+	for (size_t i = 0; i < cuda->handle_count; i++)
+		if (cuda->handles[i])
+			handle_free(cuda, cuda->handles[i]);
+	free(cuda->handles);
+	for (size_t i = 0; i < cuda->problem_count; i++)
+		text_release(&cuda->problems[i].payload);
+	free(cuda->problems);
+	event_queue_release(&cuda->events);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of device kinds, and the calls that go through it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "device/device_kind.h"
+
+extern const struct device_kind device_kind_cuda, device_kind_model;
+
+const struct device_kind *const device_kinds[] = {
+	&device_kind_cuda,
+	&device_kind_model,
+	NULL,
+};
+
+static const struct device_kind *kind_find(const char *name, const char **rest)
+{
+	size_t length = strcspn(name, ":");
+
+	for (size_t i = 0; device_kinds[i]; i++)
+		if (strlen(device_kinds[i]->name) == length &&
+			strncmp(device_kinds[i]->name, name, length) == 0) {
+			*rest = name[length] ? name + length + 1 : "";
+			return device_kinds[i];
+		}
+	return NULL;
+}
+
+static enum status kind_unknown(const char *name, struct error *err)
+{
+	const char *names[ARRAY_COUNT(device_kinds)] = {NULL};
+	struct text expected = {0};
+	char *prefix = string_copy_bytes(name, strcspn(name, ":"));
+	const char *nearest;
+	enum status status;
+
+	for (size_t i = 0; device_kinds[i]; i++) {
+		names[i] = device_kinds[i]->name;
+		text_appendf(&expected, "%s%s:", i ? ", " : "", device_kinds[i]->name);
+	}
+	nearest = name_nearest(prefix, names);
+	status = error_set(err, STATUS_BAD_INPUT,
+		"device: expected a name that begins with one of %s, found %s", expected.data, name);
+	if (nearest)
+		error_hint(err, "did you mean %s:%s?", nearest,
+			name[strcspn(name, ":")] ? strchr(name, ':') + 1 : "");
+	else
+		error_hint(err, "cuda:0 is the first GPU, model:h200-sxm a device sheet");
+	free(prefix);
+	text_release(&expected);
+	return status;
+}
+
+enum status device_open(const char *name, const struct device_options *options,
+	struct device **device, struct error *err)
+{
+	const char *rest = "";
+	const struct device_kind *kind = kind_find(name, &rest);
+	enum status status;
+
+	*device = NULL;
+	if (!kind)
+		return kind_unknown(name, err);
+	*device = memory_zeroed(1, sizeof(**device));
+	(*device)->kind = kind;
+	string_put((*device)->identity.kind, sizeof((*device)->identity.kind), kind->name);
+	status = kind->open(*device, rest, options, err);
+	if (status == STATUS_OK && options->helpers_cubin)
+		status = device_helpers(*device, options->helpers_cubin, err);
+	if (status != STATUS_OK) {
+		device_close(*device);
+		*device = NULL;
+	}
+	return status;
+}
+
+void device_close(struct device *device)
+{
+	if (!device)
+		return;
+	device->kind->close(device);
+	device_spec_free(device->spec);
+	free(device);
+}
+
+const struct device_spec *device_spec(const struct device *device)
+{
+	return device->spec;
+}
+
+const struct device_identity *device_identity(const struct device *device)
+{
+	return &device->identity;
+}
+
+bool device_compiles(const struct device *device)
+{
+	return device->kind->compiles;
+}
+
+bool device_measures(const struct device *device)
+{
+	return device->kind->measures;
+}
+
+enum status device_helpers(struct device *device, const struct text *cubin, struct error *err)
+{
+	return device->kind->helpers ? device->kind->helpers(device, cubin, err) : STATUS_OK;
+}
+
+enum status device_anchor(struct device *device, device_handle *handle, struct error *err)
+{
+	*handle = 0;
+	return device->kind->anchor ? device->kind->anchor(device, handle, err) : STATUS_OK;
+}
+
+enum status device_problem(struct device *device, const char *operation, const char *problem_text,
+	const struct reference_plan *reference, const struct text *reference_cubin,
+	uint32_t *problem, struct error *err)
+{
+	return device->kind->problem(
+		device, operation, problem_text, reference, reference_cubin, problem, err);
+}
+
+enum status device_load(struct device *device, const struct device_load_request *request,
+	device_handle *handle, struct error *err)
+{
+	return device->kind->load(device, request, handle, err);
+}
+
+enum status device_verify(struct device *device, device_handle handle, struct error *err)
+{
+	return device->kind->verify(device, handle, err);
+}
+
+enum status device_sample(
+	struct device *device, const struct device_sample_request *request, struct error *err)
+{
+	return device->kind->sample(device, request, err);
+}
+
+void device_unload(struct device *device, device_handle handle)
+{
+	device->kind->unload(device, handle);
+}
+
+size_t device_pending(const struct device *device)
+{
+	return device->kind->pending(device);
+}
+
+bool device_poll(struct device *device, double timeout_s, struct device_event *event)
+{
+	return device->kind->poll(device, timeout_s, event);
+}
+
+size_t device_poll_fds(const struct device *device, struct pollfd *fds, size_t max)
+{
+	return device->kind->poll_fds ? device->kind->poll_fds(device, fds, max) : 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a kind of device implements. One more kind: one file that ends in a `const struct
+ * device_kind`, and one line in device.c.
+ */
+#ifndef DEVICE_DEVICE_KIND_H
+#define DEVICE_DEVICE_KIND_H
+
+#include "device/device.h"
+
+struct device {
+	const struct device_kind *kind;
+	struct device_spec *spec;         /* owned; set by open */
+	struct device_identity identity;  /* filled by open */
+	void *state;                      /* the kind's own */
+};
+
+struct device_kind {
+	const char *name; /* before the colon */
+	const char *summary;
+	bool compiles, measures;
+	/* rest: what follows the colon ("" if nothing). On failure close is called all the same. */
+	enum status (*open)(struct device *device, const char *rest,
+		const struct device_options *options, struct error *err);
+	void (*close)(struct device *device); /* state may be NULL */
+	/* As the functions of device.h of the same name. helpers and anchor may be NULL: nothing to
+	 * do, no anchor. */
+	enum status (*helpers)(
+		struct device *device, const struct text *cubin, struct error *err);
+	enum status (*anchor)(struct device *device, device_handle *handle, struct error *err);
+	enum status (*problem)(struct device *device, const char *operation,
+		const char *problem_text, const struct reference_plan *reference,
+		const struct text *reference_cubin, uint32_t *problem, struct error *err);
+	enum status (*load)(struct device *device, const struct device_load_request *request,
+		device_handle *handle, struct error *err);
+	enum status (*verify)(struct device *device, device_handle handle, struct error *err);
+	enum status (*sample)(struct device *device, const struct device_sample_request *request,
+		struct error *err);
+	void (*unload)(struct device *device, device_handle handle);
+	size_t (*pending)(const struct device *device);
+	bool (*poll)(struct device *device, double timeout_s, struct device_event *event);
+	size_t (*poll_fds)(const struct device *device, struct pollfd *fds, size_t max);
+};
+
+/* ---- events that wait to be polled ---- */
+struct event_queue {
+	struct device_event *events;
+	size_t first, count, capacity; /* first: of those not yet taken */
+};
+void event_queue_push(struct event_queue *queue, struct device_event event); /* takes it */
+bool event_queue_pop(struct event_queue *queue, struct device_event *event);
+size_t event_queue_length(const struct event_queue *queue);
+void event_queue_release(struct event_queue *queue);
+
+#endif

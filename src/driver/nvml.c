@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver/nvml.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/library.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+typedef struct nvml_device *nvml_device;
+typedef int nvml_result; /* 0: success */
+
+enum {
+	NVML_CLOCK_SM = 1,
+	NVML_CLOCK_MEMORY = 2,
+	NVML_TEMPERATURE_GPU = 0,
+};
+
+struct nvml_calls {
+	nvml_result (*init)(void);
+	nvml_result (*shutdown)(void);
+	nvml_result (*driver_version)(char *, unsigned);
+	nvml_result (*device_by_uuid)(const char *, nvml_device *);
+	nvml_result (*clock)(nvml_device, int, unsigned *);
+	nvml_result (*clock_max)(nvml_device, int, unsigned *);
+	nvml_result (*power)(nvml_device, unsigned *);
+	nvml_result (*power_limit)(nvml_device, unsigned *);
+	nvml_result (*temperature)(nvml_device, int, unsigned *);
+	nvml_result (*throttle_reasons)(nvml_device, unsigned long long *);
+	nvml_result (*mig_mode)(nvml_device, unsigned *, unsigned *);
+};
+
+struct nvml {
+	struct library library;
+	struct nvml_calls calls;
+	nvml_device device; /* NULL: none selected */
+};
+
+#define ENTRY(symbol, member, required) {symbol, offsetof(struct nvml_calls, member), required}
+static const struct library_entry entries[] = {
+	ENTRY("nvmlInit_v2", init, 1),
+	ENTRY("nvmlShutdown", shutdown, 1),
+	ENTRY("nvmlSystemGetDriverVersion", driver_version, 0),
+	ENTRY("nvmlDeviceGetHandleByUUID", device_by_uuid, 0),
+	ENTRY("nvmlDeviceGetClockInfo", clock, 0),
+	ENTRY("nvmlDeviceGetMaxClockInfo", clock_max, 0),
+	ENTRY("nvmlDeviceGetPowerUsage", power, 0),
+	ENTRY("nvmlDeviceGetEnforcedPowerLimit", power_limit, 0),
+	ENTRY("nvmlDeviceGetTemperature", temperature, 0),
+	/* the older of its two names: every driver has it */
+	ENTRY("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons, 0),
+	ENTRY("nvmlDeviceGetMigMode", mig_mode, 0),
+};
+
+struct nvml *nvml_open(void)
+{
+	struct nvml *nvml = memory_zeroed(1, sizeof(*nvml));
+
+	if (library_open(&nvml->library, "libnvidia-ml.so.1", NULL) == STATUS_OK &&
+		library_bind(&nvml->library, entries, ARRAY_COUNT(entries), &nvml->calls, NULL) ==
+			STATUS_OK &&
+		nvml->calls.init() == 0)
+		return nvml;
+	library_close(&nvml->library);
+	free(nvml);
+	return NULL;
+}
+
+void nvml_close(struct nvml *nvml)
+{
+	if (!nvml)
+		return;
+	nvml->calls.shutdown();
+	library_close(&nvml->library);
+	free(nvml);
+}
+
+void nvml_driver_version(const struct nvml *nvml, char *version, unsigned size)
+{
+	version[0] = '\0';
+	if (nvml && nvml->calls.driver_version &&
+		nvml->calls.driver_version(version, size) != 0)
+		version[0] = '\0';
+}
+
+bool nvml_select(struct nvml *nvml, const char *uuid)
+{
+	if (!nvml || !nvml->calls.device_by_uuid)
+		return false;
+	if (nvml->calls.device_by_uuid(uuid, &nvml->device) != 0)
+		nvml->device = NULL;
+	return nvml->device != NULL;
+}
+
+const char *nvml_mig_mode(const struct nvml *nvml)
+{
+	unsigned current = 0, pending = 0;
+
+	if (!nvml || !nvml->device || !nvml->calls.mig_mode ||
+		nvml->calls.mig_mode(nvml->device, &current, &pending) != 0)
+		return "";
+	return current ? "enabled" : "disabled";
+}
+
+struct nvml_reading nvml_read_clock(const struct nvml *nvml)
+{
+	struct nvml_reading reading = {0};
+	unsigned mhz = 0;
+
+	if (!nvml || !nvml->device)
+		return reading;
+	if (nvml->calls.clock && nvml->calls.clock(nvml->device, NVML_CLOCK_SM, &mhz) == 0) {
+		reading.clock_sm_hz = mhz * 1e6;
+		reading.valid = true;
+	}
+	if (nvml->calls.throttle_reasons &&
+		nvml->calls.throttle_reasons(nvml->device, &reading.throttle_reasons) != 0)
+		reading.throttle_reasons = 0;
+	return reading;
+}
+
+struct nvml_reading nvml_read(const struct nvml *nvml)
+{
+	struct nvml_reading reading = nvml_read_clock(nvml);
+	unsigned value = 0;
+
+	if (!nvml || !nvml->device)
+		return reading;
+	if (nvml->calls.clock && nvml->calls.clock(nvml->device, NVML_CLOCK_MEMORY, &value) == 0)
+		reading.clock_memory_hz = value * 1e6;
+	if (nvml->calls.clock_max &&
+		nvml->calls.clock_max(nvml->device, NVML_CLOCK_SM, &value) == 0)
+		reading.clock_sm_max_hz = value * 1e6;
+	if (nvml->calls.power && nvml->calls.power(nvml->device, &value) == 0)
+		reading.power_w = value * 1e-3;
+	if (nvml->calls.power_limit && nvml->calls.power_limit(nvml->device, &value) == 0)
+		reading.power_limit_w = value * 1e-3;
+	if (nvml->calls.temperature &&
+		nvml->calls.temperature(nvml->device, NVML_TEMPERATURE_GPU, &value) == 0)
+		reading.temperature_c = value;
+	return reading;
+}

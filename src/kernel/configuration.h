@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Configurations with values that need not be in the lists: defaults, and what is nearest to them.
+ */
+#ifndef KERNEL_CONFIGURATION_H
+#define KERNEL_CONFIGURATION_H
+
+#include "kernel/candidate.h"
+
+/* The family's defaults, one value per parameter. */
+enum status configuration_defaults(
+	const struct bound_family *bound, struct value *values, struct error *err);
+
+/* The legal configuration nearest to values: that itself, or the one with the smallest sum over
+ * parameters of |log2(its value / the value)| (1 for names that differ), the first of equals.
+ * fixed[i] (may be NULL): parameter i must have its value. *found false: there is none. Walks the
+ * whole space unless values are legal themselves. */
+enum status configuration_nearest(const struct bound_family *bound, const struct value *values,
+	const bool *fixed, choice *configuration, bool *found, struct error *err);
+
+/* The value of parameter `parameter` from text: an integer, a number, or a string of its list. */
+enum status configuration_value_parse(const struct bound_family *bound, size_t parameter,
+	const char *text, struct value *value, struct error *err);
+
+#endif

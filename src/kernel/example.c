@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Examples of a family: configurations that its author says are legal, or not.
+ */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "kernel/configuration.h"
+#include "kernel/family.h"
+
+static enum status read_examples(const struct json_at *examples, const char *key, bool is_legal,
+	struct family *family, struct error *err)
+{
+	static const char *const keys[] = {"problem", "config", "why", NULL};
+	struct json_at list;
+
+	if (!json_find(examples, key, &list))
+		return STATUS_OK;
+	if (json_expect(&list, JSON_ARRAY, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	family->examples = memory_resize(family->examples,
+		family->example_count + json_count(&list) + 1, sizeof(*family->examples));
+	for (size_t i = 0; i < json_count(&list); i++) {
+		struct json_at at = json_item(&list, i), config;
+		struct example *example = &family->examples[family->example_count++];
+		const char *why;
+
+		*example = (struct example){.is_legal = is_legal, .index = i};
+		if (json_expect_keys(&at, keys, err) != STATUS_OK ||
+			json_member_string(&at, "problem", &example->problem, err) != STATUS_OK ||
+			json_member(&at, "config", &config, err) != STATUS_OK ||
+			json_expect(&config, JSON_OBJECT, err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+		if (!is_legal && json_member_string(&at, "why", &why, err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+	}
+	return STATUS_OK;
+}
+
+enum status family_examples_read(
+	const struct json_at *root, struct family *family, struct error *err)
+{
+	static const char *const keys[] = {"legal", "illegal", NULL};
+	struct json_at examples;
+
+	if (!json_find(root, "examples", &examples))
+		return STATUS_OK;
+	if (json_expect_keys(&examples, keys, err) != STATUS_OK ||
+		read_examples(&examples, "legal", true, family, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return read_examples(&examples, "illegal", false, family, err);
+}
+
+/* The example's configuration, defaults where it says nothing. */
+static enum status read_values(const struct bound_family *bound, const struct json_at *config,
+	struct value *values, struct error *err)
+{
+	const struct family *family = bound->family;
+	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
+	enum status status;
+
+	for (size_t i = 0; i < family->parameter_count; i++)
+		names[i] = family->parameters[i].name;
+	status = json_expect_keys(config, names, err);
+	if (status == STATUS_OK)
+		status = configuration_defaults(bound, values, err);
+	for (size_t i = 0; i < family->parameter_count && status == STATUS_OK; i++) {
+		struct json_at at;
+		struct text text = {0};
+
+		if (!json_find(config, names[i], &at))
+			continue;
+		if (json_type(&at) == JSON_STRING) {
+			const char *string = "";
+
+			status = json_get_string(&at, &string, err);
+			text_append(&text, string);
+		} else {
+			status = expression_json_text(&at, &text, err);
+		}
+		if (status == STATUS_OK && configuration_value_parse(bound, i, text_string(&text),
+						   &values[i], NULL) != STATUS_OK)
+			status = json_error(&at, err, "a value such as the parameter's list has");
+		text_release(&text);
+	}
+	free(names);
+	return status;
+}
+
+/* *violated: what forbids it (borrowed from the family), or NULL. */
+static enum status examine(const struct bound_family *bound, const struct json_at *config,
+	const char **violated, struct error *err)
+{
+	const struct scope *scope = &bound->family->scope;
+	size_t count = bound->family->parameter_count;
+	struct value *values = memory_zeroed(count + 1, sizeof(*values));
+	struct value *slots = memory_zeroed(scope->count, sizeof(*slots));
+	int constraint = -1;
+	enum status status = read_values(bound, config, values, err);
+
+	*violated = NULL;
+	space_fixed(bound->space, slots);
+	for (size_t i = 0; i < count; i++)
+		slots[scope->parameter_at + i] = values[i];
+	for (size_t i = 0; i < count && status == STATUS_OK && !*violated; i++)
+		if (space_choice_find(bound->space, i, values[i]) < 0)
+			*violated = "a value that is not in its parameter's list";
+	if (status == STATUS_OK && !*violated)
+		status = space_examine(bound->space, slots, &constraint, err);
+	if (constraint >= 0)
+		*violated = bound->family->constraints.items[constraint].why;
+	free(values);
+	free(slots);
+	return status;
+}
+
+static enum status check_example(const struct family *family, const struct device_spec *device,
+	const struct example *example, const struct json_at *at, struct error *err)
+{
+	struct json_at problem_at, config;
+	struct problem_list problems = {0};
+	struct bound_family *bound = NULL;
+	const char *violated = NULL;
+	bool applies = false;
+	enum status status;
+
+	json_find(at, "problem", &problem_at);
+	json_find(at, "config", &config);
+	status = problem_parse(family->operation, example->problem, &problems, err);
+	if (status != STATUS_OK)
+		error_context(err, "%s: %s", family->file, family->name);
+	if (status == STATUS_OK && problems.count != 1)
+		status = json_error(&problem_at, err, "one problem");
+	if (status == STATUS_OK)
+		status = family_applies(family, problems.items[0], device, &applies, NULL, err);
+	if (status == STATUS_OK && applies)
+		status = family_bind(family, problems.items[0], device, NULL, &bound, err);
+	if (status == STATUS_OK && applies)
+		status = examine(bound, &config, &violated, err);
+	if (status == STATUS_OK && applies && example->is_legal && violated)
+		status = json_error(at, err, "a legal configuration (violated: %s)", violated);
+	if (status == STATUS_OK && applies && !example->is_legal && !violated)
+		status = json_error(at, err, "an illegal configuration, which this is not");
+	bound_family_free(bound);
+	problem_list_release(&problems);
+	return status;
+}
+
+enum status family_examples_check(
+	const struct family *family, const struct device_spec *device, struct error *err)
+{
+	struct json_at root = json_root(family->tree, family->file), examples, list;
+
+	for (size_t i = 0; i < family->example_count; i++) {
+		const struct example *example = &family->examples[i];
+		struct json_at at;
+		enum status status;
+
+		json_find(&root, "examples", &examples);
+		json_find(&examples, example->is_legal ? "legal" : "illegal", &list);
+		at = json_item(&list, example->index);
+		status = check_example(family, device, example, &at, err);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Facts: an operation's formulas about a candidate, compiled for each family that has the names.
+ */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "kernel/candidate.h"
+#include "kernel/family.h"
+
+static enum status read_fact(const struct json_at *at, const struct name_table *names,
+	struct family_fact *fact, struct error *err)
+{
+	struct json_at when, expression;
+	bool has_when = json_find(at, "when", &when);
+	enum status status = STATUS_OK;
+
+	if (json_member_string(at, "name", &fact->name, err) != STATUS_OK ||
+		json_member_string(at, "unit", &fact->unit, err) != STATUS_OK ||
+		json_member_string(at, "source", &fact->source, err) != STATUS_OK ||
+		json_member(at, "expression", &expression, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (has_when)
+		status = expression_json_compile_optional(&when, names, &fact->when, err);
+	if (status != STATUS_OK || (has_when && !fact->when))
+		return status;
+	return expression_json_compile_optional(&expression, names, &fact->expression, err);
+}
+
+enum status family_facts_read(struct family *family, struct error *err)
+{
+	const struct operation *operation = family->operation;
+	struct json_at root = json_root(operation->tree, operation->file), list;
+	struct name_table names;
+	enum status status = STATUS_OK;
+
+	if (!json_find(&root, "facts", &list))
+		return STATUS_OK;
+	names = scope_table(&family->scope, SCOPE_FACT, SIZE_MAX, NULL);
+	family->facts = memory_zeroed(json_count(&list) + 1, sizeof(*family->facts));
+	family->fact_count = json_count(&list);
+	for (size_t i = 0; i < family->fact_count && status == STATUS_OK; i++) {
+		struct json_at at = json_item(&list, i);
+
+		status = read_fact(&at, &names, &family->facts[i], err);
+	}
+	name_table_release(&names);
+	return status;
+}
+
+enum status candidate_facts(const struct bound_family *bound, const struct value *slots,
+	int64_t smem_bytes, int64_t blocks_per_sm, struct fact **facts, size_t *count,
+	struct error *err)
+{
+	const struct family *family = bound->family;
+	const struct scope *scope = &family->scope;
+	struct value *values = memory_copy(slots, scope->count * sizeof(*values));
+	enum status status = STATUS_OK;
+
+	values[scope_extra_slot(scope, EXTRA_SMEM_BYTES)] = value_int(smem_bytes);
+	values[scope_extra_slot(scope, EXTRA_BLOCKS_PER_SM)] = value_int(blocks_per_sm);
+	*facts = memory_zeroed(family->fact_count + 1, sizeof(**facts));
+	*count = 0;
+	for (size_t i = 0; i < family->fact_count && status == STATUS_OK; i++) {
+		const struct family_fact *fact = &family->facts[i];
+		struct fact *result = &(*facts)[*count];
+		bool holds = fact->expression != NULL;
+
+		if (holds && fact->when)
+			status = expression_test(fact->when, values, &holds, err);
+		if (status != STATUS_OK || !holds)
+			continue;
+		result->name = fact->name;
+		result->unit = fact->unit;
+		result->source = fact->source;
+		status = expression_evaluate(fact->expression, values, &result->value, err);
+		++*count;
+	}
+	free(values);
+	if (status != STATUS_OK) {
+		free(*facts);
+		*facts = NULL;
+		*count = 0;
+	}
+	return status;
+}

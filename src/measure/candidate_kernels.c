@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/candidate_kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+	CLUSTER_PORTABLE_MAX = 8, /* larger ones need an attribute of the function */
+	ARGUMENTS_MAX = 64,
+};
+
+static uint64_t cluster_size(const struct plan_launch *launch)
+{
+	return (uint64_t)launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+}
+
+static bool attribute_set(struct gpu_session *gpu, CUfunction function,
+	CUfunction_attribute attribute, uint32_t value, const struct plan_launch *launch,
+	struct failure *failure)
+{
+	return gpu_succeeded(gpu, gpu->cuda.cuFuncSetAttribute(function, attribute, (int)value),
+		launch->entry, failure);
+}
+
+static bool function_load(struct gpu_session *gpu, struct kernel_library *library,
+	const struct plan_launch *launch, CUfunction *function, struct failure *failure)
+{
+	CUkernel kernel;
+
+	if (launch->unit >= library->library_count)
+		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+			"%s: expected one of %zu cubins, found number %u", launch->entry,
+			library->library_count, launch->unit);
+	if (launch->argument_count > ARGUMENTS_MAX)
+		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+			"%s: expected at most %d arguments, found %zu", launch->entry,
+			(int)ARGUMENTS_MAX, launch->argument_count);
+	if (!gpu_succeeded(gpu,
+		    gpu->cuda.cuLibraryGetKernel(
+			    &kernel, library->libraries[launch->unit], launch->entry),
+		    launch->entry, failure) ||
+		!gpu_succeeded(gpu, gpu->cuda.cuKernelGetFunction(function, kernel), launch->entry,
+			failure))
+		return false;
+	if (launch->smem_dynamic_bytes &&
+		!attribute_set(gpu, *function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+			launch->smem_dynamic_bytes, launch, failure))
+		return false;
+	return cluster_size(launch) <= CLUSTER_PORTABLE_MAX ||
+	       attribute_set(gpu, *function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
+		       launch, failure);
+}
+
+bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, size_t cubin_count,
+	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library,
+	struct failure *failure)
+{
+	bool done = true;
+
+	*library = (struct kernel_library){.launch_count = launch_count};
+	library->libraries = memory_zeroed(cubin_count + 1, sizeof(*library->libraries));
+	library->functions = memory_zeroed(launch_count + 1, sizeof(*library->functions));
+	for (size_t i = 0; done && i < cubin_count; i++) {
+		if (cubins[i].length == 0)
+			done = failure_set(failure, OUTCOME_LAUNCH_FAILED, "an empty cubin");
+		else
+			done = gpu_succeeded(gpu,
+				gpu->cuda.cuLibraryLoadData(&library->libraries[i], cubins[i].data,
+					NULL, NULL, 0, NULL, NULL, 0),
+				"loading the cubin", failure);
+		library->library_count += done;
+	}
+	for (size_t i = 0; done && i < launch_count; i++)
+		done = function_load(gpu, library, &launches[i], &library->functions[i], failure);
+	if (!done && !failure->fatal)
+		kernel_library_unload(gpu, library);
+	return done;
+}
+
+void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library)
+{
+	for (size_t i = 0; i < library->library_count; i++)
+		gpu->cuda.cuLibraryUnload(library->libraries[i]);
+	free(library->libraries);
+	free(library->functions);
+	*library = (struct kernel_library){0};
+}
+
+/* An argument's bytes; a tensor map is passed where it lies. */
+union argument_value {
+	CUdeviceptr pointer;
+	int32_t int32;
+	int64_t int64;
+	float float32;
+};
+
+static void *value_of(const struct plan_argument *argument,
+	const struct kernel_arguments *arguments, union argument_value *value)
+{
+	switch (argument->kind) {
+	case ARGUMENT_BUFFER:
+		value->pointer = arguments->buffers[argument->index];
+		break;
+	case ARGUMENT_TENSOR_MAP:
+		return (void *)(uintptr_t)&arguments->tensor_maps[argument->index];
+	case ARGUMENT_INT32:
+		value->int32 = (int32_t)argument->integer;
+		break;
+	case ARGUMENT_INT64:
+		value->int64 = argument->integer;
+		break;
+	case ARGUMENT_FLOAT32:
+		value->float32 = (float)argument->real;
+		break;
+	case ARGUMENT_UNITS:
+		value->pointer = arguments->units;
+		break;
+	case ARGUMENT_UNIT_COUNT:
+		value->int32 = (int32_t)arguments->unit_count;
+		break;
+	case ARGUMENT_EXPECTED:
+		value->pointer = arguments->expected;
+		break;
+	}
+	return value;
+}
+
+bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
+	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments,
+	struct failure *failure)
+{
+	union argument_value values[ARGUMENTS_MAX];
+	void *pointers[ARGUMENTS_MAX];
+
+	for (size_t i = 0; i < launch->argument_count; i++)
+		pointers[i] = value_of(&launch->arguments[i], arguments, &values[i]);
+	return gpu_launch(gpu, library->functions[index], launch->grid, launch->block,
+		launch->cluster, launch->smem_dynamic_bytes, pointers, launch->entry, failure);
+}
+
+static bool clusters_inspect(struct gpu_session *gpu, CUfunction function,
+	const struct plan_launch *launch, struct kernel_resources *resources,
+	struct failure *failure)
+{
+	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+	CUlaunchConfig config = {
+		.gridDimX = launch->grid[0],
+		.gridDimY = launch->grid[1],
+		.gridDimZ = launch->grid[2],
+		.blockDimX = launch->block[0],
+		.blockDimY = launch->block[1],
+		.blockDimZ = launch->block[2],
+		.sharedMemBytes = launch->smem_dynamic_bytes,
+		.attrs = &attribute,
+		.numAttrs = 1,
+	};
+	int clusters = 0;
+
+	attribute.value.clusterDim.x = launch->cluster[0];
+	attribute.value.clusterDim.y = launch->cluster[1];
+	attribute.value.clusterDim.z = launch->cluster[2];
+	if (!gpu_succeeded(gpu, gpu->cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config),
+		    launch->entry, failure))
+		return false;
+	resources->max_clusters = clusters;
+	if (clusters < 1)
+		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+			"%s: no cluster of %llu blocks fits on the GPU", launch->entry,
+			(unsigned long long)cluster_size(launch));
+	return true;
+}
+
+bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
+	const struct plan_launch *launch, size_t index, struct kernel_resources *resources,
+	struct failure *failure)
+{
+	const struct cuda_api *cuda = &gpu->cuda;
+	CUfunction function = library->functions[index];
+	uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+	int regs = 0, smem = 0, blocks = 0, most = 0;
+
+	if (!gpu_succeeded(gpu,
+		    cuda->cuFuncGetAttribute(&regs, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
+		    launch->entry, failure) ||
+		!gpu_succeeded(gpu,
+			cuda->cuFuncGetAttribute(
+				&smem, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+			launch->entry, failure) ||
+		!gpu_succeeded(gpu,
+			cuda->cuFuncGetAttribute(
+				&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function),
+			launch->entry, failure))
+		return false;
+	*resources = (struct kernel_resources){
+		.regs_per_thread = regs,
+		.smem_static_bytes = smem,
+		.max_clusters = -1,
+	};
+	if (threads > (uint64_t)most)
+		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+			"%s: expected at most %d threads per block (%d registers per thread), found "
+			"%llu",
+			launch->entry, most, regs, (unsigned long long)threads);
+	if (!gpu_succeeded(gpu,
+		    cuda->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+			    &blocks, function, (int)threads, launch->smem_dynamic_bytes),
+		    launch->entry, failure))
+		return false;
+	resources->blocks_per_sm = blocks;
+	if (blocks < 1)
+		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+			"%s: no block of %llu threads fits on an SM (%d registers per thread, %u B of "
+			"shared memory)",
+			launch->entry, (unsigned long long)threads, regs,
+			(unsigned)smem + launch->smem_dynamic_bytes);
+	return cluster_size(launch) <= 1 ||
+	       clusters_inspect(gpu, function, launch, resources, failure);
+}
+
+static CUtensorMapDataType map_type(enum dtype dtype)
+{
+	switch (dtype) {
+	case DTYPE_FP16:
+		return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+	case DTYPE_BF16:
+		return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+	case DTYPE_FP8_E4M3:
+		return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+	case DTYPE_I32:
+		return CU_TENSOR_MAP_DATA_TYPE_INT32;
+	default:
+		return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+	}
+}
+
+static CUtensorMapSwizzle map_swizzle(uint32_t bytes)
+{
+	return bytes == 32    ? CU_TENSOR_MAP_SWIZZLE_32B
+	       : bytes == 64  ? CU_TENSOR_MAP_SWIZZLE_64B
+	       : bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B
+			      : CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+static CUtensorMapL2promotion map_promotion(uint32_t bytes)
+{
+	return bytes == 64    ? CU_TENSOR_MAP_L2_PROMOTION_L2_64B
+	       : bytes == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+	       : bytes == 256 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+			      : CU_TENSOR_MAP_L2_PROMOTION_NONE;
+}
+
+bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *map,
+	CUdeviceptr address, CUtensorMap *encoded, struct failure *failure)
+{
+	cuuint64_t dims[TENSOR_MAP_RANK_MAX], strides[TENSOR_MAP_RANK_MAX] = {0};
+	cuuint32_t box[TENSOR_MAP_RANK_MAX], ones[TENSOR_MAP_RANK_MAX];
+	struct error err = {0};
+	char what[PLAN_NAME_SIZE + 16];
+
+	if (plan_tensor_map_check(map, &err) != STATUS_OK)
+		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "%s", err.message);
+	for (size_t i = 0; i < map->rank; i++) {
+		dims[i] = map->dims[i];
+		box[i] = map->box[i];
+		ones[i] = 1;
+		if (i + 1 < map->rank)
+			strides[i] = map->strides[i];
+	}
+	string_put(what, sizeof(what), "tensor map ");
+	string_put(what + strlen(what), sizeof(what) - strlen(what), map->name);
+	return gpu_succeeded(gpu,
+		gpu->cuda.cuTensorMapEncodeTiled(encoded, map_type(map->dtype), map->rank,
+			(void *)(uintptr_t)address, dims, strides, box, ones,
+			CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(map->swizzle_bytes),
+			map_promotion(map->l2_promotion_bytes), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+		what, failure);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/gpu_session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "driver/gpu.h"
+
+bool failure_set(struct failure *failure, enum outcome outcome, const char *format, ...)
+{
+	va_list args;
+
+	*failure = (struct failure){.outcome = outcome};
+	va_start(args, format);
+	vsnprintf(failure->detail, sizeof(failure->detail), format, args);
+	va_end(args);
+	return false;
+}
+
+bool gpu_succeeded(const struct gpu_session *gpu, CUresult result, const char *what,
+	struct failure *failure)
+{
+	static const enum outcome outcomes[] = {
+		[CUDA_FAULT_NONE] = OUTCOME_OK,
+		[CUDA_FAULT_MEMORY] = OUTCOME_OUT_OF_MEMORY,
+		[CUDA_FAULT_REFUSED] = OUTCOME_LAUNCH_FAILED,
+		[CUDA_FAULT_KERNEL] = OUTCOME_CRASHED,
+		[CUDA_FAULT_TIMEOUT] = OUTCOME_TIMED_OUT,
+		[CUDA_FAULT_DEVICE] = OUTCOME_DEVICE_LOST,
+	};
+	enum cuda_fault fault = cuda_fault_of(result);
+	struct text words = {0};
+
+	if (fault == CUDA_FAULT_NONE)
+		return true;
+	cuda_describe(&gpu->cuda, result, &words);
+	failure_set(failure, outcomes[fault], "%s: %s", what, words.data);
+	failure->fatal = fault >= CUDA_FAULT_KERNEL;
+	text_release(&words);
+	return false;
+}
+
+enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml, CUdevice device,
+	struct measure_gpu *gpu, struct error *err)
+{
+	struct nvml_reading reading;
+	enum status status;
+
+	*gpu = (struct measure_gpu){.driver_cuda_version = cuda->driver_version};
+	status = gpu_facts(cuda, device, &gpu->facts, err);
+	if (status == STATUS_OK)
+		status = gpu_uuid(cuda, device, gpu->uuid, err);
+	if (status != STATUS_OK)
+		return status;
+	nvml_driver_version(nvml, gpu->driver, sizeof(gpu->driver));
+	if (!nvml_select(nvml, gpu->uuid))
+		return STATUS_OK;
+	string_put(gpu->mig, sizeof(gpu->mig), nvml_mig_mode(nvml));
+	reading = nvml_read(nvml);
+	gpu->clock_sm_hz = reading.clock_sm_hz;
+	gpu->clock_memory_hz = reading.clock_memory_hz;
+	gpu->clock_sm_max_hz = reading.clock_sm_max_hz;
+	gpu->power_limit_w = reading.power_limit_w;
+	return STATUS_OK;
+}
+
+enum status gpu_session_hello(struct gpu_session *gpu, const char *name, struct error *err)
+{
+	enum status status = cuda_api_open(&gpu->cuda, err);
+
+	if (status == STATUS_OK)
+		status = gpu_find(&gpu->cuda, name, &gpu->device, err);
+	if (status != STATUS_OK)
+		return status;
+	gpu->nvml = nvml_open();
+	return gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err);
+}
+
+enum status gpu_session_open(
+	struct gpu_session *gpu, const struct measure_open *options, struct error *err)
+{
+	const struct cuda_api *cuda = &gpu->cuda;
+	size_t free_bytes = 0, total_bytes = 0;
+	enum status status;
+
+	gpu->options = *options;
+	status = cuda_check(cuda, cuda->cuDevicePrimaryCtxRetain(&gpu->context, gpu->device),
+		"making a context", err);
+	if (status == STATUS_OK)
+		status = cuda_check(
+			cuda, cuda->cuCtxSetCurrent(gpu->context), "making a context", err);
+	if (status == STATUS_OK)
+		status = cuda_check(cuda, cuda->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING),
+			"making a stream", err);
+	if (status == STATUS_OK)
+		status = cuda_check(
+			cuda, cuda->cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", err);
+	gpu->memory_limit_bytes = options->memory_limit_bytes ? options->memory_limit_bytes
+							      : free_bytes / 5 * 4;
+	return status == STATUS_OK ? STATUS_OK : error_context(err, "%s", gpu->gpu.facts.name);
+}
+
+enum status gpu_session_helpers(
+	struct gpu_session *gpu, const struct text *cubin, struct error *err)
+{
+	const struct cuda_api *cuda = &gpu->cuda;
+	uint64_t spacer_bytes = (uint64_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM *
+				ANCHOR_BLOCK * sizeof(float);
+	struct {
+		const char *entry;
+		CUfunction *function;
+	} wanted[] = {
+#define HELPER(member, name) {name, &gpu->helpers.member},
+		HELPER_KERNELS(HELPER)
+#undef HELPER
+	};
+	struct failure failure;
+	enum status status = cuda_check(cuda,
+		cuda->cuLibraryLoadData(
+			&gpu->helpers.library, cubin->data, NULL, NULL, 0, NULL, NULL, 0),
+		"loading the helper kernels", err);
+
+	for (size_t i = 0; status == STATUS_OK && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		CUkernel kernel;
+
+		status = cuda_check(cuda,
+			cuda->cuLibraryGetKernel(&kernel, gpu->helpers.library, wanted[i].entry),
+			wanted[i].entry, err);
+		if (status == STATUS_OK)
+			status = cuda_check(cuda,
+				cuda->cuKernelGetFunction(wanted[i].function, kernel),
+				wanted[i].entry, err);
+	}
+	if (status != STATUS_OK)
+		return status;
+	if (!gpu_allocate(gpu, SCRATCH_BYTES, &gpu->scratch, &failure) ||
+		!gpu_allocate(gpu, spacer_bytes, &gpu->spacer, &failure) ||
+		!helper_spacer(gpu, &failure) ||
+		!gpu_synchronize(gpu, "running a helper kernel", &failure))
+		return error_set(err, STATUS_FAILED, "%s", failure.detail);
+	return STATUS_OK;
+}
+
+void gpu_session_close(struct gpu_session *gpu)
+{
+	for (size_t i = 0; i < gpu->event_count; i++)
+		gpu->cuda.cuEventDestroy(gpu->events[i]);
+	free(gpu->events);
+	if (gpu->helpers.library)
+		gpu->cuda.cuLibraryUnload(gpu->helpers.library);
+	if (gpu->stream)
+		gpu->cuda.cuStreamDestroy(gpu->stream);
+	if (gpu->context)
+		gpu->cuda.cuDevicePrimaryCtxRelease(gpu->device);
+	nvml_close(gpu->nvml);
+	cuda_api_close(&gpu->cuda);
+	*gpu = (struct gpu_session){0};
+}
+
+void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s)
+{
+	struct measure_progress progress = {handle, (float)allow_s};
+	struct error err;
+
+	/* Nobody listens any more: no reason to go on, and nothing to tidy up. */
+	if (message_send(gpu->reply_fd, REPLY_PROGRESS, &progress, sizeof(progress), &err) !=
+		STATUS_OK)
+		_exit(STATUS_FAILED);
+}
+
+bool gpu_synchronize(struct gpu_session *gpu, const char *what, struct failure *failure)
+{
+	CUresult result = gpu->cuda.cuStreamSynchronize(gpu->stream);
+
+	gpu->last_work_s = clock_seconds();
+	return gpu_succeeded(gpu, result, what, failure);
+}
+
+static bool allocate(
+	struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory, struct failure *failure)
+{
+	if (bytes > gpu->memory_limit_bytes - gpu->memory_used_bytes)
+		return failure_set(failure, OUTCOME_OUT_OF_MEMORY,
+			"%.1f MiB wanted, %.1f of %.1f MiB in use", (double)bytes / 1048576.0,
+			(double)gpu->memory_used_bytes / 1048576.0,
+			(double)gpu->memory_limit_bytes / 1048576.0);
+	if (!gpu_succeeded(
+		    gpu, gpu->cuda.cuMemAlloc(memory, bytes), "allocating device memory", failure))
+		return false;
+	gpu->memory_used_bytes += bytes;
+	return true;
+}
+
+bool gpu_allocate(
+	struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory, struct failure *failure)
+{
+	*memory = 0;
+	if (bytes == 0)
+		return true;
+	while (!allocate(gpu, bytes, memory, failure)) {
+		*memory = 0;
+		if (failure->outcome != OUTCOME_OUT_OF_MEMORY || !gpu->reclaim ||
+			!gpu->reclaim(gpu->reclaim_context))
+			return false;
+	}
+	failure->outcome = OUTCOME_OK;
+	return true;
+}
+
+void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes)
+{
+	if (!memory)
+		return;
+	gpu->cuda.cuMemFree(memory);
+	gpu->memory_used_bytes -= bytes;
+}
+
+bool gpu_launch(struct gpu_session *gpu, CUfunction function, const uint32_t grid[3],
+	const uint32_t block[3], const uint32_t *cluster, uint32_t smem_dynamic_bytes, void **values,
+	const char *what, struct failure *failure)
+{
+	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+	CUlaunchConfig config = {
+		.gridDimX = grid[0],
+		.gridDimY = grid[1],
+		.gridDimZ = grid[2],
+		.blockDimX = block[0],
+		.blockDimY = block[1],
+		.blockDimZ = block[2],
+		.sharedMemBytes = smem_dynamic_bytes,
+		.hStream = gpu->stream,
+	};
+
+	if (cluster && (uint64_t)cluster[0] * cluster[1] * cluster[2] > 1) {
+		attribute.value.clusterDim.x = cluster[0];
+		attribute.value.clusterDim.y = cluster[1];
+		attribute.value.clusterDim.z = cluster[2];
+		config.attrs = &attribute;
+		config.numAttrs = 1;
+	}
+	return gpu_succeeded(
+		gpu, gpu->cuda.cuLaunchKernelEx(&config, function, values, NULL), what, failure);
+}

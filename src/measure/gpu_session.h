@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The GPU as the measuring worker holds it: driver, context, stream, helper kernels; and how a
+ * failed call becomes an outcome. One per worker process.
+ */
+#ifndef MEASURE_GPU_SESSION_H
+#define MEASURE_GPU_SESSION_H
+
+#include "driver/cuda_api.h"
+#include "driver/nvml.h"
+#include "kernel/plan.h"
+#include "measure/helper_layout.h"
+#include "measure/protocol.h"
+
+/* What ended an attempt. */
+struct failure {
+	enum outcome outcome;
+	bool fatal; /* the context is gone: the process must end */
+	char detail[1024];
+};
+
+struct gpu_session {
+	struct cuda_api cuda;
+	struct nvml *nvml; /* NULL: none */
+	CUdevice device;
+	CUcontext context; /* NULL until opened */
+	CUstream stream;
+	struct measure_gpu gpu;
+	struct measure_open options;
+	uint64_t memory_limit_bytes, memory_used_bytes;
+	struct {
+		CUlibrary library;
+#define HELPER(member, entry) CUfunction member;
+		HELPER_KERNELS(HELPER)
+#undef HELPER
+	} helpers;
+	CUdeviceptr scratch;    /* SCRATCH_BYTES: counters and results of the helper kernels */
+	CUdeviceptr spacer;     /* one float per thread of the anchor kernel */
+	CUevent *events;        /* reused by the sampler */
+	size_t event_count;
+	double last_work_s;     /* clock_seconds() when the GPU last had work */
+	/* Frees something that nobody uses at present; false if there is nothing. May be NULL. */
+	bool (*reclaim)(void *context);
+	void *reclaim_context;
+	int reply_fd;
+};
+
+enum {
+	SCRATCH_BYTES = 4096,
+	SCRATCH_RESULT_OFFSET = 0, /* struct helper_compare_result */
+	SCRATCH_COUNTERS_OFFSET = sizeof(struct helper_compare_result),
+	SCRATCH_COUNTERS = (SCRATCH_BYTES - SCRATCH_COUNTERS_OFFSET) / 8,
+};
+
+/* Fills a failure; returns false, so that `return failure_set(...)` reads well. */
+bool failure_set(struct failure *failure, enum outcome outcome, const char *format, ...)
+	PRINTF_LIKE(3, 4);
+/* True for CUDA_SUCCESS; else the failure that the result stands for. what: "launching x". */
+bool gpu_succeeded(const struct gpu_session *gpu, CUresult result, const char *what,
+	struct failure *failure);
+
+enum status gpu_session_hello(struct gpu_session *gpu, const char *name, struct error *err);
+enum status gpu_session_open(
+	struct gpu_session *gpu, const struct measure_open *options, struct error *err);
+enum status gpu_session_helpers(
+	struct gpu_session *gpu, const struct text *cubin, struct error *err);
+void gpu_session_close(struct gpu_session *gpu);
+/* Facts, UUID, driver, clocks of one GPU. */
+enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml, CUdevice device,
+	struct measure_gpu *gpu, struct error *err);
+
+/* Tells the other side what is about to happen (measure/protocol.h). */
+void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s);
+bool gpu_synchronize(struct gpu_session *gpu, const char *what, struct failure *failure);
+
+/* Device memory, counted against the limit. 0 bytes give a null pointer. */
+bool gpu_allocate(
+	struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory, struct failure *failure);
+void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes);
+
+/* A plain launch: no cluster. values[i] points at argument i. */
+bool gpu_launch(struct gpu_session *gpu, CUfunction function, const uint32_t grid[3],
+	const uint32_t block[3], const uint32_t *cluster, uint32_t smem_dynamic_bytes, void **values,
+	const char *what, struct failure *failure);
+
+/* ---- helper kernels; all asynchronous ---- */
+bool helper_fill(struct gpu_session *gpu, CUdeviceptr data, const struct plan_buffer *tensor,
+	uint64_t seed, struct failure *failure);
+bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
+	struct failure *failure);
+/* counter: index into the scratch's counters; bad bytes are added to it. */
+bool helper_guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
+	uint32_t pattern, size_t counter, struct failure *failure);
+bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
+	uint64_t pitch_bytes, size_t counter, struct failure *failure);
+/* Into the scratch's compare result. */
+bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
+	CUdeviceptr units, uint64_t unit_count, uint64_t unit_size, CUdeviceptr expected,
+	double tolerance_abs, double tolerance_rel, struct failure *failure);
+/* Keeps the GPU busy for about 50 us, so that what is queued behind it starts without a gap. */
+bool helper_spacer(struct gpu_session *gpu, struct failure *failure);
+bool scratch_clear(struct gpu_session *gpu, struct failure *failure);
+/* Waits for everything queued, then copies. */
+bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result,
+	uint64_t *counters, size_t counter_count, struct failure *failure);
+
+#endif

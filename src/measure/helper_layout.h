@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names and argument layout of the helper kernels (templates/common/helpers.cu): read by the
+ * worker that launches them and by the stand-in driver of the tests that answers for them.
+ */
+#ifndef MEASURE_HELPER_LAYOUT_H
+#define MEASURE_HELPER_LAYOUT_H
+
+#include <stdint.h>
+
+#include "spec/dtype.h"
+
+/* HELPER(member, entry): arguments are given below in the kernel's order, each of its own type. */
+#define HELPER_KERNELS(HELPER)                                                                     \
+	HELPER(fill, "tt_fill")                                                                    \
+	HELPER(poison, "tt_poison")                                                                \
+	HELPER(guard_check, "tt_guard_check")                                                      \
+	HELPER(compare_begin, "tt_compare_begin")                                                  \
+	HELPER(compare, "tt_compare")                                                              \
+	HELPER(checksum, "tt_checksum")                                                            \
+	HELPER(anchor, "tt_anchor_1")
+
+enum {
+	HELPER_BLOCK = 256,
+	ANCHOR_BLOCK = 512,
+	ANCHOR_BLOCKS_PER_SM = 2,
+	ANCHOR_ITERATIONS = 30000, /* about 1 ms at 1.98 GHz */
+};
+
+/* Indices of kernel arguments; pointers are 64-bit. */
+enum {
+	FILL_DATA,
+	FILL_DTYPE, /* int32 */
+	FILL_ROWS,  /* int64 */
+	FILL_COLUMNS,
+	FILL_LD,
+	FILL_LOW, /* float */
+	FILL_HIGH,
+	FILL_SEED, /* uint64 */
+	FILL_ARGUMENTS
+};
+enum {
+	POISON_DATA,
+	POISON_BYTES,   /* uint64 */
+	POISON_PATTERN, /* uint32 */
+	POISON_ARGUMENTS
+};
+enum {
+	GUARD_DATA,
+	GUARD_BYTES,
+	GUARD_PATTERN,
+	GUARD_BAD_COUNT, /* uint64 *, added to */
+	GUARD_ARGUMENTS
+};
+enum {
+	COMPARE_OUT,
+	COMPARE_DTYPE,
+	COMPARE_ROW_LENGTH, /* int64 */
+	COMPARE_LD,
+	COMPARE_UNITS, /* const int64 * */
+	COMPARE_UNIT_COUNT, /* int32 */
+	COMPARE_UNIT_SIZE,
+	COMPARE_EXPECTED, /* const double * */
+	COMPARE_ABS,      /* double */
+	COMPARE_REL,
+	COMPARE_RESULT, /* struct helper_compare_result * */
+	COMPARE_ARGUMENTS
+};
+enum {
+	CHECKSUM_DATA,
+	CHECKSUM_ROWS, /* int64 */
+	CHECKSUM_ROW_BYTES,
+	CHECKSUM_PITCH_BYTES,
+	CHECKSUM_SUM, /* uint64 *, added to */
+	CHECKSUM_ARGUMENTS
+};
+enum {
+	ANCHOR_OUT,
+	ANCHOR_COUNT, /* int32: iterations */
+	ANCHOR_ARGUMENTS
+};
+
+/* What an output holds before a candidate runs: NaN (i32: the most negative number), a pattern of
+ * its own for every dtype. Workspaces that nobody initialises hold a NaN of every dtype. */
+static const uint32_t helper_output_poison[DTYPE_COUNT] = {
+	[DTYPE_FP32] = 0x7fc00000u,
+	[DTYPE_TF32] = 0x7fffffffu,
+	[DTYPE_FP16] = 0x7e007e00u,
+	[DTYPE_BF16] = 0x7fc07fc0u,
+	[DTYPE_FP8_E4M3] = 0x7f7f7f7fu,
+	[DTYPE_I32] = 0x80000000u,
+};
+static const uint32_t helper_workspace_poison = 0x7fff7fffu;
+
+/* struct tt_result of helpers.cu: eight 8-byte words. */
+struct helper_compare_result {
+	uint64_t violations;
+	uint64_t first_bad; /* all ones: none */
+	double max_abs_error;
+	double max_tolerance_ratio;
+	double first_out, first_expected;
+	uint64_t nan_count;
+	uint64_t blocks_done;
+};
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/loaded.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static bool tensors_match(const struct loaded *loaded, struct failure *failure)
+{
+	const struct problem_data *problem = loaded->problem;
+	size_t count = problem ? problem->reference.tensor_count : 0;
+
+	if (loaded->plan.tensor_count != count || loaded->plan.buffer_count < count)
+		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+			"the plan: expected the problem's %zu tensors, found %zu", count,
+			loaded->plan.tensor_count);
+	for (size_t i = 0; i < count; i++)
+		if (loaded->plan.buffers[i].bytes != problem->reference.tensors[i].bytes)
+			return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+				"the plan: tensor %s: expected %llu bytes, found %llu",
+				loaded->plan.buffers[i].name,
+				(unsigned long long)problem->reference.tensors[i].bytes,
+				(unsigned long long)loaded->plan.buffers[i].bytes);
+	for (size_t i = 0; i < loaded->plan.launch_count; i++)
+		for (size_t j = 0; j < loaded->plan.launches[i].argument_count; j++) {
+			const struct plan_argument *argument =
+				&loaded->plan.launches[i].arguments[j];
+
+			if ((argument->kind == ARGUMENT_BUFFER &&
+				    argument->index >= loaded->plan.buffer_count) ||
+				(argument->kind == ARGUMENT_TENSOR_MAP &&
+					argument->index >= loaded->plan.tensor_map_count))
+				return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+					"the plan: argument %zu of %s refers to nothing", j,
+					loaded->plan.launches[i].entry);
+		}
+	return true;
+}
+
+static bool workspaces_make(
+	struct gpu_session *gpu, struct loaded *loaded, struct failure *failure)
+{
+	size_t first = loaded->plan.tensor_count, count = loaded->plan.buffer_count - first;
+	uint64_t *sizes = memory_zeroed(count + 1, sizeof(*sizes));
+	bool done = true;
+
+	for (size_t i = 0; i < count; i++)
+		sizes[i] = loaded->plan.buffers[first + i].bytes;
+	if (count)
+		done = arena_allocate(gpu, sizes, count, 1, &loaded->workspaces, failure);
+	for (size_t i = 0; done && i < count; i++) {
+		CUdeviceptr data = loaded->workspaces.buffers[i];
+
+		if (sizes[i] == 0)
+			continue;
+		if (loaded->plan.buffers[first + i].init == BUFFER_INIT_NONE)
+			done = helper_poison(gpu, data, sizes[i], helper_workspace_poison, failure);
+		else
+			done = gpu_succeeded(gpu,
+				gpu->cuda.cuMemsetD8Async(data, 0, sizes[i], gpu->stream),
+				"zeroing a workspace", failure);
+	}
+	free(sizes);
+	return done;
+}
+
+static bool sets_make(struct gpu_session *gpu, struct loaded *loaded, struct failure *failure)
+{
+	const struct plan *plan = &loaded->plan;
+	size_t maps = plan->tensor_map_count;
+
+	loaded->set_count = loaded->problem ? loaded->problem->set_count : 1;
+	loaded->buffers =
+		memory_zeroed(loaded->set_count * plan->buffer_count + 1, sizeof(*loaded->buffers));
+	/* The driver wants descriptors at multiples of 64 bytes. */
+	if (maps) {
+		size_t bytes = loaded->set_count * maps * sizeof(CUtensorMap);
+
+		loaded->tensor_maps = aligned_alloc(64, bytes);
+		if (!loaded->tensor_maps)
+			return failure_set(failure, OUTCOME_OUT_OF_MEMORY, "tensor maps");
+	}
+	for (size_t set = 0; set < loaded->set_count; set++) {
+		CUdeviceptr *buffers = &loaded->buffers[set * plan->buffer_count];
+
+		for (size_t i = 0; i < plan->buffer_count; i++)
+			buffers[i] = i < plan->tensor_count
+					     ? problem_tensor(loaded->problem, set, i)
+					     : loaded->workspaces.buffers[i - plan->tensor_count];
+		for (size_t i = 0; i < maps; i++) {
+			const struct plan_tensor_map *map = &plan->tensor_maps[i];
+
+			if (map->buffer >= plan->buffer_count)
+				return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+					"tensor map %s refers to no buffer", map->name);
+			if (!tensor_map_encode(gpu, map, buffers[map->buffer],
+				    &loaded->tensor_maps[set * maps + i], failure))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct text *cubins,
+	size_t cubin_count, struct failure *failure)
+{
+	const struct plan *plan = &loaded->plan;
+
+	if (!tensors_match(loaded, failure) ||
+		!kernel_library_load(gpu, cubins, cubin_count, plan->launches, plan->launch_count,
+			&loaded->library, failure))
+		return false;
+	loaded->resources = memory_zeroed(plan->launch_count + 1, sizeof(*loaded->resources));
+	for (size_t i = 0; i < plan->launch_count; i++)
+		if (!kernel_inspect(gpu, &loaded->library, &plan->launches[i], i,
+			    &loaded->resources[i], failure))
+			return false;
+	return workspaces_make(gpu, loaded, failure) && sets_make(gpu, loaded, failure) &&
+	       gpu_synchronize(gpu, "loading", failure);
+}
+
+void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle,
+	struct problem_data *problem, struct plan *plan, const struct text *cubins,
+	size_t cubin_count)
+{
+	*loaded = (struct loaded){.handle = handle, .problem = problem, .plan = *plan};
+	*plan = (struct plan){0};
+	if (problem)
+		problem->users++;
+	if (problem && !problem_data_prepare(gpu, problem, &loaded->failure))
+		return;
+	load(gpu, loaded, cubins, cubin_count, &loaded->failure);
+}
+
+void loaded_release(struct gpu_session *gpu, struct loaded *loaded)
+{
+	if (loaded->problem)
+		loaded->problem->users--;
+	kernel_library_unload(gpu, &loaded->library);
+	arena_release(gpu, &loaded->workspaces);
+	plan_release(&loaded->plan);
+	free(loaded->resources);
+	free(loaded->buffers);
+	free(loaded->tensor_maps);
+	*loaded = (struct loaded){0};
+}
+
+bool loaded_run(
+	struct gpu_session *gpu, const struct loaded *loaded, size_t set, struct failure *failure)
+{
+	const struct plan *plan = &loaded->plan;
+	struct kernel_arguments arguments = {
+		.buffers = &loaded->buffers[set * plan->buffer_count],
+		.tensor_maps = loaded->tensor_maps
+				       ? &loaded->tensor_maps[set * plan->tensor_map_count]
+				       : NULL,
+	};
+
+	for (size_t i = plan->tensor_count; i < plan->buffer_count; i++)
+		if (plan->buffers[i].init == BUFFER_INIT_EACH && plan->buffers[i].bytes &&
+			!gpu_succeeded(gpu,
+				gpu->cuda.cuMemsetD8Async(arguments.buffers[i], 0,
+					plan->buffers[i].bytes, gpu->stream),
+				"zeroing a workspace", failure))
+			return false;
+	for (size_t i = 0; i < plan->launch_count; i++)
+		for (uint32_t j = 0; j < plan->launches[i].repeat; j++)
+			if (!kernel_launch(gpu, &loaded->library, &plan->launches[i], i, &arguments,
+				    failure))
+				return false;
+	return true;
+}
+
+size_t loaded_operations(const struct loaded *loaded)
+{
+	size_t count = 0;
+
+	for (size_t i = loaded->plan.tensor_count; i < loaded->plan.buffer_count; i++)
+		count += loaded->plan.buffers[i].init == BUFFER_INIT_EACH;
+	for (size_t i = 0; i < loaded->plan.launch_count; i++)
+		count += loaded->plan.launches[i].repeat;
+	return count;
+}

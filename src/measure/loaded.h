@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A candidate in the worker: kernels, workspaces, tensor maps; ready to run on any set of its
+ * problem's tensors.
+ */
+#ifndef MEASURE_LOADED_H
+#define MEASURE_LOADED_H
+
+#include "measure/candidate_kernels.h"
+#include "measure/problem_data.h"
+
+struct loaded {
+	uint32_t handle;
+	struct problem_data *problem; /* NULL: a kernel without tensors (the anchor) */
+	struct plan plan;
+	struct kernel_library library;
+	struct kernel_resources *resources; /* per launch */
+	struct arena workspaces;
+	size_t set_count;
+	CUdeviceptr *buffers;      /* set_count x plan.buffer_count */
+	CUtensorMap *tensor_maps;  /* set_count x plan.tensor_map_count */
+	struct failure failure;    /* outcome not ok: it did not load, and this is why */
+};
+
+/* Takes the plan. A candidate that does not load is no error: loaded->failure says why. */
+void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle,
+	struct problem_data *problem, struct plan *plan, const struct text *cubins,
+	size_t cubin_count);
+void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
+/* Queues one run on a set: workspaces that want it are zeroed, all launches follow. */
+bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
+	struct failure *failure);
+/* Number of stream operations in a run. */
+size_t loaded_operations(const struct loaded *loaded);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A problem's tensors on the GPU and what the reference says of them.
+ *
+ * The tensors lie in several sets, more than twice the L2 together where memory and the largest
+ * number of sets allow it, so that runs that take the sets in turn find nothing in the cache. All
+ * sets are filled with different random numbers; set 0 is the one that is verified. The reference
+ * is computed once per problem, when the first candidate is verified.
+ */
+#ifndef MEASURE_PROBLEM_DATA_H
+#define MEASURE_PROBLEM_DATA_H
+
+#include "measure/arena.h"
+
+enum {
+	PROBLEM_SETS_MAX = 256,
+};
+
+struct problem_data {
+	uint32_t id;
+	char *title;
+	struct reference_plan reference;
+	struct text reference_cubin;
+
+	struct arena arena;        /* base 0: not on the GPU at present */
+	size_t set_count;          /* a power of two */
+	uint64_t *input_checksums; /* of set 0, per tensor */
+	unsigned users;            /* handles loaded */
+	double last_use_s;
+
+	bool expected_ready;
+	CUdeviceptr units, expected;
+	uint64_t unit_count, unit_size;
+	double max_expected; /* largest |expected| */
+};
+
+/* How many sets, of a GPU with so much memory: pure function. */
+size_t problem_set_count(
+	uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
+
+/* Allocates and fills the tensors, if that is not done yet. */
+bool problem_data_prepare(
+	struct gpu_session *gpu, struct problem_data *problem, struct failure *failure);
+/* Computes the expected values, if that is not done yet. handle: for the watchdog. */
+bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle,
+	struct failure *failure);
+/* Fills the inputs of set 0 again after a kernel overwrote them. */
+bool problem_data_refill(
+	struct gpu_session *gpu, struct problem_data *problem, struct failure *failure);
+/* Frees device memory; the rest stays, so that it can be prepared again. */
+void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem);
+void problem_data_release(struct gpu_session *gpu, struct problem_data *problem);
+
+CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/runner.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+/* A sample should last this long: events tick in about half a microsecond, and the gap between two
+ * queued pieces of work is about one. */
+static const double sample_target_us = 300;
+/* Single runs that are not longer than this are preceded by an untimed one (warm instruction
+ * cache, TLB); for longer ones it would cost more than it brings. */
+static const double untimed_run_max_us = 2000;
+/* A GPU without work for this long may have lowered its clock. */
+static const double idle_s = 0.2;
+static const double warm_up_s = 0.03;
+
+enum {
+	GRAPH_OPERATIONS_MAX = 2048,
+	SPACERS_PER_WARM_UP = 20,
+};
+
+unsigned runner_runs_per_sample(double estimate_us, size_t operations)
+{
+	unsigned runs = 1;
+
+	while (runs * estimate_us < sample_target_us &&
+		2 * (size_t)runs * operations <= GRAPH_OPERATIONS_MAX)
+		runs *= 2;
+	return runs;
+}
+
+bool runner_warm_up(struct gpu_session *gpu, double seconds, struct failure *failure)
+{
+	double end = clock_seconds() + seconds;
+
+	do {
+		for (int i = 0; i < SPACERS_PER_WARM_UP; i++)
+			if (!helper_spacer(gpu, failure))
+				return false;
+		if (!gpu_synchronize(gpu, "warming up", failure))
+			return false;
+	} while (clock_seconds() < end);
+	return true;
+}
+
+static bool events_ensure(struct gpu_session *gpu, size_t count, struct failure *failure)
+{
+	if (gpu->event_count >= count)
+		return true;
+	gpu->events = memory_resize(gpu->events, count, sizeof(*gpu->events));
+	for (; gpu->event_count < count; gpu->event_count++)
+		if (!gpu_succeeded(gpu,
+			    gpu->cuda.cuEventCreate(
+				    &gpu->events[gpu->event_count], CU_EVENT_DEFAULT),
+			    "making an event", failure))
+			return false;
+	return true;
+}
+
+static bool record(struct gpu_session *gpu, size_t event, struct failure *failure)
+{
+	return gpu_succeeded(gpu, gpu->cuda.cuEventRecord(gpu->events[event], gpu->stream),
+		"recording an event", failure);
+}
+
+/* Waits for event `count`, then the times between consecutive events. */
+static bool elapsed(struct gpu_session *gpu, unsigned count, double divisor, double *times_us,
+	struct failure *failure)
+{
+	CUresult result = gpu->cuda.cuEventSynchronize(gpu->events[count]);
+
+	gpu->last_work_s = clock_seconds();
+	if (!gpu_succeeded(gpu, result, "running the kernel", failure))
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		float milliseconds = 0;
+
+		if (!gpu_succeeded(gpu,
+			    gpu->cuda.cuEventElapsedTime(
+				    &milliseconds, gpu->events[i], gpu->events[i + 1]),
+			    "reading an event", failure))
+			return false;
+		times_us[i] = (double)milliseconds * 1e3 / divisor;
+	}
+	return true;
+}
+
+static bool run_next(struct gpu_session *gpu, struct runner *runner, struct failure *failure)
+{
+	size_t set = runner->next_set;
+
+	runner->next_set = (set + 1) % runner->loaded->set_count;
+	return loaded_run(gpu, runner->loaded, set, failure);
+}
+
+bool runner_prepare(struct gpu_session *gpu, struct runner *runner,
+	double estimates_us[RUNNER_ESTIMATES], struct failure *failure)
+{
+	bool done = events_ensure(gpu, RUNNER_VISIT_SAMPLES_MAX + 1, failure);
+
+	if (done && clock_seconds() - gpu->last_work_s > idle_s)
+		done = runner_warm_up(gpu, warm_up_s, failure);
+	/* A first run on its own: modules are loaded lazily, and a crash shows here. */
+	done = done && run_next(gpu, runner, failure) &&
+	       gpu_synchronize(gpu, "running the kernel", failure) && helper_spacer(gpu, failure) &&
+	       record(gpu, 0, failure);
+	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
+		done = run_next(gpu, runner, failure) && record(gpu, i + 1, failure);
+	if (!done || !elapsed(gpu, RUNNER_ESTIMATES, 1, estimates_us, failure))
+		return false;
+	runner->estimate_us = estimates_us[0] < estimates_us[1] ? estimates_us[0] : estimates_us[1];
+	runner->runs_per_sample = runner_runs_per_sample(
+		runner->estimate_us, loaded_operations(runner->loaded));
+	if (runner->runs_per_sample > 1) {
+		size_t sets = runner->loaded->set_count;
+
+		runner->graph_count = sets > runner->runs_per_sample
+					      ? sets / runner->runs_per_sample
+					      : 1;
+		runner->graphs = memory_zeroed(runner->graph_count, sizeof(*runner->graphs));
+	}
+	runner->prepared = true;
+	return true;
+}
+
+/* Sets are a power of two, and so are the runs of a graph: the graphs cover all sets in turn. */
+static bool graph_make(
+	struct gpu_session *gpu, struct runner *runner, size_t index, struct failure *failure)
+{
+	const struct cuda_api *cuda = &gpu->cuda;
+	CUgraph graph = NULL;
+	bool done = gpu_succeeded(gpu,
+		cuda->cuStreamBeginCapture(gpu->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+		"capturing a graph", failure);
+	CUresult ended;
+
+	if (!done)
+		return false;
+	for (unsigned i = 0; done && i < runner->runs_per_sample; i++)
+		done = loaded_run(gpu, runner->loaded,
+			(index * runner->runs_per_sample + i) % runner->loaded->set_count, failure);
+	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
+	done = done && gpu_succeeded(gpu, ended, "capturing a graph", failure) &&
+	       gpu_succeeded(gpu,
+		       cuda->cuGraphInstantiateWithFlags(&runner->graphs[index], graph, 0),
+		       "instantiating a graph", failure) &&
+	       gpu_succeeded(gpu, cuda->cuGraphUpload(runner->graphs[index], gpu->stream),
+		       "uploading a graph", failure);
+	if (graph)
+		cuda->cuGraphDestroy(graph);
+	return done;
+}
+
+static bool sample_start(struct gpu_session *gpu, struct runner *runner, struct failure *failure)
+{
+	size_t index = runner->next_graph;
+
+	if (runner->runs_per_sample == 1)
+		return run_next(gpu, runner, failure);
+	runner->next_graph = (index + 1) % runner->graph_count;
+	return gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(runner->graphs[index], gpu->stream),
+		"replaying a graph", failure);
+}
+
+bool runner_start(
+	struct gpu_session *gpu, struct runner *runner, unsigned count, struct failure *failure)
+{
+	for (size_t i = 0; runner->graphs && i < count; i++) {
+		size_t index = (runner->next_graph + i) % runner->graph_count;
+
+		if (!runner->graphs[index] && !graph_make(gpu, runner, index, failure))
+			return false;
+	}
+	if (!helper_spacer(gpu, failure))
+		return false;
+	if (runner->estimate_us <= untimed_run_max_us && !run_next(gpu, runner, failure))
+		return false;
+	if (!record(gpu, 0, failure))
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		if (!sample_start(gpu, runner, failure) || !record(gpu, i + 1, failure))
+			return false;
+	runner->visit_samples = count;
+	return true;
+}
+
+bool runner_finish(
+	struct gpu_session *gpu, struct runner *runner, double *samples_us, struct failure *failure)
+{
+	return elapsed(gpu, runner->visit_samples, runner->runs_per_sample, samples_us, failure);
+}
+
+void runner_release(struct gpu_session *gpu, struct runner *runner)
+{
+	for (size_t i = 0; i < runner->graph_count; i++)
+		if (runner->graphs[i])
+			gpu->cuda.cuGraphExecDestroy(runner->graphs[i]);
+	free(runner->graphs);
+	*runner = (struct runner){0};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How one candidate is timed. Long kernels: one run per sample between two events. Short ones: a
+ * sample is the replay of a CUDA graph of many runs, so that launch overhead is out. Runs take the
+ * problem's buffer sets in turn. Each visit starts behind other work on the GPU, so that its first
+ * sample does not contain the processor's time for queueing it.
+ */
+#ifndef MEASURE_RUNNER_H
+#define MEASURE_RUNNER_H
+
+#include "measure/loaded.h"
+
+enum {
+	RUNNER_VISIT_SAMPLES_MAX = 8,
+	RUNNER_ESTIMATES = 2,
+};
+
+struct runner {
+	const struct loaded *loaded;
+	bool prepared;
+	double estimate_us;       /* of one run, launch overhead included */
+	unsigned runs_per_sample; /* 1: timed without a graph */
+	CUgraphExec *graphs;      /* together they cover all sets; made when first needed */
+	size_t graph_count;
+	size_t next_set, next_graph;
+	unsigned visit_samples;   /* how many are queued at present */
+};
+
+/* Warm-up, first timing, choice of the method. estimates_us: two timings of single runs. */
+bool runner_prepare(struct gpu_session *gpu, struct runner *runner,
+	double estimates_us[RUNNER_ESTIMATES], struct failure *failure);
+/* Queues `count` samples (1..RUNNER_VISIT_SAMPLES_MAX); the GPU works until runner_finish(). */
+bool runner_start(
+	struct gpu_session *gpu, struct runner *runner, unsigned count, struct failure *failure);
+/* Waits for them: microseconds per run. */
+bool runner_finish(
+	struct gpu_session *gpu, struct runner *runner, double *samples_us, struct failure *failure);
+void runner_release(struct gpu_session *gpu, struct runner *runner);
+
+/* How many runs a sample holds (a power of two; 1: no graph) for a kernel of this duration with
+ * that many stream operations per run. Pure function. */
+unsigned runner_runs_per_sample(double estimate_us, size_t operations);
+
+/* Keeps the GPU at work for that long, so that its clock comes up. */
+bool runner_warm_up(struct gpu_session *gpu, double seconds, struct failure *failure);
+
+#endif

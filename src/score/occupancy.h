@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Occupancy: how many blocks of a kernel fit on one SM, and what stops the next one.
+ *
+ * Source of the formulas: NVIDIA's stand-alone occupancy calculator, cuda_occupancy.h of the CUDA
+ * toolkit. For architectures that it does not know, the plain quotients of the device's limits.
+ */
+#ifndef SCORE_OCCUPANCY_H
+#define SCORE_OCCUPANCY_H
+
+#include "score/score.h"
+
+/* What one block takes. */
+struct occupancy_demand {
+	int threads;
+	int regs_per_thread; /* 0: not known, no limit from registers */
+	int64_t smem_static_bytes, smem_dynamic_bytes;
+	int barriers; /* block barriers; 0 counts as 1 */
+};
+
+/* Blocks per SM, 0 if not even one fits; *limiter (may be NULL) is LIMITER_NONE_FITS then. Where
+ * several resources stop the next block, the limiter is the first of registers, smem, threads,
+ * barriers, blocks: what the kernel's author can change most easily. */
+int occupancy_compute(const struct device_spec *device, const struct occupancy_demand *demand,
+	enum occupancy_limiter *limiter);
+
+/* Resident warps / the most that an SM can hold, 0..1. */
+double occupancy_ratio(const struct device_spec *device, int threads, int blocks_per_sm);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The time model: how long one launch takes, from its work, the device's rates and its resources.
+ * One model for every operation; it knows pipes, steps and units, no kernels.
+ *
+ * On one SM, r blocks share the pipes. A unit of work takes no less than
+ *   throughput: r blocks' amounts of the busiest pipe / its rate, plus what does not overlap;
+ *   chain:      one block's own work one after the other: prologue, first load, steps, epilogue;
+ *   latency:    no more than `stages` steps are done in one memory latency and a step's own work
+ *               (Little's law). It joins the longer of the other two as the third power's root.
+ * Waves follow each other; the last one runs with the blocks that are left, each of them faster.
+ * DRAM is a roofline over the whole launch. Sources: S. Williams et al., "Roofline" (2009);
+ * V. Volkov, "Understanding latency hiding on GPUs" (2016); NVIDIA's guide on wave quantization.
+ *
+ * Not modelled: L2 hit rates (the family's DRAM bytes carry them), clocks under power limits
+ * beyond the sheet's tensor clock, instruction dependencies inside a step.
+ */
+#ifndef SCORE_TIME_MODEL_H
+#define SCORE_TIME_MODEL_H
+
+#include "score/quantization.h"
+#include "score/score.h"
+#include "score/traffic.h"
+
+struct time_model_input {
+	const struct device_spec *device;
+	const struct launch_work *launch;
+	const struct traffic *traffic;
+	const struct quantization_slots *slots;
+	double spill_store_bytes, spill_load_bytes; /* per thread; 0 if not known */
+	bool wgmma_serialized;
+};
+
+struct time_model_result {
+	double time_us; /* of one launch, without `repeat`; infinite if a pipe does not exist */
+	enum bound_kind bound;
+};
+
+struct time_model_result time_model_launch(const struct time_model_input *input);
+
+#endif

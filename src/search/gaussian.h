@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A Gaussian process that grows: what values are expected at some points, and how surely, given
+ * the values known at others. Points are numbers; a covariance function compares two of them.
+ *
+ * Rows are points that were asked for, in order; a row counts as known (it lowers the variance of
+ * its surroundings) from the moment it is added, so that several can be under way without crowding;
+ * until its value is set it says nothing about values. Slots are points that are watched: adding a
+ * row costs O(rows) per slot. Source: C. Rasmussen, C. Williams, "Gaussian Processes for Machine
+ * Learning" (2006), algorithm 2.1, with the Cholesky factor extended row by row.
+ */
+#ifndef SEARCH_GAUSSIAN_H
+#define SEARCH_GAUSSIAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef double gaussian_covariance(const void *context, size_t a, size_t b);
+
+struct gaussian {
+	gaussian_covariance *covariance;
+	const void *context;
+	double noise; /* variance of one observation */
+
+	size_t row_count, row_max;
+	size_t *row_points;
+	double *factor; /* lower triangle, row r at r * row_max */
+	double *values; /* NAN: under way */
+	double *whitened; /* factor^-1 values */
+	size_t first_changed; /* whitened[] is right before this row */
+
+	size_t slot_count, slot_max;
+	size_t *slot_points;
+	float *slot_rows; /* factor^-1 covariance with the rows, slot s at s * row_max */
+	float *means, *variances; /* per slot; means as of gaussian_update() */
+};
+
+void gaussian_init(struct gaussian *gaussian, size_t row_max, size_t slot_max, double noise,
+	gaussian_covariance *covariance, const void *context);
+void gaussian_release(struct gaussian *gaussian);
+
+/* Watches a point in a slot (slot <= slot_count; an old one is replaced). */
+void gaussian_watch(struct gaussian *gaussian, size_t slot, size_t point);
+/* Returns the row; row_count < row_max. */
+size_t gaussian_add(struct gaussian *gaussian, size_t point);
+void gaussian_set(struct gaussian *gaussian, size_t row, double value);
+/* Brings means up to date. */
+void gaussian_update(struct gaussian *gaussian);
+/* Weights of the rows: mean(x) = sum of weights[r] * covariance(x, row r). After an update. */
+void gaussian_weights(const struct gaussian *gaussian, double *weights);
+/* Factor by which the values scatter more (or less) than the covariance says; after an update. */
+double gaussian_scale(const struct gaussian *gaussian);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "search/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static int compare(const void *a, const void *b, void *context)
+{
+	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	const double *keys = context;
+
+	if (keys[x] < keys[y])
+		return -1;
+	if (keys[x] > keys[y])
+		return 1;
+	return (x > y) - (x < y);
+}
+
+void order_sort(size_t *candidates, size_t count, const double *keys)
+{
+	qsort_r(candidates, count, sizeof(*candidates), compare, (void *)(uintptr_t)keys);
+}
+
+static bool comes_before(const double *keys, size_t a, size_t b)
+{
+	return keys[a] < keys[b] || (keys[a] <= keys[b] && a < b);
+}
+
+static void swap(size_t *a, size_t *b)
+{
+	const size_t kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+/* Restores a heap with the largest on top after its top changed. */
+static void heap_sift(size_t *heap, size_t count, const double *keys, size_t at)
+{
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= count)
+			return;
+		if (child + 1 < count && comes_before(keys, heap[child], heap[child + 1]))
+			child++;
+		if (!comes_before(keys, heap[at], heap[child]))
+			return;
+		swap(&heap[at], &heap[child]);
+		at = child;
+	}
+}
+
+void order_smallest(size_t *candidates, size_t count, const double *keys, size_t wanted)
+{
+	if (wanted > count)
+		wanted = count;
+	if (wanted == 0)
+		return;
+	for (size_t i = wanted / 2; i-- > 0;)
+		heap_sift(candidates, wanted, keys, i);
+	for (size_t i = wanted; i < count; i++)
+		if (comes_before(keys, candidates[i], candidates[0])) {
+			swap(&candidates[i], &candidates[0]);
+			heap_sift(candidates, wanted, keys, 0);
+		}
+	order_sort(candidates, wanted, keys);
+}
+
+size_t *order_by_prediction(const struct search_view *view, size_t *count)
+{
+	size_t *candidates = memory_zeroed(view->count + 1, sizeof(*candidates));
+
+	*count = 0;
+	for (size_t i = 0; i < view->count; i++)
+		if (isfinite(view->predicted_us[i]))
+			candidates[(*count)++] = i;
+	order_sort(candidates, *count, view->predicted_us);
+	return candidates;
+}
+
+enum ask_result walk_ask(void *state, size_t *candidate)
+{
+	struct walk *walk = state;
+
+	if (walk->next >= walk->count)
+		return ASK_DONE;
+	*candidate = walk->candidates[walk->next++];
+	return ASK_CANDIDATE;
+}
+
+void walk_tell(void *state, size_t candidate, double time_us)
+{
+	(void)state;
+	(void)candidate;
+	(void)time_us;
+}
+
+void walk_close(void *state)
+{
+	struct walk *walk = state;
+
+	free(walk->candidates);
+	free(walk);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of strategies; one line each.
+ */
+#include "search/strategy.h"
+
+#include <string.h>
+
+extern const struct strategy strategy_random, strategy_exhaustive, strategy_model_top,
+	strategy_local, strategy_guided;
+
+const struct strategy *const strategies[] = {
+	&strategy_guided,
+	&strategy_local,
+	&strategy_model_top,
+	&strategy_exhaustive,
+	&strategy_random,
+	NULL,
+};
+
+const struct strategy *strategy_find(const char *name)
+{
+	for (size_t i = 0; strategies[i]; i++)
+		if (strcmp(strategies[i]->name, name) == 0)
+			return strategies[i];
+	return NULL;
+}
+
+static int configuration_compare(const choice *a, const choice *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+ptrdiff_t search_view_find(
+	const struct search_view *view, size_t family, const choice *configuration)
+{
+	const struct search_family *in = &view->families[family];
+	size_t low = 0, high = in->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const int order = configuration_compare(
+			in->configurations + middle * in->parameter_count, configuration,
+			in->parameter_count);
+
+		if (order == 0)
+			return (ptrdiff_t)(in->first + middle);
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}

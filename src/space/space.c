@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Spaces: building, looking into, judging single configurations; see space.h. Binding is in
+ * bind.c, the walk over all configurations in enumerate.c.
+ */
+#include "space/space.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "space/schedule.h"
+
+struct space *space_new(void)
+{
+	return memory_zeroed(1, sizeof(struct space));
+}
+
+static void rules_free(struct space_rule *rules, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		expression_free(rules[i].expression);
+		expression_free(rules[i].special);
+		free(rules[i].why);
+	}
+	free(rules);
+}
+
+void space_free(struct space *space)
+{
+	if (!space)
+		return;
+	schedule_release(space);
+	for (size_t p = 0; p < space->parameter_count; p++) {
+		expression_free(space->parameters[p].list);
+		free(space->parameters[p].values.items);
+	}
+	rules_free(space->derived, space->derived_count);
+	rules_free(space->constraints, space->constraint_count);
+	for (size_t i = 0; i < space->names.count; i++)
+		free((char *)(uintptr_t)space->names.names[i]);
+	name_table_release(&space->names);
+	free(space->known);
+	free(space);
+}
+
+static enum status add_name(
+	struct space *space, const char *name, const char *where, struct error *err)
+{
+	if (!name_is_valid(name))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a name of letters, digits and '_', found '%s'", where, name);
+	if (name_table_find(&space->names, name) != NAME_UNKNOWN)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a new name, found '%s', which is taken", where, name);
+	name_table_add(&space->names, string_copy(name));
+	space->bound = false;
+	return STATUS_OK;
+}
+
+enum status space_add_fixed(struct space *space, const char *name, struct error *err)
+{
+	if (space->parameter_count || space->derived_count || space->constraint_count)
+		BUG("the fixed name %s comes after parameters", name);
+	enum status status = add_name(space, name, "names of the problem and the device", err);
+	if (!status)
+		space->fixed_count++;
+	return status;
+}
+
+enum status space_add_parameter(struct space *space, const char *name, const char *values,
+	const char *where, struct error *err)
+{
+	if (space->derived_count || space->constraint_count)
+		BUG("the parameter %s comes after constants or constraints", name);
+	if (space->parameter_count == SPACE_PARAMETERS_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected at most %d parameters, found more", where,
+			SPACE_PARAMETERS_MAX);
+	struct expression *list;
+	struct name_table fixed = {.names = space->names.names, .count = space->fixed_count};
+	enum status status = expression_compile(values, where, &fixed, &list, err);
+	if (status)
+		return status;
+	status = add_name(space, name, where, err);
+	if (status)
+		expression_free(list);
+	else
+		space->parameters[space->parameter_count++].list = list;
+	return status;
+}
+
+enum status space_add_derived(struct space *space, const char *name, const char *expression,
+	const char *where, struct error *err)
+{
+	if (space->constraint_count)
+		BUG("the constant %s comes after constraints", name);
+	struct space_rule rule = {0};
+	enum status status =
+		expression_compile(expression, where, &space->names, &rule.expression, err);
+	if (status)
+		return status;
+	status = add_name(space, name, where, err);
+	if (status) {
+		expression_free(rule.expression);
+		return status;
+	}
+	ARRAY_GROW(space->derived, space->derived_count, space->derived_capacity);
+	space->derived[space->derived_count++] = rule;
+	return STATUS_OK;
+}
+
+enum status space_add_constraint(struct space *space, const char *expression, const char *why,
+	const char *where, struct error *err)
+{
+	struct space_rule rule = {0};
+	enum status status =
+		expression_compile(expression, where, &space->names, &rule.expression, err);
+	if (status)
+		return status;
+	rule.why = string_copy(why);
+	ARRAY_GROW(space->constraints, space->constraint_count, space->constraint_capacity);
+	space->constraints[space->constraint_count++] = rule;
+	space->bound = false;
+	return STATUS_OK;
+}
+
+const struct name_table *space_names(const struct space *space)
+{
+	return &space->names;
+}
+
+size_t space_slot_count(const struct space *space)
+{
+	return space->names.count;
+}
+
+size_t space_parameter_count(const struct space *space)
+{
+	return space->parameter_count;
+}
+
+const char *space_parameter_name(const struct space *space, size_t parameter)
+{
+	return space->names.names[space->fixed_count + parameter];
+}
+
+int space_parameter_slot(const struct space *space, size_t parameter)
+{
+	return (int)(space->fixed_count + parameter);
+}
+
+const struct value_list *space_parameter_values(const struct space *space, size_t parameter)
+{
+	return &space->parameters[parameter].values;
+}
+
+double space_product(const struct space *space)
+{
+	return space->tail[0];
+}
+
+size_t space_constraint_count(const struct space *space)
+{
+	return space->constraint_count;
+}
+
+const char *space_constraint_text(const struct space *space, size_t constraint)
+{
+	return expression_text(space->constraints[constraint].expression);
+}
+
+const char *space_constraint_why(const struct space *space, size_t constraint)
+{
+	return space->constraints[constraint].why;
+}
+
+static void expect_bound(const struct space *space)
+{
+	if (!space->bound)
+		BUG("a space that is not bound has no values");
+}
+
+void space_fixed(const struct space *space, struct value *slots)
+{
+	expect_bound(space);
+	for (size_t i = 0; i < space->fixed_count; i++)
+		slots[i] = space->known[i];
+}
+
+enum status space_values(const struct space *space, const choice *configuration,
+	struct value *slots, struct error *err)
+{
+	space_fixed(space, slots);
+	for (size_t p = 0; p < space->parameter_count; p++)
+		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
+	return space_derive(space, slots, err);
+}
+
+enum status space_derive(const struct space *space, struct value *slots, struct error *err)
+{
+	enum status status = STATUS_OK;
+	bool legal;
+	expect_bound(space);
+	for (size_t s = 0; s < space->step_count && !status; s++)
+		if (space->steps[s].derives)
+			status = step_run(&space->steps[s], slots, &legal, err);
+	return status;
+}
+
+enum status space_check(
+	const struct space *space, const struct value *slots, int *violated, struct error *err)
+{
+	expect_bound(space);
+	*violated = -1;
+	for (size_t s = 0; s < space->step_count && *violated < 0; s++) {
+		bool legal = true;
+		enum status status = STATUS_OK;
+		if (!space->steps[s].derives)
+			status = expression_test(space->steps[s].expression, slots, &legal, err);
+		if (status)
+			return status;
+		if (!legal)
+			*violated = (int)space->steps[s].index;
+	}
+	return STATUS_OK;
+}
+
+enum status space_examine(
+	const struct space *space, struct value *slots, int *violated, struct error *err)
+{
+	expect_bound(space);
+	*violated = -1;
+	for (size_t d = 0; d < space->derived_count; d++)
+		slots[space->fixed_count + space->parameter_count + d].type = VALUE_NONE;
+	for (size_t s = 0; s < space->step_count && *violated < 0; s++) {
+		bool legal;
+		enum status status = step_run(&space->steps[s], slots, &legal, err);
+		if (status)
+			return status;
+		if (!legal)
+			*violated = (int)space->steps[s].index;
+	}
+	return STATUS_OK;
+}
+
+int space_choice_find(const struct space *space, size_t parameter, struct value value)
+{
+	const struct value_list *values = &space->parameters[parameter].values;
+	for (size_t i = 0; i < values->count; i++)
+		if (value_equal(values->items[i], value))
+			return (int)i;
+	return -1;
+}

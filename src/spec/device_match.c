@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From what the driver tells of a real GPU to what the model needs: the sheet that is for it, or
+ * the default rates of its architecture.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "spec/sheet.h"
+
+static bool sheet_matches(const struct device_spec *spec, const struct device_facts *facts)
+{
+	if (spec->compute_capability != facts->compute_capability ||
+		(facts->sm_count && spec->sm_count != facts->sm_count))
+		return false;
+	for (size_t i = 0; spec->matches[i]; i++)
+		if (fnmatch(spec->matches[i], facts->name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* The driver knows limits better than a sheet; 0 is "not told". */
+static void take_limits(struct device_spec *spec, const struct device_facts *facts)
+{
+	struct {
+		int64_t *limit, fact;
+	} pairs[] = {
+		{&spec->sm_count, facts->sm_count},
+		{&spec->warp_size, facts->warp_size},
+		{&spec->max_threads_per_block, facts->max_threads_per_block},
+		{&spec->max_threads_per_sm, facts->max_threads_per_sm},
+		{&spec->max_blocks_per_sm, facts->max_blocks_per_sm},
+		{&spec->regs_per_block, facts->regs_per_block},
+		{&spec->regs_per_sm, facts->regs_per_sm},
+		{&spec->smem_per_block_bytes, facts->smem_per_block_bytes},
+		{&spec->smem_per_sm_bytes, facts->smem_per_sm_bytes},
+		{&spec->smem_reserved_bytes, facts->smem_reserved_bytes},
+		{&spec->l2_bytes, facts->l2_bytes},
+		{&spec->dram_bytes, facts->dram_bytes},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
+		if (pairs[i].fact > 0)
+			*pairs[i].limit = pairs[i].fact;
+}
+
+/* Limits that every CUDA GPU since compute capability 7.0 has at least; for drivers that are mute.
+ */
+static void least_limits(struct device_spec *spec)
+{
+	spec->sm_count = 1;
+	spec->warp_size = 32;
+	spec->max_threads_per_block = 1024;
+	spec->max_threads_per_sm = 1024;
+	spec->max_blocks_per_sm = 16;
+	spec->regs_per_block = spec->regs_per_sm = 65536;
+	spec->smem_per_block_bytes = 49152;
+	spec->smem_per_sm_bytes = 65536;
+	spec->l2_bytes = 1 << 20;
+	spec->dram_bytes = (int64_t)1 << 30;
+}
+
+static void take_defaults(struct device_spec *spec, const struct sheet_defaults *defaults,
+	const struct device_facts *facts)
+{
+	double dram = 2.0 * facts->memory_clock_hz * (double)facts->memory_bus_bits / 8;
+
+	spec->smem_static_max_bytes = defaults->smem_static_max_bytes;
+	spec->clock_hz = facts->clock_hz > 0 ? facts->clock_hz : 1.5e9;
+	spec->tensor_clock_hz = spec->clock_hz * defaults->tensor_clock_ratio;
+	/* two transfers a clock; 4 bytes a clock and SM where the driver tells nothing */
+	spec->dram_bytes_per_s = dram > 0 ? dram * defaults->dram_efficiency_ratio
+					  : 4.0 * (double)spec->sm_count * spec->clock_hz;
+	spec->l2_bytes_per_clock = defaults->l2_bytes_per_clock_sm * (double)spec->sm_count;
+	spec->smem_bytes_per_clock_sm = defaults->smem_bytes_per_clock_sm;
+	spec->instructions_per_clock_sm = defaults->instructions_per_clock_sm;
+	spec->launch_us = defaults->launch_us;
+	spec->dram_latency_us = defaults->dram_latency_us;
+	spec->l2_latency_us = defaults->l2_latency_us;
+	spec->sync_us = defaults->sync_us;
+	memcpy(spec->rate, defaults->rate, sizeof(spec->rate));
+	for (size_t i = 0; i < ARRAY_COUNT(spec->max_clusters); i++)
+		if ((int64_t)1 << i <= defaults->cluster_blocks_max)
+			spec->max_clusters[i] = spec->sm_count >> i;
+}
+
+/* "sm_90a" from the defaults where they are of this very architecture, else "sm_XX". */
+static void take_arch(struct device_spec *spec, const struct sheet_defaults *defaults)
+{
+	if (defaults->compute_capability == spec->compute_capability)
+		string_put(spec->arch, sizeof(spec->arch), defaults->arch);
+	else
+		snprintf(spec->arch, sizeof(spec->arch), "sm_%d", spec->compute_capability);
+}
+
+/* "NVIDIA RTX A6000" -> "nvidia-rtx-a6000" */
+static char *name_from_title(const char *title)
+{
+	char *name = string_copy(title);
+	char *end = name;
+
+	for (const char *c = title; *c; c++) {
+		bool plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '.';
+
+		if (*c >= 'A' && *c <= 'Z')
+			*end++ = (char)(*c - 'A' + 'a');
+		else if (plain)
+			*end++ = *c;
+		else if (end > name && end[-1] != '-')
+			*end++ = '-';
+	}
+	while (end > name && end[-1] == '-')
+		end--;
+	*end = '\0';
+	return name;
+}
+
+static enum status complete(
+	const struct device_facts *facts, struct device_spec **spec, struct error *err)
+{
+	struct sheet_defaults defaults;
+	struct device_spec *made;
+
+	if (sheet_defaults_find(facts->compute_capability, &defaults, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	made = memory_zeroed(1, sizeof(*made));
+	made->name = name_from_title(facts->name);
+	made->title = string_copy(facts->name);
+	made->matches = memory_zeroed(1, sizeof(*made->matches));
+	made->compute_capability = facts->compute_capability;
+	made->smem_reserved_bytes = defaults.smem_reserved_bytes;
+	least_limits(made);
+	take_limits(made, facts);
+	take_arch(made, &defaults);
+	take_defaults(made, &defaults, facts);
+	sheet_derive_rates(made);
+	*spec = made;
+	return STATUS_OK;
+}
+
+enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
+	struct device_spec **spec, struct error *err)
+{
+	char **names = device_spec_names(config_folders);
+	enum status status = STATUS_OK;
+	bool matched = false;
+
+	*spec = NULL;
+	for (size_t i = 0; names[i]; i++) {
+		if (status == STATUS_OK && !matched) {
+			status = device_spec_load(names[i], config_folders, spec, err);
+			matched = status == STATUS_OK && sheet_matches(*spec, facts);
+			if (status == STATUS_OK && !matched) {
+				device_spec_free(*spec);
+				*spec = NULL;
+			}
+		}
+		free(names[i]);
+	}
+	free(names);
+	if (status != STATUS_OK)
+		return status;
+	if (!matched)
+		return complete(facts, spec, err);
+	take_limits(*spec, facts);
+	sheet_derive_rates(*spec);
+	return STATUS_OK;
+}

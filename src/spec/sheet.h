@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Spec sheets as files: configs/devices/NAME.json ("tiletune.device/1") and the default rates of an
+ * architecture, configs/devices/defaults/ARCH.json ("tiletune.device_defaults/1"). Every figure is
+ * {"value", "source", "estimated"?}. Private to src/spec.
+ */
+#ifndef SPEC_SHEET_H
+#define SPEC_SHEET_H
+
+#include "base/json.h"
+#include "spec/device_spec.h"
+
+/* What is typical of an architecture and no driver tells. */
+struct sheet_defaults {
+	int compute_capability;
+	char arch[16];
+	int64_t smem_static_max_bytes, smem_reserved_bytes;
+	double l2_bytes_per_clock_sm;
+	double smem_bytes_per_clock_sm;
+	double instructions_per_clock_sm;
+	double dram_efficiency_ratio; /* of what a copy reaches to what clock and bus width promise
+				       */
+	double tensor_clock_ratio;    /* sustained under dense tensor load / boost */
+	double launch_us, dram_latency_us, l2_latency_us, sync_us;
+	int64_t cluster_blocks_max; /* 1 where there are no clusters */
+	double rate[PIPE_COUNT][DTYPE_COUNT];
+};
+
+/* {"value": number, "source": text, "estimated"?: bool}; value must be finite and not negative. */
+enum status sheet_figure(
+	const struct json_at *at, double *value, bool *estimated, struct error *err);
+/* A figure that is a whole number. */
+enum status sheet_count(const struct json_at *at, int64_t *value, struct error *err);
+/* {"tensor_mma": {"bf16": figure, ...}, "fp32": {...}, ...}: pipe without its unit, then dtype. */
+enum status sheet_rates(
+	const struct json_at *at, double rate[PIPE_COUNT][DTYPE_COUNT], struct error *err);
+/* Rates of shared memory, L2, issue and barriers follow from the chip's other figures. */
+void sheet_derive_rates(struct device_spec *spec);
+
+enum status sheet_defaults_parse(const char *json, size_t size, const char *file,
+	struct sheet_defaults *defaults, struct error *err);
+/* Of the newest architecture that is not newer than compute_capability (of the oldest where all
+ * are); built in. */
+enum status sheet_defaults_find(
+	int compute_capability, struct sheet_defaults *defaults, struct error *err);
+
+#endif

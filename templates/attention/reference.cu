@@ -1,0 +1,96 @@
+// The reference of attention: one row of the output per block, everything in fp64, one pass over the
+// keys in chunks of 256 with a running maximum. unit = linear index of (batch, head, query).
+//
+//   scores     thread t computes the score of key t of the chunk
+//   values     thread t adds up column t % width over every (256 / width)-th key of the chunk; wider
+//              heads take several columns a thread. Columns lie side by side: coalesced.
+#include "attention/element.cuh"
+
+constexpr int threads = 256;
+constexpr int widest = 512;		// of head_dim, see operation.json
+constexpr int width = head_dim < threads ? head_dim : threads;
+constexpr int key_groups = threads / width;
+constexpr int columns = (head_dim + width - 1) / width;
+
+static_assert(head_dim <= widest && columns <= 2, "two columns a thread at most");
+
+__device__ __forceinline__ double block_reduce(double value, double *scratch, bool maximum)
+{
+	__syncthreads();
+	scratch[threadIdx.x] = value;
+	__syncthreads();
+	for (int half = threads / 2; half > 0; half /= 2) {
+		if ((int)threadIdx.x < half) {
+			double other = scratch[threadIdx.x + half];
+			double mine = scratch[threadIdx.x];
+			scratch[threadIdx.x] = maximum ? (other > mine ? other : mine) : mine + other;
+		}
+		__syncthreads();
+	}
+	return scratch[0];
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+attention_reference(const element_memory *Q, const element_memory *K, const element_memory *V,
+	const i64 *units, int unit_count, double *expected, int seq_q, int seq_k, int heads,
+	int kv_heads)
+{
+	__shared__ double query[widest], weight[threads], scratch[threads];
+	if ((int)blockIdx.x >= unit_count)
+		return;
+	i64 unit = units[blockIdx.x];
+	i64 head = unit / seq_q;
+	int row = (int)(unit - head * seq_q);
+	i64 kv_head = head / heads * kv_heads + head % heads / (heads / kv_heads);
+	const element_memory *keys = K + kv_head * seq_k * head_dim;
+	const element_memory *values = V + kv_head * seq_k * head_dim;
+	int thread = (int)threadIdx.x;
+	for (int d = thread; d < head_dim; d += threads)
+		query[d] = element::load(Q[unit * head_dim + d]);
+	__syncthreads();
+
+	i64 visible = seq_k;
+	if (causal && (i64)row + seq_k - seq_q + 1 < visible)
+		visible = (i64)row + seq_k - seq_q + 1;
+	const double infinity = __longlong_as_double(0x7ff0000000000000ll);
+	double top = -infinity, total = 0.0, sum[columns] = {};
+	for (i64 first = 0; first < visible; first += threads) {
+		double score = -infinity;
+		if (first + thread < visible) {
+			const element_memory *key = keys + (first + thread) * head_dim;
+			double dot = 0.0;
+			for (int d = 0; d < head_dim; d++)
+				dot += query[d] * (double)element::load(key[d]);
+			score = dot / sqrt((double)head_dim);
+		}
+		double chunk_top = block_reduce(score, scratch, true);
+		double now = top > chunk_top ? top : chunk_top;
+		double factor = exp(top - now);		// the first time exp(-inf) = 0
+		double p = exp(score - now);
+		total = total * factor + block_reduce(p, scratch, false);
+		weight[thread] = p;
+		__syncthreads();
+		top = now;
+		int count = visible - first < threads ? (int)(visible - first) : threads;
+		for (int c = 0; c < columns; c++) {
+			int column = thread % width + c * width;
+			sum[c] *= factor;
+			if (thread < key_groups * width && column < head_dim)
+				for (int k = thread / width; k < count; k += key_groups)
+					sum[c] += weight[k]
+						* (double)element::load(values[(first + k) * head_dim + column]);
+		}
+	}
+	for (int c = 0; c < columns; c++) {
+		__syncthreads();
+		scratch[thread] = sum[c];
+		__syncthreads();
+		int column = thread + c * width;
+		if (thread < width && column < head_dim) {
+			double value = 0.0;
+			for (int group = 0; group < key_groups; group++)
+				value += scratch[group * width + thread];
+			expected[(i64)blockIdx.x * head_dim + column] = total > 0.0 ? value / total : 0.0;
+		}
+	}
+}

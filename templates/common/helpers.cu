@@ -1,0 +1,299 @@
+// The kernels with which the measuring worker prepares, checks and compares buffers. Their names and
+// arguments are fixed: a stand-in driver library answers for them by name.
+//
+// Every kernel strides over its work with the whole grid: any one-dimensional grid and block are
+// correct (blocks of at most 1024 threads; TT_BLOCK = 256 is usual), so the caller chooses the size
+// by speed alone. Pointers are device pointers; no kernel touches a byte outside of what it is given.
+//
+//   dtype_code  0 fp32, 1 tf32, 2 fp16, 3 bf16, 4 fp8_e4m3, 5 i32
+//
+//   tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, float low, float high, u64 seed)
+//       Element (r, c) at data[r*ld + c] becomes uniform in [low, high], a function of seed and
+//       r*cols + c alone, rounded to the dtype. The pitch (cols <= c < ld) becomes NaN (i32: the most
+//       negative number), so that whoever reads it shows. Nothing is written after the last row's
+//       last column: the tensor ends there.
+//   tt_poison(void *data, u64 bytes, u32 pattern)
+//       Writes the pattern's bytes, little end first, from the first byte on, over and over.
+//   tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 *bad_count)
+//       Adds to *bad_count the number of bytes that are no longer what tt_poison wrote.
+//   tt_compare_begin(struct tt_result *result)
+//       Sets the result to "nothing compared yet". Launch <<<1, 1>>> before tt_compare.
+//   tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld, const i64 *units,
+//              int unit_count, int unit_size, const double *expected, double abs_tol,
+//              double rel_tol, struct tt_result *result)
+//       Unit u covers the logical elements units[u]*unit_size + 0..unit_size-1 of a tensor whose rows
+//       have row_length elements at a pitch of ld; expected[u*unit_size + j] belongs to the j-th.
+//       (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a violation
+//       iff |out - expected| > abs_tol + rel_tol*|expected|, or out is NaN. Results of several
+//       launches into one struct add up, except first_out and first_expected, which belong to the
+//       launch that holds first_bad_linear_index.
+//   tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes, u64 *sum)
+//       Adds to *sum a 64-bit checksum of the logical bytes. It does not depend on grid, block or
+//       the order of execution: two runs with the same bytes give the same sum.
+//   tt_flush(u32 *buffer, u64 words)
+//       Writes words 32-bit words: with a buffer larger than L2 this evicts everything else.
+//   tt_anchor_1(float *out, int iterations)
+//       A fixed amount of fp32 arithmetic whose time depends on the clock alone. Launch with
+//       2 blocks of 512 threads per SM: with 30000 iterations about 1 ms at 1.98 GHz. `out` holds one
+//       float per thread. This kernel never changes: recorded times refer to it by name; another
+//       one would be tt_anchor_2.
+#include "common/convert.cuh"
+
+struct tt_result {
+	u64 violations;
+	u64 first_bad_linear_index;	// the smallest logical index of a violation; all ones if none
+	double max_abs_error;		// over elements that are not NaN
+	double max_tolerance_ratio;	// largest |out - expected| / (abs_tol + rel_tol*|expected|)
+	double first_out;		// the value at first_bad_linear_index, and what it should be
+	double first_expected;
+	u64 nan_count;
+	u64 blocks_done;		// internal: 0 between launches
+};
+
+static_assert(sizeof(tt_result) == 64, "read by the host as eight 8-byte words");
+
+constexpr int code_i32 = 5;
+constexpr u64 no_index = ~0ull;
+
+__device__ __forceinline__ u64 thread_index()
+{
+	return (u64)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__device__ __forceinline__ u64 thread_count()
+{
+	return (u64)gridDim.x * blockDim.x;
+}
+
+// The finalizer of splitmix64 (Steele, Lea, Flood, 2014): every input bit flips half the output bits.
+__device__ __forceinline__ u64 mix(u64 bits)
+{
+	bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
+	bits = (bits ^ bits >> 27) * 0x94d049bb133111ebull;
+	return bits ^ bits >> 31;
+}
+
+// Uniform in [low, high]; 24 bits, as many as a float's mantissa holds.
+__device__ __forceinline__ float uniform(u64 seed, u64 counter, float low, float high)
+{
+	u64 bits = mix(mix(seed) + counter * 0x9e3779b97f4a7c15ull);
+	return low + (high - low) * ((float)(u32)(bits >> 40) * 0x1p-24f);
+}
+
+template <typename DTYPE>
+__device__ __forceinline__ void write(void *data, i64 position, bool inside, float value)
+{
+	typedef typename DTYPE::memory memory;
+	if (inside) {
+		((memory *)data)[position] = DTYPE::store(value);
+		return;
+	}
+	// The same size as the element, but as bits: a float copy may quiet or canonicalize a NaN.
+	if constexpr (sizeof(memory) == 4)
+		((u32 *)data)[position] = DTYPE::poison;
+	else
+		((memory *)data)[position] = (memory)DTYPE::poison;
+}
+
+extern "C" __global__ void tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, float low,
+	float high, u64 seed)
+{
+	i64 total = rows > 0 ? (rows - 1) * ld + cols : 0;
+	for (i64 i = (i64)thread_index(); i < total; i += (i64)thread_count()) {
+		i64 row = i / ld;
+		i64 col = i - row * ld;
+		bool inside = col < cols;
+		float value = uniform(seed, (u64)(row * cols + col), low, high);
+		switch (dtype_code) {
+		case fp32::code: write<fp32>(data, i, inside, value); break;
+		case tf32::code: write<tf32>(data, i, inside, value); break;
+		case fp16::code: write<fp16>(data, i, inside, value); break;
+		case bf16::code: write<bf16>(data, i, inside, value); break;
+		case fp8_e4m3::code: write<fp8_e4m3>(data, i, inside, value); break;
+		case code_i32: ((i32 *)data)[i] = inside ? __float2int_rn(value) : (i32)0x80000000; break;
+		}
+	}
+}
+
+// How many leading bytes lie before the first 4-byte boundary.
+__device__ __forceinline__ u64 unaligned_bytes(const void *data, u64 bytes)
+{
+	u64 head = (4 - ((u64)data & 3)) & 3;
+	return head < bytes ? head : bytes;
+}
+
+__device__ __forceinline__ u8 pattern_byte(u32 pattern, u64 offset)
+{
+	return (u8)(pattern >> 8 * (u32)(offset & 3));
+}
+
+extern "C" __global__ void tt_poison(void *data, u64 bytes, u32 pattern)
+{
+	u8 *byte = (u8 *)data;
+	u64 head = unaligned_bytes(data, bytes);
+	u64 words = (bytes - head) / 4;
+	// A word that starts at offset `head` holds the pattern rotated by that many bytes.
+	u32 rotated = __funnelshift_r(pattern, pattern, 8 * (u32)head);
+	u32 *word = (u32 *)(byte + head);
+	for (u64 i = thread_index(); i < words; i += thread_count())
+		word[i] = rotated;
+	u64 tail = head + 4 * words;
+	for (u64 i = thread_index(); i < head + (bytes - tail); i += thread_count()) {
+		u64 offset = i < head ? i : tail + (i - head);
+		byte[offset] = pattern_byte(pattern, offset);
+	}
+}
+
+extern "C" __global__ void tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 *bad_count)
+{
+	const u8 *byte = (const u8 *)data;
+	u64 head = unaligned_bytes(data, bytes);
+	u64 words = (bytes - head) / 4;
+	u32 rotated = __funnelshift_r(pattern, pattern, 8 * (u32)head);
+	const u32 *word = (const u32 *)(byte + head);
+	u64 bad = 0;
+	for (u64 i = thread_index(); i < words; i += thread_count()) {
+		u32 difference = word[i] ^ rotated;
+		for (int b = 0; difference != 0 && b < 4; b++)
+			bad += (difference >> 8 * b & 0xffu) != 0;
+	}
+	u64 tail = head + 4 * words;
+	for (u64 i = thread_index(); i < head + (bytes - tail); i += thread_count()) {
+		u64 offset = i < head ? i : tail + (i - head);
+		bad += byte[offset] != pattern_byte(pattern, offset);
+	}
+	if (bad != 0)
+		atomicAdd(bad_count, bad);
+}
+
+__device__ __forceinline__ double read(const void *data, int dtype_code, i64 position)
+{
+	switch (dtype_code) {
+	case fp16::code: return fp16::load(((const u16 *)data)[position]);
+	case bf16::code: return bf16::load(((const u16 *)data)[position]);
+	case fp8_e4m3::code: return fp8_e4m3::load(((const u8 *)data)[position]);
+	case code_i32: return ((const i32 *)data)[position];
+	default: return ((const float *)data)[position];	// fp32 and tf32
+	}
+}
+
+// Doubles that are not negative are ordered as their bits are.
+__device__ __forceinline__ void atomic_max(double *target, double value)
+{
+	atomicMax((u64 *)target, (u64)__double_as_longlong(value));
+}
+
+extern "C" __global__ void tt_compare_begin(tt_result *result)
+{
+	*result = tt_result{0, no_index, 0.0, 0.0, 0.0, 0.0, 0, 0};
+}
+
+// The block that ends last knows the smallest bad index, and looks up its two values.
+__device__ void describe_first_bad(const void *out, int dtype_code, i64 row_length, i64 ld,
+	const i64 *units, i64 count, int unit_size, const double *expected, tt_result *result)
+{
+	u64 first = *(volatile u64 *)&result->first_bad_linear_index;
+	for (i64 i = threadIdx.x; first != no_index && i < count; i += blockDim.x) {
+		i64 linear = units[i / unit_size] * unit_size + i % unit_size;
+		if ((u64)linear != first)
+			continue;
+		i64 row = linear / row_length;
+		result->first_out = read(out, dtype_code, row * ld + linear - row * row_length);
+		result->first_expected = expected[i];
+	}
+}
+
+extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld,
+	const i64 *units, int unit_count, int unit_size, const double *expected, double abs_tol,
+	double rel_tol, tt_result *result)
+{
+	i64 count = (i64)unit_count * unit_size;
+	u64 violations = 0, nans = 0, first = no_index;
+	double max_error = 0.0, max_ratio = 0.0;
+	for (i64 i = (i64)thread_index(); i < count; i += (i64)thread_count()) {
+		i64 linear = units[i / unit_size] * unit_size + i % unit_size;
+		i64 row = linear / row_length;
+		double value = read(out, dtype_code, row * ld + linear - row * row_length);
+		double wanted = expected[i];
+		bool is_nan = value != value;
+		// Equal infinities differ by nothing; a plain subtraction would give NaN.
+		double error = value == wanted ? 0.0 : fabs(value - wanted);
+		double allowed = abs_tol + rel_tol * fabs(wanted);
+		bool bad = is_nan || !(error <= allowed);
+		if (!is_nan && error == error) {
+			max_error = fmax(max_error, error);
+			max_ratio = fmax(max_ratio, error > 0.0 ? error / allowed : 0.0);
+		}
+		violations += bad;
+		nans += is_nan;
+		if (bad && (u64)linear < first)
+			first = (u64)linear;
+	}
+	if (max_error > 0.0) {
+		atomic_max(&result->max_abs_error, max_error);
+		atomic_max(&result->max_tolerance_ratio, max_ratio);
+	}
+	if (violations != 0) {
+		atomicAdd(&result->violations, violations);
+		atomicAdd(&result->nan_count, nans);
+		atomicMin(&result->first_bad_linear_index, first);
+	}
+	__threadfence();
+	__syncthreads();
+	__shared__ bool is_last;
+	if (threadIdx.x == 0)
+		is_last = atomicAdd(&result->blocks_done, 1ull) == gridDim.x - 1;
+	__syncthreads();
+	if (!is_last)
+		return;
+	__threadfence();
+	describe_first_bad(out, dtype_code, row_length, ld, units, count, unit_size, expected, result);
+	if (threadIdx.x == 0)
+		result->blocks_done = 0;
+}
+
+extern "C" __global__ void tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes,
+	u64 *sum)
+{
+	i64 groups_per_row = ceil_div(row_bytes, (i64)8);
+	bool aligned = (((u64)data | (u64)row_bytes | (u64)pitch_bytes) & 7) == 0;
+	u64 total = 0;
+	for (i64 i = (i64)thread_index(); i < rows * groups_per_row; i += (i64)thread_count()) {
+		i64 row = i / groups_per_row;
+		i64 offset = (i - row * groups_per_row) * 8;
+		const u8 *from = (const u8 *)data + row * pitch_bytes + offset;
+		u64 group = 0;
+		if (aligned)
+			group = *(const u64 *)from;
+		else
+			for (int b = 0; b < 8 && offset + b < row_bytes; b++)
+				group |= (u64)from[b] << 8 * b;
+		// The position enters too, so that exchanged values change the sum.
+		total += mix(group + mix((u64)i));
+	}
+	atomicAdd(sum, total);
+}
+
+extern "C" __global__ void tt_flush(u32 *buffer, u64 words)
+{
+	for (u64 i = thread_index(); i < words; i += thread_count())
+		buffer[i] = (u32)i;
+}
+
+// Eight independent chains per thread hide the latency of an FMA (4 cycles) with room to spare.
+// x -> x*a + b with a < 1 tends to b / (1 - a): no overflow, no denormals, no data-dependent speed.
+extern "C" __global__ void __launch_bounds__(512, 2) tt_anchor_1(float *out, int iterations)
+{
+	const float a = 0.999f, b = 0.001f;
+	float chain[8];
+	for (int c = 0; c < 8; c++)
+		chain[c] = (float)(threadIdx.x + c) * 0x1p-10f;
+	for (int i = 0; i < iterations; i++)
+#pragma unroll
+		for (int c = 0; c < 8; c++)
+			chain[c] = fmaf(chain[c], a, b);
+	float total = 0.0f;
+	for (int c = 0; c < 8; c++)
+		total += chain[c];
+	out[(u64)blockIdx.x * blockDim.x + threadIdx.x] = total;
+}

@@ -1,0 +1,70 @@
+// The trusted GEMM: any list of points of C, summed in fp64, rounded nowhere.
+//
+// units[u] is the linear index m*N + n of a point; expected[u] becomes act(sum over k), with the
+// activation in fp64 too. Blocks of 256 threads:
+//   nk: a warp per point; its lanes read consecutive k of a row of A and of a row of B (8 points).
+//   kn: a lane per point, so that neighbours in n read neighbours in memory; the 8 warps of a block
+//       share the sums over k between them (32 points).
+#include "common/convert.cuh"
+#include "gemm_types.cuh"
+
+constexpr int warps = 8;
+
+__device__ __forceinline__ double activate_fp64(double x)
+{
+#if ACT_relu
+	return x < 0.0 ? 0.0 : x;
+#elif ACT_gelu_tanh
+	return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+#elif ACT_silu
+	return x / (1.0 + exp(-x));
+#else
+	return x;
+#endif
+}
+
+__device__ __forceinline__ double product(const input::memory *a, const input::memory *b)
+{
+	return (double)input::load(*a) * (double)input::load(*b);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * warps) gemm_reference(const input::memory *A,
+	const input::memory *B, int M, int N, int K, int lda, int ldb, const i64 *units, int unit_count,
+	double *expected)
+{
+	int warp = threadIdx.x / 32;
+	int lane = threadIdx.x % 32;
+#if B_LAYOUT_nk
+	i64 unit = (i64)blockIdx.x * warps + warp;
+	if (unit >= unit_count)
+		return;
+	i64 m = units[unit] / N;
+	i64 n = units[unit] % N;
+	const input::memory *a = A + m * lda;
+	const input::memory *b = B + n * ldb;
+	double sum = 0.0;
+	for (i64 k = lane; k < K; k += 32)
+		sum += product(a + k, b + k);
+	// A butterfly: every lane adds the same pairs, so the order of the sum is fixed.
+	for (int distance = 16; distance > 0; distance /= 2)
+		sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+	if (lane == 0)
+		expected[unit] = activate_fp64(sum);
+#else
+	__shared__ double partial[warps][32];
+	i64 unit = (i64)blockIdx.x * 32 + lane;
+	bool inside = unit < unit_count;
+	i64 m = inside ? units[unit] / N : 0;
+	i64 n = inside ? units[unit] % N : 0;
+	double sum = 0.0;
+	for (i64 k = warp; k < K; k += warps)
+		sum += product(A + m * lda + k, B + k * ldb + n);
+	partial[warp][lane] = sum;
+	__syncthreads();
+	if (warp != 0 || !inside)
+		return;
+	for (int w = 1; w < warps; w++)
+		sum += partial[w][lane];
+	expected[unit] = activate_fp64(sum);
+#endif
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Candidates and references of the stand-in driver, and what the script makes of them.
+ */
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "faults/standin.h"
+#include "spec/dtype.h"
+
+static const double right_value = 0.75;
+
+CUresult *standin_sticky(void)
+{
+	static CUresult sticky = CUDA_SUCCESS;
+
+	return &sticky;
+}
+
+bool *standin_hanging(void)
+{
+	static bool hanging;
+
+	return &hanging;
+}
+
+double standin_noise(void)
+{
+	static uint64_t state = 88172645463325252u; /* xorshift64 */
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (double)(state >> 11) * 0x1p-52 - 1;
+}
+
+/* ---- the script ---- */
+static bool first_time(const char *path)
+{
+	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0666);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static const struct standin_rule *rule_find(const struct standin_launch *launch)
+{
+	const struct standin_script *script = standin_script();
+
+	for (int i = 0; i < script->rule_count; i++) {
+		const struct standin_rule *rule = &script->rules[i];
+
+		if (fnmatch(rule->glob, launch->kernel->name, 0) == 0 &&
+			(rule->grid_x < 0 || rule->grid_x == (long)launch->grid[0]) &&
+			(rule->block_x < 0 || rule->block_x == (long)launch->block[0]) &&
+			(rule->smem < 0 || rule->smem == (long)launch->smem) &&
+			launch->kernel->launches > rule->skip &&
+			(!rule->once[0] || first_time(rule->once)))
+			return rule;
+	}
+	return NULL;
+}
+
+/* ---- writing ---- */
+static CUdeviceptr pointer_param(const struct standin_launch *launch, int index)
+{
+	CUdeviceptr data = 0;
+
+	if (launch->kernel->param_sizes[index] == sizeof(data))
+		memcpy(&data, launch->params[index], sizeof(data));
+	return standin_is_device_memory(data) ? data : 0;
+}
+
+/* The index-th argument that carries the mark; 0 if there are fewer. */
+static CUdeviceptr marked_param(const struct standin_launch *launch, enum mark mark,
+	uint64_t *bytes, uint32_t *pattern)
+{
+	for (int i = 0; i < launch->kernel->param_count; i++) {
+		CUdeviceptr data = pointer_param(launch, i);
+
+		if (data && standin_marked(data, mark, bytes, pattern))
+			return data;
+	}
+	return 0;
+}
+
+/* 0.75 in each dtype, exactly. */
+static const struct {
+	uint32_t bits;
+	size_t size;
+} right[DTYPE_COUNT] = {
+	[DTYPE_FP32] = {0x3f400000, 4},
+	[DTYPE_TF32] = {0x3f400000, 4},
+	[DTYPE_FP16] = {0x3a00, 2},
+	[DTYPE_BF16] = {0x3f40, 2},
+	[DTYPE_FP8_E4M3] = {0x34, 1},
+	[DTYPE_I32] = {1, 4},
+};
+
+static void write_all(CUdeviceptr data, uint64_t bytes, uint32_t dtype)
+{
+	size_t size = right[dtype].size;
+
+	for (uint64_t i = 0; i + size <= bytes; i += size)
+		memcpy((char *)(uintptr_t)data + i, &right[dtype].bits, size);
+}
+
+/* standin_scale(out, in, rows, columns, ld_out, ld_in, factor): fp32 */
+static void scale(const struct standin_launch *launch)
+{
+	float *out = (float *)(uintptr_t)pointer_param(launch, 0);
+	const float *in = (const float *)(uintptr_t)pointer_param(launch, 1);
+	int rows = *(int *)launch->params[2], columns = *(int *)launch->params[3];
+	int ld_out = *(int *)launch->params[4], ld_in = *(int *)launch->params[5];
+	float factor = *(float *)launch->params[6];
+
+	for (int64_t row = 0; row < rows; row++)
+		for (int64_t column = 0; column < columns; column++)
+			out[row * ld_out + column] = factor * in[row * ld_in + column];
+}
+
+/* standin_scale_reference(units, unit_count, expected, in, columns, ld_in, unit_size) */
+static void scale_reference(const struct standin_launch *launch)
+{
+	const int64_t *units = (const int64_t *)(uintptr_t)pointer_param(launch, 0);
+	int count = *(int *)launch->params[1];
+	double *expected = (double *)(uintptr_t)pointer_param(launch, 2);
+	const float *in = (const float *)(uintptr_t)pointer_param(launch, 3);
+	int columns = *(int *)launch->params[4], ld = *(int *)launch->params[5];
+	int size = *(int *)launch->params[6];
+
+	for (int64_t i = 0; i < (int64_t)count * size; i++) {
+		int64_t linear = units[i / size] * size + i % size;
+
+		expected[i] = 2.0 * (double)in[linear / columns * ld + linear % columns];
+	}
+}
+
+static void compute(const struct standin_launch *launch)
+{
+	uint64_t bytes = 0;
+	uint32_t dtype = 0;
+	CUdeviceptr data;
+
+	if (strcmp(launch->kernel->name, "standin_scale") == 0) {
+		scale(launch);
+		return;
+	}
+	if (strcmp(launch->kernel->name, "standin_scale_reference") == 0) {
+		scale_reference(launch);
+		return;
+	}
+	data = marked_param(launch, MARK_EXPECTED, &bytes, &dtype);
+	for (uint64_t i = 0; data && i < bytes / 8; i++)
+		((double *)(uintptr_t)data)[i] = right_value;
+	data = marked_param(launch, MARK_OUTPUT, &bytes, &dtype);
+	if (data)
+		write_all(data, bytes, dtype);
+}
+
+static void overwrite_input(const struct standin_launch *launch)
+{
+	uint64_t bytes;
+	uint32_t pattern;
+
+	for (int i = 0; i < launch->kernel->param_count; i++) {
+		CUdeviceptr data = pointer_param(launch, i);
+
+		if (data && !standin_marked(data, MARK_OUTPUT, &bytes, &pattern) &&
+			!standin_marked(data, MARK_WORKSPACE, &bytes, &pattern)) {
+			((unsigned char *)(uintptr_t)data)[0] ^= 1;
+			return;
+		}
+	}
+}
+
+bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour)
+{
+	uint64_t bytes = 0;
+	uint32_t dtype = 0;
+	unsigned char *out;
+
+	if (behaviour != BEHAVIOUR_UNWRITTEN)
+		compute(launch);
+	out = (unsigned char *)(uintptr_t)marked_param(launch, MARK_OUTPUT, &bytes, &dtype);
+	if (behaviour == BEHAVIOUR_WORKSPACE_OUT_OF_BOUNDS)
+		out = (unsigned char *)(uintptr_t)marked_param(
+			launch, MARK_WORKSPACE, &bytes, &dtype);
+	if (!out)
+		return false;
+	switch (behaviour) {
+	case BEHAVIOUR_WRONG: /* the last byte holds sign and exponent */
+		out[bytes - 1] ^= 0x80;
+		break;
+	case BEHAVIOUR_NAN:
+		memset(out, 0xff, right[dtype].size);
+		break;
+	case BEHAVIOUR_OUT_OF_BOUNDS:
+	case BEHAVIOUR_WORKSPACE_OUT_OF_BOUNDS:
+		memset(out + bytes, 0, 16);
+		break;
+	case BEHAVIOUR_INPUT:
+		overwrite_input(launch);
+		break;
+	case BEHAVIOUR_PITCH: /* one element more than the first row has */
+		memset(out + 4 * (size_t) * (int *)launch->params[3], 0, 4);
+		break;
+	case BEHAVIOUR_NONDETERMINISTIC: /* the lowest mantissa bit of fp32 */
+		out[0] ^= (unsigned char)(launch->kernel->launches & 1);
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+/* ---- execution ---- */
+static double default_us(const struct standin_launch *launch)
+{
+	uint64_t hash = launch->kernel->cubin_hash;
+
+	for (const char *c = launch->kernel->name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+	for (int i = 0; i < 3; i++)
+		hash = (hash ^ launch->grid[i] ^ (uint64_t)launch->block[i] << 32) * 0x100000001b3u;
+	return 20 + (double)(hash >> 20 & 1023) * 100 / 1023;
+}
+
+static void execute_memset(const struct standin_launch *launch)
+{
+	memset((void *)(uintptr_t)launch->memset_data, launch->memset_value, launch->memset_bytes);
+	if (launch->memset_value == 0xff)
+		standin_mark(MARK_EXPECTED, launch->memset_data, launch->memset_bytes, 0);
+}
+
+CUresult standin_execute(const struct standin_launch *launch, double *us)
+{
+	const struct standin_rule *rule;
+	enum behaviour behaviour;
+
+	*us = 1;
+	if (!launch->kernel) {
+		execute_memset(launch);
+		return CUDA_SUCCESS;
+	}
+	if (standin_helper(launch, us))
+		return CUDA_SUCCESS;
+	launch->kernel->launches++;
+	rule = rule_find(launch);
+	behaviour = rule ? rule->behaviour : BEHAVIOUR_OK;
+	*us = rule && rule->us >= 0 ? rule->us : default_us(launch);
+	if (rule && rule->noise > 0)
+		*us *= 1 + rule->noise * standin_noise();
+	switch (behaviour) {
+	case BEHAVIOUR_ABORT:
+		abort();
+	case BEHAVIOUR_CRASH:
+		*standin_sticky() = CUDA_ERROR_ILLEGAL_ADDRESS;
+		return CUDA_SUCCESS;
+	case BEHAVIOUR_LOST:
+		*standin_sticky() = CUDA_ERROR_DEVICE_UNAVAILABLE;
+		return CUDA_SUCCESS;
+	case BEHAVIOUR_HANG:
+		*standin_hanging() = true;
+		return CUDA_SUCCESS;
+	case BEHAVIOUR_REFUSE:
+		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	default:
+		standin_candidate(launch, behaviour);
+		return CUDA_SUCCESS;
+	}
+}

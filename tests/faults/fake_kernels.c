@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The helper kernels in C (templates/common/helpers.cu says what each does).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "faults/standin.h"
+#include "measure/helper_layout.h"
+
+#define PARAM(type, index) (*(const type *)launch->params[index])
+#define POINTER(type, index) ((type *)(uintptr_t)PARAM(CUdeviceptr, index))
+
+static uint64_t mix(uint64_t bits)
+{
+	bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+	bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+	return bits ^ bits >> 31;
+}
+
+/* ---- elements ---- */
+static uint32_t float_bits(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static float bits_float(uint32_t bits)
+{
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* Truncates; numbers whose half is not normal become 0. */
+static uint16_t half_bits(float value)
+{
+	uint32_t bits = float_bits(value);
+	uint32_t exponent = bits >> 23 & 0xff;
+
+	if (exponent == 0xff)
+		return 0x7e00;
+	if (exponent < 113 || exponent > 142)
+		return (uint16_t)(bits >> 16 & 0x8000);
+	return (uint16_t)((bits >> 16 & 0x8000) | (exponent - 112) << 10 | (bits >> 13 & 0x3ff));
+}
+
+static float half_value(uint16_t half)
+{
+	uint32_t exponent = half >> 10 & 31;
+
+	if (exponent == 31)
+		return NAN;
+	if (exponent == 0)
+		return 0;
+	return bits_float((uint32_t)(half & 0x8000) << 16 | (exponent + 112) << 23 |
+			  (uint32_t)(half & 0x3ff) << 13);
+}
+
+/* Truncates; small numbers become 0. */
+static uint8_t fp8_bits(float value)
+{
+	uint32_t bits = float_bits(value);
+	uint32_t exponent = bits >> 23 & 0xff;
+
+	if (exponent == 0xff)
+		return 0x7f;
+	if (exponent < 121 || exponent > 134)
+		return (uint8_t)(bits >> 24 & 0x80);
+	return (uint8_t)((bits >> 24 & 0x80) | (exponent - 120) << 3 | (bits >> 20 & 7));
+}
+
+static void element_write(void *data, int dtype, int64_t at, float value)
+{
+	switch (dtype) {
+	case DTYPE_FP16:
+		((uint16_t *)data)[at] = half_bits(value);
+		break;
+	case DTYPE_BF16:
+		((uint16_t *)data)[at] = (uint16_t)(float_bits(value) >> 16);
+		break;
+	case DTYPE_FP8_E4M3:
+		((uint8_t *)data)[at] = fp8_bits(value);
+		break;
+	case DTYPE_I32:
+		((int32_t *)data)[at] = isnan(value) ? INT32_MIN : (int32_t)lrintf(value);
+		break;
+	case DTYPE_TF32:
+		((uint32_t *)data)[at] = float_bits(value) & 0xffffe000u;
+		break;
+	default:
+		((float *)data)[at] = value;
+		break;
+	}
+}
+
+static double element_read(const void *data, int dtype, int64_t at)
+{
+	uint32_t code;
+
+	switch (dtype) {
+	case DTYPE_FP16:
+		return (double)half_value(((const uint16_t *)data)[at]);
+	case DTYPE_BF16:
+		return (double)bits_float((uint32_t)((const uint16_t *)data)[at] << 16);
+	case DTYPE_FP8_E4M3:
+		code = ((const uint8_t *)data)[at];
+		if ((code & 0x7f) == 0x7f)
+			return NAN;
+		return (double)bits_float((code & 0x80) << 24 | ((code & 0x7f) + (120u << 3)) << 20);
+	case DTYPE_I32:
+		return ((const int32_t *)data)[at];
+	default:
+		return (double)((const float *)data)[at];
+	}
+}
+
+/* ---- kernels ---- */
+static void fill(const struct standin_launch *launch)
+{
+	void *data = POINTER(void, FILL_DATA);
+	int dtype = PARAM(int32_t, FILL_DTYPE);
+	int64_t rows = PARAM(int64_t, FILL_ROWS), columns = PARAM(int64_t, FILL_COLUMNS);
+	int64_t ld = PARAM(int64_t, FILL_LD);
+	float low = PARAM(float, FILL_LOW), high = PARAM(float, FILL_HIGH);
+	uint64_t seed = mix(PARAM(uint64_t, FILL_SEED));
+
+	for (int64_t row = 0; row < rows; row++)
+		for (int64_t column = 0; column < (row + 1 < rows ? ld : columns); column++) {
+			uint64_t bits =
+				mix(seed + (uint64_t)(row * columns + column) * 0x9e3779b97f4a7c15u);
+			float unit = (float)(bits >> 40) * 0x1p-24f;
+
+			element_write(data, dtype, row * ld + column,
+				column < columns ? low + (high - low) * unit : NAN);
+		}
+}
+
+static void poison(const struct standin_launch *launch)
+{
+	CUdeviceptr data = PARAM(CUdeviceptr, POISON_DATA);
+	unsigned char *byte = POINTER(unsigned char, POISON_DATA);
+	uint64_t bytes = PARAM(uint64_t, POISON_BYTES);
+	uint32_t pattern = PARAM(uint32_t, POISON_PATTERN);
+
+	for (uint64_t i = 0; i < bytes; i++)
+		byte[i] = (unsigned char)(pattern >> 8 * (i & 3));
+	if (pattern == helper_workspace_poison)
+		standin_mark(MARK_WORKSPACE, data, bytes, pattern);
+	for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
+		if (pattern == helper_output_poison[dtype])
+			standin_mark(MARK_OUTPUT, data, bytes, (uint32_t)dtype);
+}
+
+static void guard_check(const struct standin_launch *launch)
+{
+	const unsigned char *byte = POINTER(const unsigned char, GUARD_DATA);
+	uint64_t bytes = PARAM(uint64_t, GUARD_BYTES), bad = 0;
+	uint32_t pattern = PARAM(uint32_t, GUARD_PATTERN);
+
+	for (uint64_t i = 0; i < bytes; i++)
+		bad += byte[i] != (unsigned char)(pattern >> 8 * (i & 3));
+	*POINTER(uint64_t, GUARD_BAD_COUNT) += bad;
+}
+
+static void compare_one(struct helper_compare_result *result, double out, double expected,
+	double allowed, int64_t linear)
+{
+	double error = out == expected ? 0 : fabs(out - expected);
+	bool bad = isnan(out) || !(error <= allowed);
+
+	if (error > result->max_abs_error)
+		result->max_abs_error = error;
+	if (error > 0 && error / allowed > result->max_tolerance_ratio)
+		result->max_tolerance_ratio = error / allowed;
+	result->nan_count += isnan(out) != 0;
+	result->violations += bad;
+	if (bad && (uint64_t)linear < result->first_bad) {
+		result->first_bad = (uint64_t)linear;
+		result->first_out = out;
+		result->first_expected = expected;
+	}
+}
+
+static void compare(const struct standin_launch *launch)
+{
+	const void *out = POINTER(const void, COMPARE_OUT);
+	const int64_t *units = POINTER(const int64_t, COMPARE_UNITS);
+	const double *expected = POINTER(const double, COMPARE_EXPECTED);
+	struct helper_compare_result *result =
+		POINTER(struct helper_compare_result, COMPARE_RESULT);
+	int dtype = PARAM(int32_t, COMPARE_DTYPE), size = PARAM(int32_t, COMPARE_UNIT_SIZE);
+	int64_t row_length = PARAM(int64_t, COMPARE_ROW_LENGTH), ld = PARAM(int64_t, COMPARE_LD);
+
+	for (int32_t unit = 0; unit < PARAM(int32_t, COMPARE_UNIT_COUNT); unit++)
+		for (int32_t j = 0; j < size; j++) {
+			int64_t linear = units[unit] * size + j;
+			double wanted = expected[(int64_t)unit * size + j];
+
+			compare_one(result,
+				element_read(out, dtype,
+					linear / row_length * ld + linear % row_length),
+				wanted,
+				PARAM(double, COMPARE_ABS) +
+					PARAM(double, COMPARE_REL) * fabs(wanted),
+				linear);
+		}
+}
+
+static void checksum(const struct standin_launch *launch)
+{
+	const unsigned char *data = POINTER(const unsigned char, CHECKSUM_DATA);
+	int64_t rows = PARAM(int64_t, CHECKSUM_ROWS), bytes = PARAM(int64_t, CHECKSUM_ROW_BYTES);
+	int64_t pitch = PARAM(int64_t, CHECKSUM_PITCH_BYTES), groups = (bytes + 7) / 8;
+	uint64_t total = 0;
+
+	for (int64_t row = 0; row < rows; row++)
+		for (int64_t i = 0; i < groups; i++) {
+			uint64_t group = 0;
+			int64_t left = bytes - 8 * i;
+
+			memcpy(&group, data + row * pitch + 8 * i, (size_t)(left < 8 ? left : 8));
+			total += mix(group + mix((uint64_t)(row * groups + i)));
+		}
+	*POINTER(uint64_t, CHECKSUM_SUM) += total;
+}
+
+bool standin_helper(const struct standin_launch *launch, double *us)
+{
+	const char *name = launch->kernel->name;
+
+	*us = 3;
+	if (strcmp(name, "tt_fill") == 0)
+		fill(launch);
+	else if (strcmp(name, "tt_poison") == 0)
+		poison(launch);
+	else if (strcmp(name, "tt_guard_check") == 0)
+		guard_check(launch);
+	else if (strcmp(name, "tt_compare_begin") == 0)
+		*POINTER(struct helper_compare_result, 0) =
+			(struct helper_compare_result){.first_bad = UINT64_MAX};
+	else if (strcmp(name, "tt_compare") == 0)
+		compare(launch);
+	else if (strcmp(name, "tt_checksum") == 0)
+		checksum(launch);
+	else if (strcmp(name, "tt_anchor_1") == 0)
+		*us = 1000.0 * PARAM(int32_t, ANCHOR_COUNT) / ANCHOR_ITERATIONS;
+	else
+		return false;
+	return true;
+}

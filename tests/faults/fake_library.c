@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cubins of the stand-in driver: kernels, their registers and the sizes of their arguments, read
+ * from a real cubin (ELF, .nv.info) or from text.
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults/standin.h"
+
+enum {
+	KERNELS_MAX = 32,
+	INFO_REGISTERS = 0x2f, /* EIATTR_REGCOUNT: symbol, registers */
+	INFO_PARAMETER = 0x17, /* EIATTR_KPARAM_INFO: index, ordinal, offset, size in bits 18.. */
+};
+
+struct standin_library {
+	struct standin_kernel kernels[KERNELS_MAX];
+	int count;
+};
+
+static uint64_t hash_bytes(const void *data, size_t size)
+{
+	const unsigned char *byte = data;
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ byte[i]) * 0x100000001b3u;
+	return hash;
+}
+
+static struct standin_kernel *kernel_add(struct standin_library *library, const char *name)
+{
+	struct standin_kernel *kernel = &library->kernels[library->count++];
+
+	*kernel = (struct standin_kernel){.regs = 32, .max_threads = 1024};
+	snprintf(kernel->name, sizeof(kernel->name), "%s", name);
+	return kernel;
+}
+
+/* ---- text ---- */
+static void kernel_word(struct standin_kernel *kernel, const char *word)
+{
+	if (sscanf(word, "regs=%d", &kernel->regs) == 1 ||
+		sscanf(word, "smem=%d", &kernel->smem_static) == 1 ||
+		sscanf(word, "max_threads=%d", &kernel->max_threads) == 1)
+		return;
+	if (strncmp(word, "params=", 7) != 0)
+		return;
+	for (const char *at = word + 7; *at && kernel->param_count < STANDIN_PARAMS_MAX;) {
+		char *end;
+
+		kernel->param_sizes[kernel->param_count++] = (uint32_t)strtoul(at, &end, 10);
+		at = *end == ',' ? end + 1 : end;
+	}
+}
+
+static bool library_from_text(struct standin_library *library, const char *text)
+{
+	char *copy = strdup(text), *lines = NULL, *words = NULL;
+	char *line = strtok_r(copy, "\n", &lines);
+
+	while ((line = strtok_r(NULL, "\n", &lines)) != NULL && library->count < KERNELS_MAX) {
+		char *word = strtok_r(line, " ", &words);
+
+		if (!word || strcmp(word, "kernel") != 0)
+			continue;
+		word = strtok_r(NULL, " ", &words);
+		if (word) {
+			struct standin_kernel *kernel = kernel_add(library, word);
+
+			while ((word = strtok_r(NULL, " ", &words)) != NULL)
+				kernel_word(kernel, word);
+		}
+	}
+	library->kernels[0].cubin_hash = hash_bytes(text, strlen(text));
+	free(copy);
+	return library->count > 0;
+}
+
+/* ---- ELF ---- */
+struct elf {
+	const char *bytes;
+	const Elf64_Shdr *sections;
+	const char *names;
+	unsigned count;
+};
+
+static const char *section_name(const struct elf *elf, unsigned index)
+{
+	return elf->names + elf->sections[index].sh_name;
+}
+
+static struct standin_kernel *kernel_named(struct standin_library *library, const char *name)
+{
+	for (int i = 0; i < library->count; i++)
+		if (strcmp(library->kernels[i].name, name) == 0)
+			return &library->kernels[i];
+	return NULL;
+}
+
+/* Calls for every 32-bit-sized attribute of an .nv.info section. */
+typedef void info_visit(const struct elf *elf, struct standin_library *library,
+	struct standin_kernel *kernel, unsigned attribute, const uint32_t *words);
+
+static void info_walk(const struct elf *elf, const Elf64_Shdr *section,
+	struct standin_library *library, struct standin_kernel *kernel, info_visit *visit)
+{
+	const unsigned char *at = (const unsigned char *)elf->bytes + section->sh_offset;
+	const unsigned char *end = at + section->sh_size;
+
+	while (at + 4 <= end) {
+		unsigned format = at[0], attribute = at[1], size = at[2] | (unsigned)at[3] << 8;
+
+		at += 4;
+		if (format != 4) /* the value is in the header itself */
+			continue;
+		if (size >= 8 && at + size <= end) {
+			uint32_t words[4] = {0};
+
+			memcpy(words, at, size < sizeof(words) ? size : sizeof(words));
+			visit(elf, library, kernel, attribute, words);
+		}
+		at += size;
+	}
+}
+
+static void visit_parameter(const struct elf *elf, struct standin_library *library,
+	struct standin_kernel *kernel, unsigned attribute, const uint32_t *words)
+{
+	unsigned ordinal = words[1] & 0xffff;
+
+	(void)elf, (void)library;
+	if (attribute != INFO_PARAMETER || ordinal >= STANDIN_PARAMS_MAX)
+		return;
+	kernel->param_sizes[ordinal] = words[2] >> 18;
+	if ((int)ordinal >= kernel->param_count)
+		kernel->param_count = (int)ordinal + 1;
+}
+
+static void visit_registers(const struct elf *elf, struct standin_library *library,
+	struct standin_kernel *kernel, unsigned attribute, const uint32_t *words)
+{
+	(void)kernel;
+	if (attribute != INFO_REGISTERS)
+		return;
+	for (unsigned i = 0; i < elf->count; i++) {
+		const Elf64_Shdr *section = &elf->sections[i];
+
+		if (section->sh_type == SHT_SYMTAB &&
+			words[0] < section->sh_size / sizeof(Elf64_Sym)) {
+			const Elf64_Sym *symbols =
+				(const Elf64_Sym *)(const void *)(elf->bytes + section->sh_offset);
+			const char *strings = elf->bytes + elf->sections[section->sh_link].sh_offset;
+
+			kernel = kernel_named(library, strings + symbols[words[0]].st_name);
+			if (kernel)
+				kernel->regs = (int)words[1];
+		}
+	}
+}
+
+static bool library_from_elf(struct standin_library *library, const void *image)
+{
+	const Elf64_Ehdr *header = image;
+	struct elf elf = {.bytes = image, .count = header->e_shnum};
+	uint64_t hash = 0;
+
+	elf.sections = (const Elf64_Shdr *)(const void *)(elf.bytes + header->e_shoff);
+	elf.names = elf.bytes + elf.sections[header->e_shstrndx].sh_offset;
+	for (unsigned i = 0; i < elf.count && library->count < KERNELS_MAX; i++)
+		if (strncmp(section_name(&elf, i), ".text.", 6) == 0) {
+			kernel_add(library, section_name(&elf, i) + 6);
+			hash ^= hash_bytes(elf.bytes + elf.sections[i].sh_offset,
+				elf.sections[i].sh_size);
+		}
+	for (unsigned i = 0; i < elf.count; i++) {
+		const char *name = section_name(&elf, i);
+		struct standin_kernel *kernel;
+
+		if (strcmp(name, ".nv.info") == 0)
+			info_walk(&elf, &elf.sections[i], library, NULL, visit_registers);
+		if (strncmp(name, ".nv.info.", 9) == 0 &&
+			(kernel = kernel_named(library, name + 9)) != NULL)
+			info_walk(&elf, &elf.sections[i], library, kernel, visit_parameter);
+		if (strncmp(name, ".nv.shared.", 11) == 0 &&
+			(kernel = kernel_named(library, name + 11)) != NULL)
+			kernel->smem_static = (int)elf.sections[i].sh_size;
+	}
+	library->kernels[0].cubin_hash = hash;
+	return library->count > 0;
+}
+
+/* ---- calls ---- */
+CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit_options,
+	void **jit_values, unsigned int jit_count, CUlibraryOption *options, void **values,
+	unsigned int count)
+{
+	const struct standin_script *script = standin_script();
+	struct standin_library *library = calloc(1, sizeof(*library));
+	bool done = false;
+
+	(void)jit_options, (void)jit_values, (void)jit_count;
+	(void)options, (void)values, (void)count;
+	if (memcmp(code, ELFMAG, SELFMAG) == 0)
+		done = library_from_elf(library, code);
+	else if (strncmp(code, "standin cubin\n", 14) == 0)
+		done = library_from_text(library, code);
+	for (int i = 0; i < library->count; i++) {
+		library->kernels[i].cubin_hash = library->kernels[0].cubin_hash;
+		for (int j = 0; j < script->rule_count; j++)
+			if (script->rules[j].behaviour == BEHAVIOUR_REFUSE_LOAD &&
+				strcmp(script->rules[j].glob, library->kernels[i].name) == 0)
+				done = false;
+	}
+	if (!done) {
+		free(library);
+		return CUDA_ERROR_INVALID_IMAGE;
+	}
+	*out = (CUlibrary)library;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+	free(library);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)
+{
+	*out = (CUkernel)kernel_named((struct standin_library *)library, name);
+	return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuKernelGetFunction(CUfunction *out, CUkernel kernel)
+{
+	*out = (CUfunction)kernel;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+	const struct standin_kernel *kernel = (const struct standin_kernel *)function;
+
+	switch (attribute) {
+	case CU_FUNC_ATTRIBUTE_NUM_REGS:
+		*value = kernel->regs;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+		*value = kernel->smem_static;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+		*value = kernel->max_threads;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+	struct standin_kernel *kernel = (struct standin_kernel *)function;
+	int most = 0;
+
+	if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+		return CUDA_SUCCESS;
+	cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0);
+	if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
+		value + kernel->smem_static > most)
+		return CUDA_ERROR_INVALID_VALUE;
+	kernel->smem_dynamic_max = value;
+	return CUDA_SUCCESS;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* The published rules: registers by warp in units of 256, shared memory in units of 128 bytes with
+ * 1 KiB reserved per block, threads, blocks. */
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(
+	int *blocks, CUfunction function, int threads, size_t smem_dynamic)
+{
+	const struct standin_kernel *kernel = (const struct standin_kernel *)function;
+	int warps = (threads + 31) / 32;
+	int regs_per_warp = (kernel->regs * 32 + 255) / 256 * 256;
+	int smem = (kernel->smem_static + (int)smem_dynamic + 1024 + 127) / 128 * 128;
+	int smem_total = 0, count;
+
+	cuDeviceGetAttribute(
+		&smem_total, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 0);
+	count = least(32, 64 / warps);
+	if (kernel->regs > 0)
+		count = least(count, 65536 / regs_per_warp / 4 * 4 / ((warps + 3) / 4 * 4));
+	count = least(count, smem_total / smem);
+	*blocks = standin_script()->blocks_per_sm ? standin_script()->blocks_per_sm : count;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveClusters(
+	int *clusters, CUfunction function, const CUlaunchConfig *config)
+{
+	const CUlaunchAttribute *attribute = config->attrs;
+	unsigned size = attribute->value.clusterDim.x * attribute->value.clusterDim.y *
+			attribute->value.clusterDim.z;
+	int blocks = 0;
+
+	cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function,
+		(int)(config->blockDimX * config->blockDimY * config->blockDimZ),
+		config->sharedMemBytes);
+	*clusters = blocks * standin_script()->sm_count / (int)size;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+	void *address, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box,
+	const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
+	CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+	CUtensorMapFloatOOBfill fill)
+{
+	(void)type, (void)dims, (void)element_strides, (void)interleave, (void)swizzle;
+	(void)promotion, (void)fill;
+	if (rank < 1 || rank > 5 || (uintptr_t)map % 64 || (uintptr_t)address % 16)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned i = 0; i < rank; i++)
+		if (box[i] < 1 || box[i] > 256 || (i + 1 < rank && strides[i] % 16))
+			return CUDA_ERROR_INVALID_VALUE;
+	memset(map, 0, sizeof(*map));
+	memcpy(map, &address, sizeof(address));
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Device memory of the stand-in driver is host memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults/standin.h"
+
+enum {
+	PIECES_MAX = 4096,
+	MARKS_MAX = 16384,
+};
+
+struct piece {
+	CUdeviceptr data;
+	uint64_t bytes;
+};
+static struct piece pieces[PIECES_MAX];
+static size_t piece_count;
+static uint64_t used;
+
+struct marked {
+	enum mark mark;
+	CUdeviceptr data;
+	uint64_t bytes;
+	uint32_t pattern;
+};
+static struct marked marks[MARKS_MAX];
+static size_t mark_count;
+
+CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+	*total_bytes = standin_script()->memory_bytes;
+	*free_bytes = *total_bytes - used;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc(CUdeviceptr *data, size_t bytes)
+{
+	void *memory;
+
+	if (bytes == 0 || piece_count == PIECES_MAX)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (bytes > standin_script()->memory_bytes - used)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memory = aligned_alloc(512, (bytes + 511) / 512 * 512);
+	if (!memory)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*data = (CUdeviceptr)(uintptr_t)memory;
+	pieces[piece_count++] = (struct piece){*data, bytes};
+	used += bytes;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemFree(CUdeviceptr data)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < piece_count; i++)
+		if (pieces[i].data == data) {
+			for (size_t j = 0; j < mark_count; j++)
+				if (marks[j].data < data ||
+					marks[j].data >= data + pieces[i].bytes)
+					marks[kept++] = marks[j];
+			mark_count = kept;
+			used -= pieces[i].bytes;
+			pieces[i] = pieces[--piece_count];
+			free((void *)(uintptr_t)data);
+			return CUDA_SUCCESS;
+		}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+bool standin_is_device_memory(CUdeviceptr data)
+{
+	for (size_t i = 0; i < piece_count; i++)
+		if (data >= pieces[i].data && data < pieces[i].data + pieces[i].bytes)
+			return true;
+	return false;
+}
+
+void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern)
+{
+	for (size_t i = 0; i < mark_count; i++)
+		if (marks[i].data == data) {
+			marks[i] = (struct marked){mark, data, bytes, pattern};
+			return;
+		}
+	if (mark_count < MARKS_MAX)
+		marks[mark_count++] = (struct marked){mark, data, bytes, pattern};
+}
+
+bool standin_marked(CUdeviceptr data, enum mark mark, uint64_t *bytes, uint32_t *pattern)
+{
+	for (size_t i = 0; i < mark_count; i++)
+		if (marks[i].data == data && marks[i].mark == mark) {
+			*bytes = marks[i].bytes;
+			*pattern = marks[i].pattern;
+			return true;
+		}
+	return false;
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+	(void)stream;
+	memcpy((void *)(uintptr_t)to, from, bytes);
+	return *standin_sticky();
+}
+
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	(void)stream;
+	memcpy(to, (void *)(uintptr_t)from, bytes);
+	return *standin_sticky();
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NVML's calls that tiletune makes: the same file under the name libnvidia-ml.so.1.
+ */
+#include <stdio.h>
+
+#include "driver/nvml.h"
+#include "faults/standin.h"
+
+int nvmlInit_v2(void)
+{
+	return 0;
+}
+
+int nvmlShutdown(void)
+{
+	return 0;
+}
+
+int nvmlSystemGetDriverVersion(char *version, unsigned size)
+{
+	snprintf(version, size, "999.42.01");
+	return 0;
+}
+
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
+{
+	static int only;
+
+	(void)uuid;
+	*device = &only;
+	return 0;
+}
+
+int nvmlDeviceGetMaxClockInfo(void *device, int kind, unsigned *mhz)
+{
+	(void)device;
+	*mhz = kind == 2 ? 3201 : 1980;
+	return 0;
+}
+
+int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz)
+{
+	struct standin_script *script = standin_script();
+
+	nvmlDeviceGetMaxClockInfo(device, kind, mhz);
+	if (kind == 1 && script->slow_clock != 0) {
+		script->slow_clock--;
+		*mhz = 345;
+	}
+	return 0;
+}
+
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
+{
+	(void)device;
+	*milliwatts = 312000;
+	return 0;
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts)
+{
+	(void)device;
+	*milliwatts = 700000;
+	return 0;
+}
+
+int nvmlDeviceGetTemperature(void *device, int kind, unsigned *celsius)
+{
+	(void)device, (void)kind;
+	*celsius = 42;
+	return 0;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+	struct standin_script *script = standin_script();
+
+	(void)device;
+	*reasons = NVML_THROTTLE_POWER_CAP; /* no fault */
+	if (script->throttle != 0) {
+		script->throttle--;
+		*reasons |= NVML_THROTTLE_HW_THERMAL;
+	}
+	return 0;
+}
+
+int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending)
+{
+	(void)device;
+	*current = *pending = 0;
+	return 0;
+}

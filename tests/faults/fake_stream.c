@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams, events and graphs of the stand-in driver. Work is executed when it is queued, on a
+ * virtual clock; a graph is a list of launches.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "faults/standin.h"
+
+/* What one more piece of work costs, queued one by one or inside a graph. */
+static const double launch_gap_us = 2, graph_gap_us = 0.1;
+
+struct standin_graph {
+	struct standin_launch *launches;
+	size_t count, capacity;
+};
+
+static double clock_us;
+static struct standin_graph *capturing;
+
+static void launch_release(struct standin_launch *launch)
+{
+	for (int i = 0; launch->kernel && i < launch->kernel->param_count; i++)
+		free(launch->params[i]);
+}
+
+static struct standin_launch launch_copy(const struct standin_launch *launch)
+{
+	struct standin_launch copy = *launch;
+
+	for (int i = 0; launch->kernel && i < launch->kernel->param_count; i++) {
+		size_t size = launch->kernel->param_sizes[i];
+
+		copy.params[i] = malloc(size ? size : 1);
+		memcpy(copy.params[i], launch->params[i], size);
+	}
+	return copy;
+}
+
+static CUresult queue(const struct standin_launch *launch)
+{
+	double us = 0;
+	CUresult result;
+
+	if (*standin_sticky() != CUDA_SUCCESS)
+		return *standin_sticky();
+	if (capturing) {
+		if (capturing->count == capturing->capacity) {
+			capturing->capacity = 2 * capturing->capacity + 16;
+			capturing->launches = realloc(capturing->launches,
+				capturing->capacity * sizeof(*capturing->launches));
+		}
+		capturing->launches[capturing->count++] = launch_copy(launch);
+		return CUDA_SUCCESS;
+	}
+	result = standin_execute(launch, &us);
+	clock_us += us + launch_gap_us;
+	return result;
+}
+
+CUresult cuLaunchKernelEx(
+	const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
+{
+	struct standin_launch launch = {
+		.kernel = (struct standin_kernel *)function,
+		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+		.smem = config->sharedMemBytes,
+	};
+	uint64_t threads = (uint64_t)launch.block[0] * launch.block[1] * launch.block[2];
+
+	(void)extra;
+	if (threads < 1 || threads > (uint64_t)launch.kernel->max_threads || !launch.grid[0] ||
+		!launch.grid[1] || !launch.grid[2])
+		return CUDA_ERROR_INVALID_VALUE;
+	/* without opt-in a block gets 48 KiB */
+	if (launch.smem + (uint32_t)launch.kernel->smem_static > 49152 &&
+		launch.smem > (uint32_t)launch.kernel->smem_dynamic_max)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (int i = 0; i < launch.kernel->param_count; i++)
+		launch.params[i] = params[i];
+	return queue(&launch);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr data, unsigned char value, size_t bytes, CUstream stream)
+{
+	struct standin_launch launch = {
+		.memset_data = data, .memset_bytes = bytes, .memset_value = value};
+
+	(void)stream;
+	return queue(&launch);
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+	static int only;
+
+	(void)flags;
+	*stream = (CUstream)&only;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy(CUstream stream)
+{
+	(void)stream;
+	return CUDA_SUCCESS;
+}
+
+static CUresult synchronize(void)
+{
+	while (*standin_hanging())
+		sleep(1000);
+	return *standin_sticky();
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+	(void)stream;
+	return synchronize();
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned int flags)
+{
+	(void)flags;
+	*event = calloc(1, sizeof(double));
+	return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(CUevent event)
+{
+	free(event);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+	(void)stream;
+	memcpy(event, &clock_us, sizeof(clock_us));
+	return *standin_sticky();
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+	(void)event;
+	return synchronize();
+}
+
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+	double from, to;
+
+	memcpy(&from, start, sizeof(from));
+	memcpy(&to, end, sizeof(to));
+	*milliseconds = (float)((to - from) * 1e-3);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+	(void)stream, (void)mode;
+	if (capturing)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	capturing = calloc(1, sizeof(*capturing));
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+	(void)stream;
+	if (!capturing)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	*graph = (CUgraph)capturing;
+	capturing = NULL;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph in, unsigned long long flags)
+{
+	const struct standin_graph *graph = (const struct standin_graph *)in;
+	struct standin_graph *copy = calloc(1, sizeof(*copy));
+
+	(void)flags;
+	copy->launches = calloc(graph->count + 1, sizeof(*copy->launches));
+	for (size_t i = 0; i < graph->count; i++)
+		copy->launches[copy->count++] = launch_copy(&graph->launches[i]);
+	*out = (CUgraphExec)copy;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphUpload(CUgraphExec graph, CUstream stream)
+{
+	(void)graph, (void)stream;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphLaunch(CUgraphExec in, CUstream stream)
+{
+	const struct standin_graph *graph = (const struct standin_graph *)in;
+	CUresult result = *standin_sticky();
+
+	(void)stream;
+	for (size_t i = 0; result == CUDA_SUCCESS && i < graph->count; i++) {
+		double us = 0;
+
+		result = standin_execute(&graph->launches[i], &us);
+		clock_us += us + graph_gap_us;
+	}
+	return result;
+}
+
+static CUresult graph_free(struct standin_graph *graph)
+{
+	for (size_t i = 0; i < graph->count; i++)
+		launch_release(&graph->launches[i]);
+	free(graph->launches);
+	free(graph);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec graph)
+{
+	return graph_free((struct standin_graph *)graph);
+}
+
+CUresult cuGraphDestroy(CUgraph graph)
+{
+	return graph_free((struct standin_graph *)graph);
+}

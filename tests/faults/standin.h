@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stand-in for libcuda.so.1 (and libnvidia-ml.so.1): the driver's calls that tiletune makes, in
+ * host memory, on a virtual clock. Streams are executed at once; events hold the clock's reading.
+ *
+ * The helper kernels (measure/helper_layout.h) are computed in C. Of other kernels it knows only the
+ * arguments' sizes (from the cubin): the reference is the kernel that is handed memory cleared to
+ * NaN doubles, and gets 0.75 everywhere; a candidate writes 0.75, in the dtype of the poison that it
+ * finds, into every argument that is a poisoned output. Kernels named standin_* compute something
+ * real (fake_candidates.c), so that indices, pitches and points are tested too.
+ *
+ * A script (the file named by $TILETUNE_STANDIN) tells what goes wrong. Lines, `#` comments:
+ *
+ *	name NVIDIA H200            devices 1            sm_count 132        compute_capability 90
+ *	l2_bytes 2097152            memory_bytes N       driver_version 13000
+ *	init 34                     cuInit's answer
+ *	context 46                  cuDevicePrimaryCtxRetain's answer
+ *	lost_while FILE             both answer 100 while FILE exists
+ *	missing cuGraphUpload       an entry point that this driver lacks (repeatable)
+ *	blocks_per_sm 3             a lie about occupancy
+ *	throttle N                  N readings of NVML tell of heat (-1: all)
+ *	slow_clock N                N readings show the idle clock
+ *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R] BEHAVIOUR
+ *
+ * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
+ * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong, nan,
+ * unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale), nondeterministic,
+ * crash, abort, hang, refuse, refuse_load, lost. us: duration (default: from a hash of the cubin,
+ * entry and grid, 20..120); noise: relative spread of the duration.
+ *
+ * A cubin is a real one, or text for tests without a compiler:
+ *	standin cubin
+ *	kernel NAME regs=32 smem=0 max_threads=1024 params=8,8,4
+ */
+#ifndef FAULTS_STANDIN_H
+#define FAULTS_STANDIN_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	STANDIN_NAME = 128,
+	STANDIN_PARAMS_MAX = 64,
+	STANDIN_RULES_MAX = 64,
+};
+
+/* ---- script (fake_script.c) ---- */
+enum behaviour {
+	BEHAVIOUR_OK,
+	BEHAVIOUR_WRONG,
+	BEHAVIOUR_NAN,
+	BEHAVIOUR_UNWRITTEN,
+	BEHAVIOUR_OUT_OF_BOUNDS,
+	BEHAVIOUR_WORKSPACE_OUT_OF_BOUNDS,
+	BEHAVIOUR_INPUT,
+	BEHAVIOUR_PITCH,
+	BEHAVIOUR_NONDETERMINISTIC,
+	BEHAVIOUR_CRASH,
+	BEHAVIOUR_ABORT,
+	BEHAVIOUR_HANG,
+	BEHAVIOUR_REFUSE,
+	BEHAVIOUR_REFUSE_LOAD,
+	BEHAVIOUR_LOST,
+	BEHAVIOUR_COUNT
+};
+
+struct standin_rule {
+	char glob[STANDIN_NAME], once[256];
+	long grid_x, block_x, smem, skip; /* -1: any */
+	double us, noise;                 /* us < 0: default */
+	enum behaviour behaviour;
+};
+
+struct standin_script {
+	char name[STANDIN_NAME];
+	int devices, sm_count, compute_capability, l2_bytes, driver_version;
+	int init, context, blocks_per_sm;
+	long throttle, slow_clock;
+	uint64_t memory_bytes;
+	char lost_while[256];
+	char missing[8][64];
+	int missing_count;
+	struct standin_rule rules[STANDIN_RULES_MAX];
+	int rule_count;
+};
+
+struct standin_script *standin_script(void); /* read once */
+/* Whether the driver is "lost" at present. */
+bool standin_is_lost(void);
+
+/* ---- memory (fake_memory.c) ---- */
+/* What was written to the beginning of a piece of memory, and tells what it is for. */
+enum mark {
+	MARK_OUTPUT,    /* poisoned with the pattern of a dtype */
+	MARK_WORKSPACE, /* poisoned as a workspace */
+	MARK_EXPECTED,  /* cleared to NaN doubles */
+};
+void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
+bool standin_marked(CUdeviceptr data, enum mark mark, uint64_t *bytes, uint32_t *pattern);
+bool standin_is_device_memory(CUdeviceptr data);
+
+/* ---- kernels (fake_library.c) ---- */
+struct standin_kernel {
+	char name[STANDIN_NAME];
+	int regs, smem_static, max_threads;
+	int param_count;
+	uint32_t param_sizes[STANDIN_PARAMS_MAX];
+	uint64_t cubin_hash;
+	long launches;
+	int smem_dynamic_max;
+};
+
+/* ---- launches (fake_stream.c, fake_kernels.c, fake_candidates.c) ---- */
+struct standin_launch {
+	struct standin_kernel *kernel; /* NULL: a memset */
+	uint32_t grid[3], block[3], smem;
+	void *params[STANDIN_PARAMS_MAX]; /* copies */
+	CUdeviceptr memset_data;
+	uint64_t memset_bytes;
+	unsigned char memset_value;
+};
+
+/* Runs it; duration in virtual microseconds. Sticky errors come at the next synchronisation. */
+CUresult standin_execute(const struct standin_launch *launch, double *us);
+/* The helper kernels; false if it is not one of them. */
+bool standin_helper(const struct standin_launch *launch, double *us);
+/* Kernels that compute: true if the name is known. */
+bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour);
+CUresult *standin_sticky(void); /* what synchronisation answers from now on */
+bool *standin_hanging(void);
+double standin_noise(void); /* -1..1, reproducible */
+
+#endif

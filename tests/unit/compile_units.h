@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Submitting units and expecting results, for the tests of the compiler.
+ */
+#ifndef UNIT_COMPILE_UNITS_H
+#define UNIT_COMPILE_UNITS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "compile/compiler.h"
+#include "unit/compile_folder.h"
+
+#define FAKE_NVRTC TEST_BUILD "/faults/libnvrtc.so.13"
+
+static inline struct compiler *open_fake(
+	const char *cache_folder, unsigned workers, double timeout_s)
+{
+	const struct compiler_options options = {.workers = workers,
+		.nvrtc_path = FAKE_NVRTC,
+		.cache_folder = cache_folder,
+		.timeout_s = timeout_s};
+	struct compiler *compiler;
+	struct error err;
+
+	if (compiler_open(&options, &compiler, &err) != STATUS_OK)
+		fail_msg("%s", err.message);
+	return compiler;
+}
+
+static inline void submit(struct compiler *compiler, const char *source, const char *entry,
+	const char *option, uint64_t ticket)
+{
+	char *options[] = {string_copy(option)}, *entries[] = {string_copy(entry)};
+	struct build_unit unit = {.name = string_copy("unit.cu"),
+		.source = string_copy(source),
+		.options = options,
+		.option_count = option != NULL,
+		.entries = entries,
+		.entry_count = entry != NULL};
+	struct error err;
+
+	if (compiler_submit(compiler, &unit, "sm_90a", ticket, &err) != STATUS_OK)
+		fail_msg("%s", err.message);
+	free(unit.name);
+	free(unit.source);
+	free(options[0]);
+	free(entries[0]);
+}
+
+static inline struct compile_result wait_for(struct compiler *compiler)
+{
+	struct compile_result result;
+
+	if (!compiler_poll(compiler, 60, &result))
+		fail_msg("no result came");
+	return result;
+}
+
+/* Compiles one source; the result's log must contain `log`. */
+static inline struct compile_result expect(
+	struct compiler *compiler, const char *source, enum outcome outcome, const char *log)
+{
+	struct compile_result result;
+
+	submit(compiler, source, "k", NULL, 7);
+	result = wait_for(compiler);
+	assert_int_equal(result.ticket, 7);
+	if (result.outcome != outcome || !strstr(result.log, log))
+		fail_msg("expected outcome %d with \"%s\", found %d with \"%s\"", (int)outcome, log,
+			(int)result.outcome, result.log);
+	assert_int_equal(compiler_pending(compiler), 0);
+	if (outcome != OUTCOME_OK) {
+		assert_int_equal(result.entry_count, 0);
+		assert_int_equal(result.cubin.length, 0);
+	}
+	return result;
+}
+
+static inline void expect_only(
+	struct compiler *compiler, const char *source, enum outcome outcome, const char *log)
+{
+	struct compile_result result = expect(compiler, source, outcome, log);
+
+	compile_result_release(&result);
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cases of the expression language as data: lines of tests/data/space/ that read
+ *
+ *	expression :: NAME=value, NAME=value :: result
+ *
+ * Values and the result are written as Python's repr() writes them: 7, 2.5, 'bf16', True, [1, 2].
+ * Instead of a result, what the expression is refused with, and perhaps its hint:
+ *
+ *	1 + * 2 ::  :: error: column 5: expected a value, found '*'
+ *	BMM :: BM=1 :: error: column 1: expected a known name, found 'BMM' (did you mean BM?)
+ */
+#ifndef TESTS_UNIT_EXPRESSION_CASES_H
+#define TESTS_UNIT_EXPRESSION_CASES_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "space/expression.h"
+
+enum {
+	CASE_NAMES_MAX = 32
+};
+
+struct expression_case {
+	char *expression, *bindings, *result; /* in one line, cut */
+	struct name_table names;
+	struct value values[CASE_NAMES_MAX];
+};
+
+static void repr_real(double real, struct text *text)
+{
+	char digits[64];
+	int precision = 1;
+	do
+		snprintf(digits, sizeof(digits), "%.*e", precision - 1, real);
+	while (strtod(digits, NULL) != real && precision++ < 17);
+	char *e = strchr(digits, 'e');
+	int exponent = atoi(e + 1);
+	if (exponent < -4 || exponent >= 16)
+		text_append(text, digits);
+	else
+		text_appendf(text, "%.*f",
+			precision - 1 - exponent > 1 ? precision - 1 - exponent : 1, real);
+}
+
+static void repr(struct value value, struct text *text)
+{
+	switch (value.type) {
+	case VALUE_NONE:
+		text_append(text, "None");
+		break;
+	case VALUE_BOOL:
+		text_append(text, value.boolean ? "True" : "False");
+		break;
+	case VALUE_INT:
+		text_appendf(text, "%" PRId64, value.integer);
+		break;
+	case VALUE_REAL:
+		repr_real(value.real, text);
+		break;
+	case VALUE_STRING: {
+		char quote = strchr(value.string, '\'') ? '"' : '\'';
+		text_appendf(text, "%c%s%c", quote, value.string, quote);
+		break;
+	}
+	case VALUE_LIST:
+		text_append(text, "[");
+		for (size_t i = 0; i < value.list->count; i++) {
+			text_append(text, i ? ", " : "");
+			repr(value.list->items[i], text);
+		}
+		text_append(text, "]");
+		break;
+	}
+}
+
+/* What follows NAME= in the bindings; cuts it off. */
+static struct value case_value(char *text)
+{
+	if (text[0] == '\'') {
+		text[strlen(text) - 1] = 0;
+		return value_string(text + 1);
+	}
+	if (!strcmp(text, "True") || !strcmp(text, "False"))
+		return value_bool(text[0] == 'T');
+	if (strpbrk(text, ".e"))
+		return value_real(strtod(text, NULL));
+	return value_int(strtoll(text, NULL, 10));
+}
+
+/* Cuts a line (which is changed and must stay); false if it is a comment or empty. */
+static bool case_parse(char *line, struct expression_case *parsed)
+{
+	*parsed = (struct expression_case){0};
+	if (!line[0] || line[0] == '#')
+		return false;
+	char *first = strstr(line, " :: "), *second = first ? strstr(first + 4, " :: ") : NULL;
+	if (!second) {
+		fprintf(stderr, "expected expression :: names :: result, found %s\n", line);
+		abort();
+	}
+	*first = *second = 0;
+	parsed->expression = line;
+	parsed->bindings = first + 4;
+	parsed->result = second + 4;
+	char *rest = parsed->bindings;
+	for (char *item; (item = strsep(&rest, ",")) != NULL;) {
+		while (*item == ' ')
+			item++;
+		char *equals = strchr(item, '=');
+		if (!equals)
+			continue;
+		*equals = 0;
+		int slot = name_table_add(&parsed->names, item);
+		parsed->values[slot] = case_value(equals + 1);
+	}
+	return true;
+}
+
+/* The result, or the error after its "where: ". */
+static void case_describe(
+	enum status status, const struct value *value, const struct error *err, struct text *text)
+{
+	if (!status) {
+		repr(*value, text);
+		return;
+	}
+	const char *message = err->message;
+	if (string_starts_with(message, "case: "))
+		message += strlen("case: ");
+	text_appendf(text, "error: %s", message);
+	if (err->hint[0])
+		text_appendf(text, " (%s)", err->hint);
+}
+
+/* Compiles and evaluates; with `put_in`, names whose bit is set are put in first. */
+static void case_run(const struct expression_case *parsed, uint32_t put_in, struct text *text)
+{
+	struct error err = {0};
+	struct expression *expression = NULL, *special = NULL;
+	struct value value = {0}, known[CASE_NAMES_MAX] = {0};
+	enum status status =
+		expression_compile(parsed->expression, "case", &parsed->names, &expression, &err);
+	if (!status && put_in) {
+		for (size_t i = 0; i < parsed->names.count; i++)
+			if (put_in >> i & 1)
+				known[i] = parsed->values[i];
+		special = expression_specialise(expression, known);
+	}
+	if (!status)
+		status = expression_evaluate(
+			special ? special : expression, parsed->values, &value, &err);
+	case_describe(status, &value, &err, text);
+	expression_free(special);
+	expression_free(expression);
+}
+
+#endif

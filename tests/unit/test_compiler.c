@@ -1,0 +1,357 @@
+/* layer: compile */
+/* SPDX-License-Identifier: MIT
+ *
+ * The compiler with its worker processes, against the stand-in NVRTC of tests/faults, which
+ * crashes, hangs and lies on command. This program is its own worker.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "compile/cubin.h"
+#include "unit/compile_units.h"
+
+static const char good[] = "extern \"C\" __global__ void __launch_bounds__(64) k(float *a) {}\n";
+
+static void test_ok(void **state)
+{
+	struct compiler *compiler = open_fake(NULL, 1, 0);
+	struct compile_result result;
+	struct cubin cubin;
+
+	(void)state;
+	assert_true(string_starts_with(compiler_identity(compiler), "NVRTC 13.0 (file "));
+	assert_true(string_ends_with(compiler_path(compiler), FAKE_NVRTC));
+	result = expect(compiler,
+		"//fake: kernel k 40 8 2 1024 12\n//fake: kernel l 50 0 0 0 0\n"
+		"//fake: log x.cu(3): warning: something",
+		OUTCOME_OK, "");
+	assert_string_equal(result.log, "x.cu(3): warning: something\n");
+	assert_int_equal(result.entry_count, 1);
+	assert_string_equal(result.entries[0].name, "k");
+	assert_int_equal(result.entries[0].resources.regs_per_thread, 40);
+	assert_int_equal(result.entries[0].resources.stack_bytes, 8);
+	assert_int_equal(result.entries[0].resources.barriers, 2);
+	assert_int_equal(result.entries[0].resources.smem_static_bytes, 1024);
+	assert_int_equal(result.entries[0].resources.spill_store_bytes, 12);
+	assert_int_equal(result.entries[0].resources.flags, FLAG_MASK(SPILLS));
+	assert_int_equal(
+		cubin_open(&cubin, result.cubin.data, result.cubin.length, NULL), STATUS_OK);
+	assert_false(result.from_cache);
+	compile_result_release(&result);
+	compiler_close(compiler);
+}
+
+/* Each fault costs one unit, and the next one finds a compiler that works. */
+static void test_faults(void **state)
+{
+	struct compiler *compiler = open_fake(NULL, 1, 0.5);
+
+	(void)state;
+	expect_only(compiler, "//fake: crash", OUTCOME_COMPILE_CRASHED, "process was ");
+	expect_only(compiler, good, OUTCOME_OK, "");
+	expect_only(compiler, "//fake: exit 3", OUTCOME_COMPILE_CRASHED, "exit code 3");
+	expect_only(compiler, "//fake: hang", OUTCOME_COMPILE_TIMEOUT, "longer than 0.5 s");
+	expect_only(compiler, good, OUTCOME_OK, "");
+	expect_only(compiler, "//fake: out_of_memory", OUTCOME_COMPILE_CRASHED, "std::bad_alloc");
+	expect_only(compiler, "//fake: error 1", OUTCOME_COMPILE_CRASHED, "OUT_OF_MEMORY");
+	expect_only(compiler, "//fake: garbage", OUTCOME_COMPILE_CRASHED, "expected a 64-bit ELF");
+	expect_only(compiler, "//fake: log x.cu(1): error: bad\n//fake: error 6",
+		OUTCOME_COMPILE_FAILED, "x.cu(1): error: bad\n");
+	expect_only(compiler, "//fake: kernel other 1 0 0 0 0", OUTCOME_COMPILE_FAILED,
+		"no kernel named \"k\" (extern \"C\"?); there are: other");
+	/* what a library prints must not get between the frames */
+	expect_only(compiler, "//fake: print nonsense\n//fake: kernel k 1 0 0 0 0", OUTCOME_OK, "");
+	compiler_close(compiler);
+}
+
+/* Options of ours that an older version does not know are left out, options of the unit are its
+ * own fault. */
+static void test_rejected_options(void **state)
+{
+	struct compiler *compiler = open_fake(NULL, 1, 0);
+	struct compile_result result;
+
+	(void)state;
+	expect_only(compiler,
+		"//fake: reject --no-cache\n//fake: reject --modify-stack-limit=false\n"
+		"//fake: kernel k 1 0 0 0 0",
+		OUTCOME_OK, "");
+	submit(compiler, "//fake: reject -bogus\n//fake: kernel k 1 0 0 0 0", "k", "-bogus", 1);
+	result = wait_for(compiler);
+	assert_int_equal(result.outcome, OUTCOME_COMPILE_FAILED);
+	assert_non_null(strstr(result.log, "unrecognized option -bogus"));
+	compile_result_release(&result);
+	compiler_close(compiler);
+}
+
+/* Many units on two workers, every third one deadly: every ticket comes back once. */
+static void test_many(void **state)
+{
+	enum {
+		COUNT = 24
+	};
+	struct compiler *compiler = open_fake(NULL, 2, 1);
+	int seen[COUNT] = {0};
+
+	(void)state;
+	for (int i = 0; i < COUNT; i++) {
+		char *source = string_format(
+			"//fake: %s\n//fake: kernel k %d 0 0 0 0", i % 3 ? "sleep 5" : "crash", i);
+
+		submit(compiler, source, "k", NULL, (uint64_t)i);
+		free(source);
+	}
+	assert_int_equal(compiler_pending(compiler), COUNT);
+	for (int i = 0; i < COUNT; i++) {
+		struct compile_result result = wait_for(compiler);
+
+		assert_true(result.ticket < COUNT);
+		seen[result.ticket]++;
+		assert_int_equal(
+			result.outcome, result.ticket % 3 ? OUTCOME_OK : OUTCOME_COMPILE_CRASHED);
+		if (result.outcome == OUTCOME_OK)
+			assert_int_equal(
+				result.entries[0].resources.regs_per_thread, result.ticket);
+		compile_result_release(&result);
+	}
+	for (int i = 0; i < COUNT; i++)
+		assert_int_equal(seen[i], 1);
+	compiler_close(compiler);
+}
+
+static size_t file_size(const char *path)
+{
+	struct text content = {0};
+	size_t size;
+
+	file_read(path, &content, NULL);
+	size = content.length;
+	text_release(&content);
+	return size;
+}
+
+static void run_cached(const char *cache, const char *source, enum outcome outcome, bool cached)
+{
+	struct compiler *compiler = open_fake(cache, 1, 1);
+	struct compile_result result = expect(compiler, source, outcome, "");
+
+	assert_int_equal(result.from_cache, cached);
+	if (outcome == OUTCOME_OK)
+		assert_int_equal(result.entries[0].resources.regs_per_thread, 77);
+	compile_result_release(&result);
+	assert_null(compiler_cache_problem(compiler));
+	compiler_close(compiler);
+}
+
+/* A second run compiles nothing that came to an end; crashes are tried again. */
+static void test_cache(void **state)
+{
+	char *folder = folder_new();
+	char *counter = path_join(folder, "count");
+	char *ok = string_format("//fake: count %s\n//fake: kernel k 77 0 0 0 0", counter);
+	char *failing = string_format("//fake: count %s\n//fake: error 6", counter);
+	char *crashing = string_format("//fake: count %s\n//fake: crash", counter);
+
+	(void)state;
+	run_cached(folder, ok, OUTCOME_OK, false);
+	run_cached(folder, ok, OUTCOME_OK, true);
+	run_cached(folder, failing, OUTCOME_COMPILE_FAILED, false);
+	run_cached(folder, failing, OUTCOME_COMPILE_FAILED, true);
+	assert_int_equal(file_size(counter), 2);
+	run_cached(folder, crashing, OUTCOME_COMPILE_CRASHED, false);
+	run_cached(folder, crashing, OUTCOME_COMPILE_CRASHED, false);
+	assert_int_equal(file_size(counter), 4);
+	free(crashing);
+	free(failing);
+	free(ok);
+	free(counter);
+	folder_remove(folder);
+}
+
+/* The same unit submitted three times is compiled once; without a cache, too. */
+static void test_same_unit(void **state)
+{
+	char *folder = folder_new();
+	char *counter = path_join(folder, "count");
+	char *source = string_format(
+		"//fake: count %s\n//fake: sleep 50\n//fake: kernel k 9 0 0 0 0", counter);
+	struct compiler *compiler = open_fake(NULL, 2, 0);
+	int fresh = 0, tickets = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		submit(compiler, source, "k", NULL, 1u << i);
+	for (int i = 0; i < 3; i++) {
+		struct compile_result result = wait_for(compiler);
+
+		assert_int_equal(result.outcome, OUTCOME_OK);
+		assert_int_equal(result.entries[0].resources.regs_per_thread, 9);
+		fresh += !result.from_cache;
+		tickets += (int)result.ticket;
+		compile_result_release(&result);
+	}
+	assert_int_equal(tickets, 7);
+	assert_int_equal(fresh, 1);
+	assert_int_equal(file_size(counter), 1);
+	compiler_close(compiler);
+	free(source);
+	free(counter);
+	folder_remove(folder);
+}
+
+/* Closing with work queued and under way, hung workers included, does not take long. */
+static void test_close_early(void **state)
+{
+	struct compiler *compiler = open_fake(NULL, 2, 100);
+	struct compile_result result;
+	double start;
+
+	(void)state;
+	for (uint64_t i = 0; i < 6; i++) {
+		char *source = string_format("//fake: hang\n// %d", (int)i);
+
+		submit(compiler, source, "k", NULL, i);
+		free(source);
+	}
+	start = clock_seconds();
+	assert_false(compiler_poll(compiler, 0, &result));
+	assert_true(clock_seconds() - start < 0.5);
+	assert_false(compiler_poll(compiler, 0.1, &result));
+	start = clock_seconds();
+	compiler_close(compiler);
+	assert_true(clock_seconds() - start < 5);
+}
+
+static pid_t read_pid(const char *path)
+{
+	struct text content = {0};
+	pid_t pid;
+
+	assert_int_equal(file_read(path, &content, NULL), STATUS_OK);
+	pid = (pid_t)atoi(content.data);
+	text_release(&content);
+	assert_true(pid > 1);
+	return pid;
+}
+
+static bool ends_within(pid_t pid, double seconds)
+{
+	double start = clock_seconds();
+
+	while (kill(pid, 0) == 0) {
+		if (clock_seconds() - start > seconds)
+			return false;
+		clock_sleep(0.01);
+	}
+	return true;
+}
+
+/* A worker that is killed from outside while it is idle costs nothing, while busy one unit. */
+static void test_killed(void **state)
+{
+	char *folder = folder_new(), *path = path_join(folder, "pid");
+	char *source = string_format("//fake: pid %s\n//fake: kernel k 1 0 0 0 0", path);
+	char *hanging = string_format("//fake: pid %s\n//fake: hang", path);
+	struct compiler *compiler = open_fake(NULL, 1, 0);
+	struct compile_result result;
+	struct pollfd fd;
+
+	(void)state;
+	expect_only(compiler, source, OUTCOME_OK, "");
+	assert_int_equal(compiler_poll_fds(compiler, &fd, 1), 1);
+	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
+	assert_int_equal(poll(&fd, 1, 5000), 1); /* its end is seen */
+	expect_only(compiler, good, OUTCOME_OK, "");
+	unlink(path);
+	submit(compiler, hanging, "k", NULL, 1);
+	while (!file_exists(path) || !file_size(path))
+		assert_false(compiler_poll(compiler, 0.01, &result));
+	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
+	result = wait_for(compiler);
+	assert_int_equal(result.outcome, OUTCOME_COMPILE_CRASHED);
+	assert_non_null(strstr(result.log, "killed by signal 9"));
+	compile_result_release(&result);
+	expect_only(compiler, good, OUTCOME_OK, "");
+	compiler_close(compiler);
+	free(hanging);
+	free(source);
+	free(path);
+	folder_remove(folder);
+}
+
+/* A tuner that is killed leaves no compiler behind, not even a hung one. */
+static void test_parent_dies(void **state)
+{
+	char *folder = folder_new(), *path = path_join(folder, "pid");
+	char *hanging = string_format("//fake: pid %s\n//fake: hang", path);
+	pid_t tuner = fork();
+	double start = clock_seconds();
+
+	(void)state;
+	if (tuner == 0) {
+		struct compiler *compiler = open_fake(NULL, 1, 0);
+		struct compile_result result;
+
+		submit(compiler, hanging, "k", NULL, 1);
+		compiler_poll(compiler, 60, &result);
+		_exit(0);
+	}
+	while (!file_exists(path) || !file_size(path)) {
+		assert_true(clock_seconds() - start < 30);
+		clock_sleep(0.01);
+	}
+	assert_int_equal(kill(tuner, SIGKILL), 0);
+	assert_int_equal(waitpid(tuner, NULL, 0), tuner);
+	assert_true(ends_within(read_pid(path), 10));
+	free(hanging);
+	free(path);
+	folder_remove(folder);
+}
+
+/* The compiler itself goes away in the middle of a run. */
+static void test_compiler_goes_bad(void **state)
+{
+	struct compiler *compiler = open_fake(NULL, 1, 0);
+
+	(void)state;
+	setenv("FAKE_NVRTC", "crash_on_load", 1);
+	expect_only(compiler, "//fake: crash", OUTCOME_COMPILE_CRASHED, "process was ");
+	expect_only(compiler, good, OUTCOME_COMPILE_CRASHED, "no compiler process starts");
+	unsetenv("FAKE_NVRTC");
+	compiler_close(compiler);
+}
+
+static void test_bad_arch(void **state)
+{
+	struct compiler *compiler = open_fake(NULL, 1, 0);
+	struct build_unit unit = {.name = (char[]){"u.cu"}, .source = (char[]){""}};
+	struct error err;
+
+	(void)state;
+	assert_int_equal(compiler_submit(compiler, &unit, "gfx90a", 1, &err), STATUS_BAD_INPUT);
+	assert_non_null(strstr(err.message, "u.cu: expected an architecture like sm_90a"));
+	assert_int_equal(compiler_pending(compiler), 0);
+	compiler_close(compiler);
+}
+
+int main(int count, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ok),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_rejected_options),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_same_unit),
+		cmocka_unit_test(test_close_early),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_parent_dies),
+		cmocka_unit_test(test_compiler_goes_bad),
+		cmocka_unit_test(test_bad_arch),
+	};
+
+	if (count == 2 && strcmp(arguments[1], "worker-compile") == 0)
+		return compile_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* layer: compile */
+/* SPDX-License-Identifier: MIT
+ *
+ * The compiler and the library: what is said where there is none or a bad one, and what the real
+ * NVRTC answers, where the toolkit has it. This program is its own worker.
+ */
+#include "base/memory.h"
+#include "unit/compile_units.h"
+
+static void expect_no_compiler(
+	const struct compiler_options *options, enum status status, const char *message)
+{
+	struct compiler *compiler;
+	struct error err = {0};
+	enum status found = compiler_open(options, &compiler, &err);
+
+	if (found != status || !strstr(err.message, message))
+		fail_msg("expected %d with \"%s\", found %d with \"%s\"", (int)status, message,
+			(int)found, err.message);
+	assert_null(compiler);
+}
+
+static void test_no_compiler(void **state)
+{
+	static const char *const faults[][2] = {
+		{"crash_on_load", "(" /* the worker's path */},
+		{"no_version", "nvrtcVersion fails"},
+		{"broken", "cannot compile an empty kernel: NVRTC_ERROR_INTERNAL_ERROR"},
+	};
+	char *folder = folder_new();
+	char *no_elf = folder_put(folder, "libnvrtc.so.13", "not a library");
+	struct compiler_options options = {.workers = 1, .nvrtc_path = "/does/not/exist"};
+
+	(void)state;
+	expect_no_compiler(&options, STATUS_NO_DEVICE, "the given path=/does/not/exist: not there");
+	options.nvrtc_path = folder;
+	expect_no_compiler(&options, STATUS_NO_DEVICE, "libnvrtc.so.13");
+	options.nvrtc_path = "libc.so.6";
+	expect_no_compiler(&options, STATUS_NO_DEVICE, "expected these functions");
+	options.nvrtc_path = FAKE_NVRTC;
+	for (size_t i = 0; i < ARRAY_COUNT(faults); i++) {
+		setenv("FAKE_NVRTC", faults[i][0], 1);
+		expect_no_compiler(&options, STATUS_NO_DEVICE, faults[i][1]);
+	}
+	unsetenv("FAKE_NVRTC");
+	options.driver_cuda_version = 12080;
+	expect_no_compiler(&options, STATUS_NO_DEVICE, "newer than the driver");
+	options.driver_cuda_version = 0;
+	options.worker_path = "/does/not/exist/either";
+	expect_no_compiler(&options, STATUS_FAILED, "/does/not/exist/either");
+	options.worker_path = "/bin/true";
+	expect_no_compiler(&options, STATUS_NO_DEVICE, "/bin/true worker-compile");
+	options.worker_path = NULL;
+	options.cache_folder = no_elf;
+	expect_no_compiler(&options, STATUS_BAD_INPUT, "kernel cache: ");
+	free(no_elf);
+	folder_remove(folder);
+}
+
+static struct compiler *open_real(void)
+{
+	const struct compiler_options options = {.workers = 2};
+	struct compiler *compiler;
+	struct error err;
+
+	if (compiler_open(&options, &compiler, &err) == STATUS_OK)
+		return compiler;
+	print_message("no NVRTC here: %s\n", err.message);
+	skip();
+	return NULL;
+}
+
+static void test_real(void **state)
+{
+	struct compiler *compiler = open_real();
+	struct compile_result result;
+
+	(void)state;
+	assert_true(string_starts_with(compiler_identity(compiler), "NVRTC "));
+	assert_non_null(strstr(compiler_identity(compiler), "(V1"));
+	assert_true(compiler_path(compiler)[0] == '/');
+	result = expect(compiler,
+		"extern \"C\" __global__ void k(float *a, int n) { __shared__ float s[256];\n"
+		"s[threadIdx.x] = a[threadIdx.x]; __syncthreads(); a[n] = s[n]; }",
+		OUTCOME_OK, "");
+	assert_in_range(result.entries[0].resources.regs_per_thread, 4, 64);
+	assert_int_equal(result.entries[0].resources.smem_static_bytes, 1024);
+	assert_int_equal(result.entries[0].resources.barriers, 1);
+	assert_int_equal(result.entries[0].resources.flags, 0);
+	assert_true(result.seconds > 0);
+	assert_string_equal(result.log, "");
+	compile_result_release(&result);
+	/* 120 values alive in 64 registers */
+	result = expect(compiler,
+		"extern \"C\" __global__ void __launch_bounds__(1024) k(float *a, int n) {\n"
+		"float v[120];\n#pragma unroll\nfor (int i = 0; i < 120; i++) v[i] = a[i * n];\n"
+		"__syncthreads();\n#pragma unroll\n"
+		"for (int i = 0; i < 120; i++) a[i * n * 3] = v[i] * v[(i * 7) % 120]; }",
+		OUTCOME_OK, "");
+	assert_int_equal(result.entries[0].resources.regs_per_thread, 64);
+	assert_true(result.entries[0].resources.spill_store_bytes > 0);
+	assert_true(result.entries[0].resources.stack_bytes > 0);
+	assert_int_equal(result.entries[0].resources.flags, FLAG_MASK(SPILLS));
+	compile_result_release(&result);
+	expect_only(compiler, "extern \"C\" __global__ void k(float *a) { a[0] = x; }",
+		OUTCOME_COMPILE_FAILED, "unit.cu(1): error: identifier \"x\" is undefined");
+	expect_only(compiler, "__global__ void k() {}", OUTCOME_COMPILE_FAILED, "there are: _Z1kv");
+	result = expect(compiler,
+		"extern \"C\" __global__ void k() { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 "
+		"240;\"); }",
+		OUTCOME_OK, "C7508");
+	assert_int_equal(result.entries[0].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED));
+	compile_result_release(&result);
+	compiler_close(compiler);
+}
+
+static void test_real_ptx(void **state)
+{
+	struct compiler *compiler = open_real();
+	struct build_unit unit = {.name = (char[]){"u.cu"},
+		.source = (char[]){"extern \"C\" __global__ void k() {}"}};
+	struct compile_result result;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(compiler_submit(compiler, &unit, "compute_80", 1, &err), STATUS_OK);
+	result = wait_for(compiler);
+	assert_int_equal(result.outcome, OUTCOME_OK);
+	assert_non_null(strstr(result.cubin.data, ".target sm_80"));
+	compile_result_release(&result);
+	compiler_close(compiler);
+}
+
+int main(int count, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_compiler),
+		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_real_ptx),
+	};
+
+	if (count == 2 && strcmp(arguments[1], "worker-compile") == 0)
+		return compile_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* layer: space */
+/* SPDX-License-Identifier: MIT
+ *
+ * The expression language: every case of tests/data/space/, evaluated as it stands, with all names
+ * put in, and with every other name put in; then limits and the functions of expression.h.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "unit/expression_cases.h"
+
+static void expect_result(const char *file, int line, const struct expression_case *parsed,
+	uint32_t put_in, const char *how)
+{
+	struct text found = {0};
+	case_run(parsed, put_in, &found);
+	if (strcmp(text_string(&found), parsed->result) != 0)
+		fail_msg("%s:%d: %s, %s\n  expected %s\n  found    %s", file, line,
+			parsed->expression, how, parsed->result, text_string(&found));
+	text_release(&found);
+}
+
+static void run_file(const char *name, int least)
+{
+	struct text content = {0};
+	struct error err = {0};
+	char path[256];
+	int line_number = 0, count = 0;
+	snprintf(path, sizeof(path), TEST_DATA "/space/%s", name);
+	if (file_read(path, &content, &err) != STATUS_OK)
+		fail_msg("%s", err.message);
+	char *rest = content.data;
+	for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+		struct expression_case parsed;
+		line_number++;
+		if (!case_parse(line, &parsed))
+			continue;
+		count++;
+		expect_result(name, line_number, &parsed, 0, "names as they are");
+		expect_result(name, line_number, &parsed, UINT32_MAX, "all names put in");
+		expect_result(name, line_number, &parsed, 0x55555555, "some names put in");
+		expect_result(name, line_number, &parsed, 0xaaaaaaaa, "the other names put in");
+		name_table_release(&parsed.names);
+	}
+	text_release(&content);
+	assert_true(count >= least);
+}
+
+static void test_arithmetic(void **state)
+{
+	(void)state;
+	run_file("arithmetic.txt", 900);
+}
+
+static void test_grammar(void **state)
+{
+	(void)state;
+	run_file("grammar.txt", 280);
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	run_file("random.txt", 140);
+}
+
+static void test_syntax_errors(void **state)
+{
+	(void)state;
+	run_file("syntax_errors.txt", 130);
+}
+
+static void test_run_errors(void **state)
+{
+	(void)state;
+	run_file("run_errors.txt", 100);
+}
+
+/* ---- by hand ---- */
+static struct expression *compiled(const char *text, const struct name_table *names)
+{
+	struct expression *expression;
+	struct error err = {0};
+	if (expression_compile(text, "here", names, &expression, &err) != STATUS_OK)
+		fail_msg("%s: %s", text, err.message);
+	return expression;
+}
+
+static void expect_slots(const struct name_table *names, const char *text, const char *slots)
+{
+	struct expression *expression = compiled(text, names);
+	struct text found = {0};
+	size_t count;
+	const int *read = expression_slots(expression, &count);
+	for (size_t i = 0; i < count; i++)
+		text_appendf(&found, "%d ", read[i]);
+	assert_string_equal(text_string(&found), slots);
+	text_release(&found);
+	expression_free(expression);
+}
+
+static void test_slots(void **state)
+{
+	(void)state;
+	const char *names[] = {"a", "b", "c", "d"};
+	const struct name_table table = {.names = names, .count = 4};
+	expect_slots(&table, "1 + 2", "");
+	expect_slots(&table, "d*b + d", "1 3 ");
+	expect_slots(&table, "[c for b in [a, d]]", "0 2 3 ");
+	expect_slots(&table, "[a for a in range(3)]", "");
+	/* what cannot be reached is not read */
+	expect_slots(&table, "a if 1 < 2 else b", "0 ");
+	expect_slots(&table, "False and a or c", "2 ");
+}
+
+static void test_optional(void **state)
+{
+	(void)state;
+	const char *names[] = {"a"};
+	const struct name_table table = {.names = names, .count = 1};
+	struct expression *expression;
+	struct error err = {0};
+	assert_int_equal(expression_compile_optional("a + WM", "here", &table, &expression, &err),
+		STATUS_OK);
+	assert_null(expression);
+	assert_int_equal(
+		expression_compile_optional("a + 1", "here", &table, &expression, &err), STATUS_OK);
+	assert_non_null(expression);
+	assert_string_equal(expression_text(expression), "a + 1");
+	assert_string_equal(expression_where(expression), "here");
+	expression_free(expression);
+	assert_int_equal(expression_compile_optional("a +", "here", &table, &expression, &err),
+		STATUS_BAD_INPUT);
+	assert_string_equal(err.message, "here: column 4: expected a value, found the end");
+}
+
+static void test_conversions(void **state)
+{
+	(void)state;
+	const char *names[] = {"a"};
+	const struct name_table table = {.names = names, .count = 1};
+	struct expression *expression = compiled("a", &table);
+	struct error err = {0};
+	struct value a = value_real(64);
+	int64_t integer = 0;
+	double real = 0;
+	const char *string = NULL;
+	bool truth = false;
+	assert_int_equal(expression_int(expression, &a, &integer, &err), STATUS_OK);
+	assert_int_equal(integer, 64);
+	a = value_bool(true);
+	assert_int_equal(expression_int(expression, &a, &integer, &err), STATUS_OK);
+	assert_int_equal(integer, 1);
+	assert_int_equal(expression_real(expression, &a, &real, &err), STATUS_OK);
+	assert_true(real == 1);
+	a = value_string("bf16");
+	assert_int_equal(expression_string(expression, &a, &string, &err), STATUS_OK);
+	assert_string_equal(string, "bf16");
+	assert_int_equal(expression_test(expression, &a, &truth, &err), STATUS_OK);
+	assert_true(truth);
+	assert_int_equal(expression_int(expression, &a, &integer, &err), STATUS_BAD_INPUT);
+	assert_string_equal(err.message, "here: column 1: expected an integer, found a string");
+	assert_int_equal(expression_real(expression, &a, &real, &err), STATUS_BAD_INPUT);
+	assert_string_equal(err.message, "here: column 1: expected a number, found a string");
+	for (size_t i = 0; i < 3; i++) {
+		const double refused[] = {64.5, 0x1p63, -0x1.8p63};
+		a = value_real(refused[i]);
+		assert_int_equal(expression_int(expression, &a, &integer, &err), STATUS_BAD_INPUT);
+	}
+	a = value_int(3);
+	assert_int_equal(expression_string(expression, &a, &string, &err), STATUS_BAD_INPUT);
+	assert_string_equal(err.message, "here: column 1: expected a string, found 3");
+	/* lists come from expressions only */
+	struct value_list list = {0};
+	a = (struct value){.type = VALUE_LIST, .list = &list};
+	assert_int_equal(expression_test(expression, &a, &truth, &err), STATUS_BAD_INPUT);
+	expression_free(expression);
+}
+
+static void test_specialise(void **state)
+{
+	(void)state;
+	const char *names[] = {"dtype", "BM"};
+	const struct name_table table = {.names = names, .count = 2};
+	struct expression *expression =
+		compiled("dtype == 'fp32' or BM % 16 == 0 and 1 // 0", &table);
+	struct value known[2] = {value_string("fp32")}, value;
+	struct expression *special = expression_specialise(expression, known);
+	assert_true(expression_constant(special, &value));
+	assert_true(value.type == VALUE_BOOL && value.boolean);
+	expression_free(special);
+	known[0] = value_string("bf16");
+	special = expression_specialise(expression, known);
+	assert_false(expression_constant(special, &value));
+	/* what fails is kept to fail when it is reached */
+	struct error err = {0};
+	bool truth;
+	known[1] = value_int(8);
+	assert_int_equal(expression_test(special, known, &truth, &err), STATUS_OK);
+	assert_false(truth);
+	known[1] = value_int(32);
+	assert_int_equal(expression_test(special, known, &truth, &err), STATUS_BAD_INPUT);
+	expression_free(special);
+	expression_free(expression);
+}
+
+/* text, `count` times what repeats, rest */
+static char *repeated(const char *text, const char *repeats, int count, const char *rest)
+{
+	struct text whole = {0};
+	text_append(&whole, text);
+	for (int i = 0; i < count; i++)
+		text_append(&whole, repeats);
+	text_append(&whole, rest);
+	return text_detach(&whole);
+}
+
+/* message: NULL: the text compiles */
+static void expect_limit(char *text, const char *message)
+{
+	const struct name_table table = {0};
+	struct expression *expression = NULL;
+	struct error err = {0};
+	enum status status = expression_compile(text, "here", &table, &expression, &err);
+	assert_int_equal(status, message ? STATUS_BAD_INPUT : STATUS_OK);
+	if (message)
+		assert_string_equal(err.message, message);
+	expression_free(expression);
+	free(text);
+}
+
+static void test_limits(void **state)
+{
+	(void)state;
+	expect_limit(repeated("1", " ", 65535, ""), NULL);
+	expect_limit(repeated("1", " ", 65536, ""),
+		"here: expected an expression of at most 65536 characters, found 65537");
+	expect_limit(repeated("", "(", 65000, ""),
+		"here: column 101: expected at most 100 levels of nesting, found more");
+	expect_limit(repeated("", "[", 65000, ""),
+		"here: column 101: expected at most 100 levels of nesting, found more");
+	expect_limit(repeated("", "-", 65000, "1"),
+		"here: column 100: expected at most 100 levels of nesting, found more");
+	expect_limit(repeated("", "not ", 16000, "1"),
+		"here: column 397: expected at most 100 levels of nesting, found more");
+	expect_limit(repeated("1", "**1", 20000, ""),
+		"here: column 299: expected at most 100 levels of nesting, found more");
+	expect_limit(repeated("1", " if 1 else 1", 5000, ""),
+		"here: column 1201: expected at most 100 levels of nesting, found more");
+	expect_limit(repeated("1", "+1", 999, ""), NULL);
+	expect_limit(repeated("1", "+1", 1000, ""),
+		"here: column 2000: expected at most 1000 operators in a row, found more");
+	/* these are one node each, however long */
+	expect_limit(repeated("1", " and 1", 10000, ""), NULL);
+	expect_limit(repeated("1", "<1", 10000, ""), NULL);
+	expect_limit(repeated("[1", ",1", 30000, "]"), NULL);
+}
+
+static void test_bounded_time(void **state)
+{
+	(void)state;
+	const char *const slow[] = {
+		"[0 for i in range(65536) for j in range(65536) for k in range(65536) if 0]",
+		"[0 for i in range(60000) if i in [60001]*0] if 0 else [0 for i in range(60000) if "
+		"-1 in [j for j in range(60000)]]",
+		"[1 for x in [[i for i in range(60000)]] for j in range(60000) if -1 in x]",
+		"[1 for x in [[i for i in range(60000)]] for j in range(60000) if x == x if 0]",
+		"[1 for x in [[i for i in range(60000)]] for j in range(60000) if max(x) < 0]",
+		"[[a, a, a, a] for a in [[b, b, b, b] for b in [[c, c, c, c] for c in [[d, d, d, "
+		"d] "
+		"for d in [[e, e, e, e] for e in [[f, f, f, f] for f in [[1, 2, 3, 4]]]]]]]]",
+	};
+	const struct name_table table = {0};
+	double start = clock_seconds();
+	for (size_t i = 0; i < ARRAY_COUNT(slow); i++) {
+		struct expression *expression;
+		struct error err = {0};
+		struct value value;
+		if (expression_compile(slow[i], "here", &table, &expression, &err) != STATUS_OK)
+			continue;
+		/* it ends, well or not, and can be evaluated again */
+		for (int turn = 0; turn < 2; turn++)
+			if (!expression_evaluate(expression, NULL, &value, &err))
+				assert_int_equal(value.type, VALUE_LIST);
+		expression_free(expression);
+	}
+	assert_true(clock_seconds() - start < 30);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_true(name_is_valid("BM"));
+	assert_true(name_is_valid("_x9"));
+	assert_true(name_is_valid("min"));
+	const char *const refused[] = {
+		"", "9x", "a b", "a-b", "and", "True", "a ", " a", "\xc3\xbc", "a.b", "'a'", "1"};
+	for (size_t i = 0; i < ARRAY_COUNT(refused); i++)
+		assert_false(name_is_valid(refused[i]));
+	struct name_table table = {0};
+	assert_int_equal(name_table_find(&table, "a"), NAME_UNKNOWN);
+	assert_int_equal(name_table_add(&table, "a"), 0);
+	assert_int_equal(name_table_add(&table, "b"), 1);
+	assert_int_equal(name_table_find(&table, "b"), 1);
+	name_table_release(&table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arithmetic),
+		cmocka_unit_test(test_grammar),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_syntax_errors),
+		cmocka_unit_test(test_run_errors),
+		cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_optional),
+		cmocka_unit_test(test_conversions),
+		cmocka_unit_test(test_specialise),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_bounded_time),
+		cmocka_unit_test(test_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
