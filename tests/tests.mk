@@ -43,10 +43,10 @@ $(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(wildcard tests/faults/*.h)
 	$(Q)if [ -n "$(fault_driver_sources)" ]; then \
 		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $(fault_driver_sources) -lm -lpthread; \
 	else touch $@; fi
-$(OUT)/faults/libnvrtc.so.13: $(wildcard tests/faults/fake_nvrtc.c) | packages
+$(OUT)/faults/libnvrtc.so.13: $(wildcard tests/faults/fake_nvrtc.c) $(wildcard tests/faults/*.h) | packages
 	@mkdir -p $(@D)
 	$(Q)if [ -n "$^" ]; then \
-		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libnvrtc.so.13 -o $@ $^; \
+		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libnvrtc.so.13 -o $@ $(filter %.c,$^); \
 	else touch $@; fi
 
 .PHONY: packages packages-test

@@ -22,7 +22,7 @@ void text_append(struct text *text, const char *string);
 void text_append_bytes(struct text *text, const void *data, size_t size);
 void text_append_char(struct text *text, char c);
 void text_appendf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
-void text_append_args(struct text *text, const char *format, va_list args);
+void text_append_args(struct text *text, const char *format, va_list args) PRINTF_LIKE(2, 0);
 void text_clear(struct text *text);               /* empties it, keeps the memory */
 const char *text_string(const struct text *text); /* "" while empty */
 char *text_detach(struct text *text); /* never NULL; the caller frees it; text is empty */

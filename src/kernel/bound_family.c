@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "kernel/bound_model.h"
 #include "kernel/candidate.h"
 #include "kernel/family.h"
 
@@ -101,6 +102,8 @@ enum status family_bind(const struct family *family, const struct problem *probl
 	status = build_space(family, where, made->space, err);
 	if (status == STATUS_OK)
 		status = space_bind(made->space, fixed, err);
+	if (status == STATUS_OK)
+		status = bound_model_new(family, problem, fixed, &made->model, err);
 	free(fixed);
 	if (status != STATUS_OK) {
 		bound_family_free(made);
@@ -114,6 +117,7 @@ void bound_family_free(struct bound_family *bound)
 {
 	if (!bound)
 		return;
+	bound_model_free(bound->model);
 	space_free(bound->space);
 	free(bound);
 }

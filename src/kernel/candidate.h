@@ -21,6 +21,7 @@ struct bound_family {
 	const struct problem *problem;
 	const struct device_spec *device;
 	struct space *space; /* owned, bound to the problem and the device */
+	struct bound_model *model; /* owned; kernel/bound_model.h */
 };
 
 /* Whether the family's `requires` hold; if not, why (the first false expression) in why_not

@@ -52,8 +52,7 @@ static enum status plan_tensor_maps(const struct family *family, const struct va
 	struct plan *plan, struct error *err)
 {
 	plan->tensor_map_count = family->tensor_map_count;
-	plan->tensor_maps =
-		memory_zeroed(family->tensor_map_count + 1, sizeof(*plan->tensor_maps));
+	plan->tensor_maps = memory_zeroed(family->tensor_map_count + 1, sizeof(*plan->tensor_maps));
 	for (size_t i = 0; i < family->tensor_map_count; i++) {
 		const struct tensor_map *map = &family->tensor_maps[i];
 		struct plan_tensor_map *result = &plan->tensor_maps[i];
@@ -78,8 +77,7 @@ static enum status plan_arguments(const struct launch *launch, const struct valu
 	struct plan_launch *result, struct error *err)
 {
 	result->argument_count = launch->arguments.count;
-	result->arguments =
-		memory_zeroed(launch->arguments.count + 1, sizeof(*result->arguments));
+	result->arguments = memory_zeroed(launch->arguments.count + 1, sizeof(*result->arguments));
 	for (size_t i = 0; i < launch->arguments.count; i++) {
 		enum status status = argument_evaluate(
 			&launch->arguments.items[i], slots, &result->arguments[i], err);
@@ -91,8 +89,7 @@ static enum status plan_arguments(const struct launch *launch, const struct valu
 }
 
 static enum status plan_launch(const struct bound_family *bound, const struct launch *launch,
-	const struct value *slots, const int *units, struct plan_launch *result,
-	struct error *err)
+	const struct value *slots, const int *units, struct plan_launch *result, struct error *err)
 {
 	struct launch_shape shape;
 	enum status status = launch_shape_evaluate(launch, slots, bound->device, &shape, err);
@@ -112,7 +109,7 @@ static enum status plan_launch(const struct bound_family *bound, const struct la
 }
 
 static enum status plan_launches(const struct bound_family *bound, const struct value *slots,
-	const int *units, const int *maps, struct plan *plan, struct error *err)
+	const int *units, struct plan *plan, struct error *err)
 {
 	const struct family *family = bound->family;
 

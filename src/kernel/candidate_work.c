@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernel/bound_model.h"
 #include "kernel/candidate.h"
-#include "kernel/evaluate.h"
 #include "kernel/family.h"
 
 enum {
@@ -15,10 +15,11 @@ enum {
 	REGS_MOST = 255
 };
 
-static enum status launch_work(const struct bound_family *bound, const struct launch *launch,
-	struct value *values, const struct plan_buffer *tensors, struct launch_work *work,
-	struct error *err)
+static enum status launch_work(const struct bound_family *bound, size_t index, struct value *values,
+	struct launch_work *work, struct error *err)
 {
+	const struct bound_model *model = bound->model;
+	const struct launch *launch = &model->launches[index];
 	struct launch_shape shape;
 	int64_t regs;
 	enum status status = launch_shape_evaluate(launch, values, bound->device, &shape, err);
@@ -37,52 +38,46 @@ static enum status launch_work(const struct bound_family *bound, const struct la
 	work->regs_estimate = regs < REGS_LEAST  ? REGS_LEAST
 			      : regs > REGS_MOST ? REGS_MOST
 						 : (int32_t)regs;
-	return model_evaluate(&launch->model, bound->family, values, tensors, work, err);
+	return model_evaluate(&launch->model, values,
+		scope_extra_slot(&bound->family->scope, EXTRA_LANE), model->tensors,
+		model->memos[index], work, err);
 }
 
-static enum status fill_problem(const struct bound_family *bound, const struct value *slots,
-	struct work *work, struct error *err)
+static enum status sum_workspaces(const struct bound_model *model, const struct value *values,
+	uint64_t *workspace_bytes, struct error *err)
 {
-	const struct family *family = bound->family;
-	enum status status = problem_flop(bound->problem, &work->flop, err);
+	for (size_t i = 0; i < model->workspace_count; i++) {
+		int64_t bytes;
+		enum status status = expression_int(model->workspace_bytes[i], values, &bytes, err);
 
-	if (status == STATUS_OK)
-		status = problem_min_bytes(bound->problem, &work->min_bytes, err);
-	for (size_t i = 0; i < family->workspace_count && status == STATUS_OK; i++) {
-		struct plan_buffer buffer;
-
-		status = workspace_evaluate(&family->workspaces[i], slots, &buffer, err);
-		if (status == STATUS_OK)
-			work->workspace_bytes += buffer.bytes;
+		if (status != STATUS_OK)
+			return status;
+		if (bytes > 0)
+			*workspace_bytes += (uint64_t)bytes;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status candidate_work(const struct bound_family *bound, const struct value *slots,
 	struct work *work, struct error *err)
 {
-	const struct family *family = bound->family;
-	struct value *values = memory_copy(slots, family->scope.count * sizeof(*values));
-	struct plan_buffer *tensors =
-		memory_zeroed(family->operation->tensor_count, sizeof(*tensors));
+	const struct bound_model *model = bound->model;
+	struct value *values = memory_copy(slots, bound->family->scope.count * sizeof(*values));
 	enum status status;
 
-	*work = (struct work){0};
-	work->launches = memory_zeroed(family->launch_count + 1, sizeof(*work->launches));
-	status = fill_problem(bound, slots, work, err);
-	if (status == STATUS_OK)
-		status = operation_tensors_evaluate(family->operation, slots, tensors, err);
-	for (size_t i = 0; i < family->launch_count && status == STATUS_OK; i++) {
+	*work = (struct work){.flop = model->flop, .min_bytes = model->min_bytes};
+	work->launches = memory_zeroed(model->launch_count, sizeof(*work->launches));
+	status = sum_workspaces(model, values, &work->workspace_bytes, err);
+	for (size_t i = 0; i < model->launch_count && status == STATUS_OK; i++) {
 		bool is_active;
 
-		status = launch_is_active(&family->launches[i], values, &is_active, err);
+		status = launch_is_active(&model->launches[i], values, &is_active, err);
 		if (status == STATUS_OK && is_active)
-			status = launch_work(bound, &family->launches[i], values, tensors,
-				&work->launches[work->launch_count++], err);
+			status = launch_work(
+				bound, i, values, &work->launches[work->launch_count++], err);
 	}
 	if (status != STATUS_OK)
 		work_release(work);
-	free(tensors);
 	free(values);
 	return status;
 }

@@ -122,8 +122,8 @@ static int find_parameter(const struct bound_family *bound, const char *name, st
 }
 
 /* "BM=128" */
-static enum status parse_piece(const struct bound_family *bound, char *piece,
-	struct value *values, bool *given, struct error *err)
+static enum status parse_piece(const struct bound_family *bound, char *piece, struct value *values,
+	bool *given, struct error *err)
 {
 	char *equals = strchr(piece, '=');
 	int parameter;

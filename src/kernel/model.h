@@ -6,12 +6,14 @@
 #define KERNEL_MODEL_H
 
 #include "kernel/tensor.h"
+#include "kernel/lane_addresses.h"
 #include "kernel/work.h"
 
 struct model_access {
 	const char *name;
 	enum pipe pipe;
 	struct expression *width_bytes, *address, *bytes, *when; /* address reads `lane` */
+	struct lane_addresses *lanes;
 };
 
 struct model_tile {
@@ -45,10 +47,11 @@ struct family;
 enum status model_read(const struct json_at *at, const struct family *family, struct model *model,
 	struct error *err);
 void model_release(struct model *model);
-/* Fills everything but the launch's shape. values: of all slots; the slot of `lane` is changed.
- * tensors: the problem's, evaluated. */
-enum status model_evaluate(const struct model *model, const struct family *family,
-	struct value *values, const struct plan_buffer *tensors, struct launch_work *work,
+struct access_memo;
+/* Fills everything but the launch's shape. values: of all slots; that of `lane` (lane_slot) is
+ * changed. tensors: the problem's, evaluated. memos: one per access. */
+enum status model_evaluate(const struct model *model, struct value *values, size_t lane_slot,
+	const struct plan_buffer *tensors, struct access_memo *memos, struct launch_work *work,
 	struct error *err);
 
 #endif

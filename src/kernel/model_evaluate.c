@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "kernel/family.h"
+#include "kernel/bound_model.h"
+#include "kernel/model.h"
 #include "kernel/schedule_name.h"
 
 /* A number that is finite and not negative; NULL leaves *result as it is. */
@@ -74,8 +75,33 @@ static enum status evaluate_count(const struct expression *expression, const str
 	return STATUS_OK;
 }
 
+static enum status evaluate_addresses(const struct model_access *access, struct value *values,
+	size_t lane_slot, struct access_memo *memo, uint32_t *address, struct error *err)
+{
+	struct memo_entry *entry = access_memo_find(memo, values);
+	enum status status = STATUS_OK;
+
+	for (int i = 0; i < WORK_LANES && !(entry && entry->used); i++) {
+		int64_t number;
+
+		values[lane_slot] = value_int(i);
+		status = evaluate_count(access->address, values, 0, UINT32_MAX, &number, err);
+		if (status != STATUS_OK)
+			return status;
+		address[i] = (uint32_t)number;
+	}
+	if (entry && entry->used)
+		memcpy(address, entry->address, sizeof(entry->address));
+	else if (entry)
+		memcpy(entry->address, address, sizeof(entry->address));
+	if (entry)
+		entry->used = true;
+	return STATUS_OK;
+}
+
 static enum status evaluate_access(const struct model_access *access, struct value *values,
-	struct value *lane, struct work_smem_access *result, struct error *err)
+	size_t lane_slot, struct access_memo *memo, struct work_smem_access *result,
+	struct error *err)
 {
 	int64_t number;
 	enum status status = evaluate_count(access->width_bytes, values, 1, 16, &number, err);
@@ -86,12 +112,9 @@ static enum status evaluate_access(const struct model_access *access, struct val
 	result->pipe = access->pipe;
 	result->width_bytes = (uint32_t)number;
 	status = evaluate_amount(access->bytes, values, &result->bytes_per_step, err);
-	for (int i = 0; i < WORK_LANES && status == STATUS_OK; i++) {
-		*lane = value_int(i);
-		status = evaluate_count(access->address, values, 0, UINT32_MAX, &number, err);
-		result->address[i] = (uint32_t)number;
-	}
-	return status;
+	if (status != STATUS_OK)
+		return status;
+	return evaluate_addresses(access, values, lane_slot, memo, result->address, err);
 }
 
 static enum status test_when(
@@ -101,18 +124,18 @@ static enum status test_when(
 	return when ? expression_test(when, values, holds, err) : STATUS_OK;
 }
 
-static enum status evaluate_accesses(const struct model *model, const struct family *family,
-	struct value *values, struct launch_work *work, struct error *err)
+static enum status evaluate_accesses(const struct model *model, struct value *values,
+	size_t lane_slot, struct access_memo *memos, struct launch_work *work, struct error *err)
 {
-	struct value *lane = &values[scope_extra_slot(&family->scope, EXTRA_LANE)];
-
-	work->smem_accesses = memory_zeroed(model->access_count + 1, sizeof(*work->smem_accesses));
+	if (model->access_count == 0)
+		return STATUS_OK;
+	work->smem_accesses = memory_zeroed(model->access_count, sizeof(*work->smem_accesses));
 	for (size_t i = 0; i < model->access_count; i++) {
 		bool holds;
 		enum status status = test_when(model->accesses[i].when, values, &holds, err);
 
 		if (status == STATUS_OK && holds)
-			status = evaluate_access(&model->accesses[i], values, lane,
+			status = evaluate_access(&model->accesses[i], values, lane_slot, &memos[i],
 				&work->smem_accesses[work->smem_access_count++], err);
 		if (status != STATUS_OK)
 			return status;
@@ -146,7 +169,9 @@ static enum status evaluate_tile(const struct model_tile *tile, const struct val
 static enum status evaluate_tiles(const struct model *model, const struct value *values,
 	const struct plan_buffer *tensors, struct launch_work *work, struct error *err)
 {
-	work->tiles = memory_zeroed(model->tile_count + 1, sizeof(*work->tiles));
+	if (model->tile_count == 0)
+		return STATUS_OK;
+	work->tiles = memory_zeroed(model->tile_count, sizeof(*work->tiles));
 	for (size_t i = 0; i < model->tile_count; i++) {
 		const struct model_tile *tile = &model->tiles[i];
 		bool holds;
@@ -190,8 +215,8 @@ static enum status evaluate_numbers(const struct model *model, const struct valu
 	return evaluate_amount(model->steps_max, values, &work->steps_max, err);
 }
 
-enum status model_evaluate(const struct model *model, const struct family *family,
-	struct value *values, const struct plan_buffer *tensors, struct launch_work *work,
+enum status model_evaluate(const struct model *model, struct value *values, size_t lane_slot,
+	const struct plan_buffer *tensors, struct access_memo *memos, struct launch_work *work,
 	struct error *err)
 {
 	enum status status = evaluate_numbers(model, values, work, err);
@@ -208,7 +233,7 @@ enum status model_evaluate(const struct model *model, const struct family *famil
 	if (status == STATUS_OK)
 		status = evaluate_pipes(&model->epilogue, values, work->epilogue, err);
 	if (status == STATUS_OK)
-		status = evaluate_accesses(model, family, values, work, err);
+		status = evaluate_accesses(model, values, lane_slot, memos, work, err);
 	if (status == STATUS_OK)
 		status = evaluate_tiles(model, values, tensors, work, err);
 	return status;

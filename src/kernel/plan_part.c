@@ -211,6 +211,12 @@ enum status plan_buffer_from_json(
 	return json_member_double(at, "fill_high", &buffer->fill_high, err);
 }
 
+/* A map has one stride less than it has dimensions; an absent one has none. */
+static size_t outer_rank(size_t rank)
+{
+	return rank ? rank - 1 : 0;
+}
+
 struct json *plan_tensor_map_to_json(const struct plan_tensor_map *map)
 {
 	struct json *object = json_new_object();
@@ -219,7 +225,7 @@ struct json *plan_tensor_map_to_json(const struct plan_tensor_map *map)
 	json_put_int(object, "buffer", map->buffer);
 	json_put_string(object, "dtype", dtype_name(map->dtype));
 	json_put(object, "dims", numbers_to_json(map->dims, map->rank));
-	json_put(object, "strides", numbers_to_json(map->strides, map->rank ? map->rank - 1 : 0));
+	json_put(object, "strides", numbers_to_json(map->strides, outer_rank(map->rank)));
 	json_put(object, "box", numbers_u32_to_json(map->box, map->rank));
 	json_put_int(object, "swizzle_bytes", map->swizzle_bytes);
 	json_put_int(object, "l2_promotion_bytes", map->l2_promotion_bytes);
@@ -234,10 +240,10 @@ enum status plan_tensor_map_from_json(
 	if (read_plan_name(at, map->name, err) != STATUS_OK ||
 		read_u32(at, "buffer", &map->buffer, err) != STATUS_OK ||
 		read_dtype(at, &map->dtype, err) != STATUS_OK ||
-		read_numbers(at, "dims", 1, TENSOR_MAP_RANK_MAX, map->dims, &rank, err) !=
+		read_numbers(at, "dims", 0, TENSOR_MAP_RANK_MAX, map->dims, &rank, err) !=
 			STATUS_OK ||
-		read_numbers(at, "strides", rank - 1, rank - 1, map->strides, &strides, err) !=
-			STATUS_OK ||
+		read_numbers(at, "strides", outer_rank(rank), outer_rank(rank), map->strides,
+			&strides, err) != STATUS_OK ||
 		read_numbers_u32(at, "box", rank, map->box, err) != STATUS_OK ||
 		read_u32(at, "swizzle_bytes", &map->swizzle_bytes, err) != STATUS_OK ||
 		read_u32(at, "l2_promotion_bytes", &map->l2_promotion_bytes, err) != STATUS_OK)

@@ -3,15 +3,11 @@
  * Strategy `exhaustive`: every candidate that can run, fastest prediction first, so that an
  * interrupted run has seen what matters. Takes no notice of the budget.
  */
-#include "base/memory.h"
 #include "search/order.h"
 
 static void *exhaustive_open(const struct search_view *view)
 {
-	struct walk *walk = memory_zeroed(1, sizeof(*walk));
-
-	walk->candidates = order_by_prediction(view, &walk->count);
-	return walk;
+	return walk_new(view);
 }
 
 const struct strategy strategy_exhaustive = {

@@ -42,6 +42,7 @@ struct guided {
 	struct pool pool;
 	size_t *favourites, favourite_count, favourite_next;
 	size_t order_next;
+	bool *told;
 	size_t in_flight, told_count;
 	struct elite elite[ELITE]; /* fastest first */
 	size_t elite_count;
@@ -72,6 +73,7 @@ static void *guided_open(const struct search_view *view)
 	guided->view = view;
 	pool_init(&guided->pool, view);
 	favourites_choose(guided);
+	guided->told = memory_zeroed(view->count + 1, sizeof(*guided->told));
 	return guided;
 }
 
@@ -81,15 +83,18 @@ static void guided_close(void *state)
 
 	pool_release(&guided->pool);
 	free(guided->favourites);
+	free(guided->told);
 	free(guided);
 }
 
 static bool next_favourite(struct guided *guided, size_t *candidate)
 {
-	if (guided->favourite_next == guided->favourite_count)
-		return false;
-	*candidate = guided->favourites[guided->favourite_next++];
-	return true;
+	while (guided->favourite_next < guided->favourite_count) {
+		*candidate = guided->favourites[guided->favourite_next++];
+		if (!guided->pool.asked[*candidate])
+			return true;
+	}
+	return false;
 }
 
 static bool next_in_order(struct guided *guided, size_t *candidate)
@@ -194,15 +199,24 @@ static void elite_offer(struct guided *guided, size_t candidate, double time_us)
 static void guided_tell(void *state, size_t candidate, double time_us)
 {
 	struct guided *guided = state;
+	struct pool *pool = &guided->pool;
 
-	guided->in_flight--;
+	if (guided->told[candidate])
+		return;
+	guided->told[candidate] = true;
+	if (!isfinite(guided->view->predicted_us[candidate]))
+		return; /* nothing to compare with, and never asked for */
+	if (pool->asked[candidate])
+		guided->in_flight--;
+	else
+		pool_ask(pool, candidate); /* known from an earlier run */
 	guided->told_count++;
-	pool_tell(&guided->pool, candidate, time_us);
+	pool_tell(pool, candidate, time_us);
 	if (isfinite(time_us))
 		elite_offer(guided, candidate, time_us);
 	if (guided->told_count % REFRESH_EVERY == 0) {
-		pool_update(&guided->pool);
-		pool_refresh(&guided->pool, REFRESH_COUNT);
+		pool_update(pool);
+		pool_refresh(pool, REFRESH_COUNT);
 	}
 }
 

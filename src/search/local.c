@@ -21,7 +21,7 @@ struct local {
 	struct neighbourhood neighbourhood;
 	size_t *order;
 	size_t order_count, order_next;
-	bool *asked;
+	bool *asked, *told;
 	size_t asked_count, in_flight;
 
 	size_t queue[NEIGHBOURS_MAX]; /* still to be asked around `here` */
@@ -40,6 +40,7 @@ static void *local_open(const struct search_view *view)
 	neighbourhood_init(&local->neighbourhood, view);
 	local->order = order_by_prediction(view, &local->order_count);
 	local->asked = memory_zeroed(view->count + 1, sizeof(*local->asked));
+	local->told = memory_zeroed(view->count + 1, sizeof(*local->told));
 	local->best_us = INFINITY;
 	return local;
 }
@@ -51,6 +52,7 @@ static void local_close(void *state)
 	neighbourhood_release(&local->neighbourhood);
 	free(local->order);
 	free(local->asked);
+	free(local->told);
 	free(local);
 }
 
@@ -107,18 +109,30 @@ static enum ask_result local_ask(void *state, size_t *candidate)
 			return ASK_WAIT;
 		local_step(local);
 	}
-	if (local->queue_next == local->queue_count)
+	for (;;) {
+		while (local->queue_next < local->queue_count) {
+			const size_t next = local->queue[local->queue_next++];
+
+			if (!local->asked[next])
+				return local_take(local, next, candidate);
+		}
 		local_start(local);
-	if (local->queue_next == local->queue_count)
-		return ASK_DONE;
-	return local_take(local, local->queue[local->queue_next++], candidate);
+		if (local->queue_count == 0)
+			return ASK_DONE;
+	}
 }
 
 static void local_tell(void *state, size_t candidate, double time_us)
 {
 	struct local *local = state;
 
-	local->in_flight--;
+	if (local->told[candidate])
+		return;
+	if (local->asked[candidate])
+		local->in_flight--;
+	else
+		local->asked_count++; /* known from an earlier run */
+	local->asked[candidate] = local->told[candidate] = true;
 	if (time_us < local->best_us) {
 		local->best_us = time_us;
 		local->best = candidate;

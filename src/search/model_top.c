@@ -2,14 +2,12 @@
  *
  * Strategy `model_top`: the candidates with the fastest predictions, as many as the budget allows.
  */
-#include "base/memory.h"
 #include "search/order.h"
 
 static void *model_top_open(const struct search_view *view)
 {
-	struct walk *walk = memory_zeroed(1, sizeof(*walk));
+	struct walk *walk = walk_new(view);
 
-	walk->candidates = order_by_prediction(view, &walk->count);
 	if (walk->count > view->budget)
 		walk->count = view->budget;
 	return walk;

@@ -81,21 +81,33 @@ size_t *order_by_prediction(const struct search_view *view, size_t *count)
 	return candidates;
 }
 
+struct walk *walk_new(const struct search_view *view)
+{
+	struct walk *walk = memory_zeroed(1, sizeof(*walk));
+
+	walk->candidates = order_by_prediction(view, &walk->count);
+	walk->told = memory_zeroed(view->count + 1, sizeof(*walk->told));
+	return walk;
+}
+
 enum ask_result walk_ask(void *state, size_t *candidate)
 {
 	struct walk *walk = state;
 
-	if (walk->next >= walk->count)
-		return ASK_DONE;
-	*candidate = walk->candidates[walk->next++];
-	return ASK_CANDIDATE;
+	while (walk->next < walk->count) {
+		*candidate = walk->candidates[walk->next++];
+		if (!walk->told[*candidate])
+			return ASK_CANDIDATE;
+	}
+	return ASK_DONE;
 }
 
 void walk_tell(void *state, size_t candidate, double time_us)
 {
-	(void)state;
-	(void)candidate;
+	struct walk *walk = state;
+
 	(void)time_us;
+	walk->told[candidate] = true;
 }
 
 void walk_close(void *state)
@@ -103,5 +115,6 @@ void walk_close(void *state)
 	struct walk *walk = state;
 
 	free(walk->candidates);
+	free(walk->told);
 	free(walk);
 }

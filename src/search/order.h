@@ -18,13 +18,16 @@ void order_sort(size_t *candidates, size_t count, const double *keys);
  * rest is in no order. For a few of very many. */
 void order_smallest(size_t *candidates, size_t count, const double *keys, size_t wanted);
 
-/* A list being walked down: what most strategies are. */
+/* A list being walked down: what the simple strategies are. Starts with all candidates that can
+ * run, fastest prediction first. */
 struct walk {
-	size_t *candidates; /* owned */
+	size_t *candidates;
 	size_t count, next;
+	bool *told; /* per candidate: known, not to be asked */
 };
+struct walk *walk_new(const struct search_view *view);
 enum ask_result walk_ask(void *state, size_t *candidate);
-void walk_tell(void *state, size_t candidate, double time_us); /* learns nothing */
-void walk_close(void *state);                                  /* frees the walk itself too */
+void walk_tell(void *state, size_t candidate, double time_us);
+void walk_close(void *state);
 
 #endif

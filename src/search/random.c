@@ -3,17 +3,15 @@
  * Strategy `random`: candidates that can run, in random order, as many as the budget allows. What
  * every other strategy has to beat.
  */
-#include "base/memory.h"
 #include "base/random.h"
 #include "search/order.h"
 
 static void *random_open(const struct search_view *view)
 {
-	struct walk *walk = memory_zeroed(1, sizeof(*walk));
+	struct walk *walk = walk_new(view);
 	struct random_state random;
 
 	random_seed(&random, view->seed);
-	walk->candidates = order_by_prediction(view, &walk->count);
 	random_shuffle(&random, walk->candidates, walk->count);
 	if (walk->count > view->budget)
 		walk->count = view->budget;

@@ -43,7 +43,8 @@ struct strategy {
 	const char *summary;
 	void *(*open)(const struct search_view *view); /* view outlives the strategy */
 	enum ask_result (*ask)(void *state, size_t *candidate);
-	/* time_us: median, or infinite if it failed */
+	/* time_us: median, or infinite if it failed. Also for candidates that were not asked for
+	 * (known from an earlier run): they will not be. */
 	void (*tell)(void *state, size_t candidate, double time_us);
 	void (*close)(void *state);
 };

@@ -1,15 +1,16 @@
-// Panels of a matrix product in shared memory: ROWS rows of WIDTH 16-bit elements cut out of a matrix
-// with any pitch, for kernels that walk along k. Rows are padded by one chunk of 16 bytes, so
-// ldmatrix meets no bank conflict (see row_layout). Plain products of one warp tile follow.
+// Panels of a matrix product in shared memory: ROWS rows of WIDTH 16-bit elements cut out of a
+// matrix with any pitch, for kernels that walk along k. Rows are padded by one chunk of 16 bytes,
+// so ldmatrix meets no bank conflict (see row_layout). Plain products of one warp tile follow.
 #include "attention/element.cuh"
 #include "attention/rows.cuh"
 #include "common/mma.cuh"
 
-// Element (r, c) of the panel is source[r * pitch + c]; what lies outside of valid_rows x valid_columns is
-// zero. Valid columns are a multiple of 8 (or negative: none) and rows start at multiples of 16 bytes.
+// Element (r, c) of the panel is source[r * pitch + c]; what lies outside of valid_rows x
+// valid_columns is zero. Valid columns are a multiple of 8 (or negative: none) and rows start at
+// multiples of 16 bytes.
 template <int WIDTH, int ROWS, int BLOCK_THREADS>
-__device__ __forceinline__ void panel_load(u32 panel, const element_memory *source, i64 pitch,
-	int valid_rows, int valid_columns)
+__device__ __forceinline__ void panel_load(
+	u32 panel, const element_memory *source, i64 pitch, int valid_rows, int valid_columns)
 {
 	constexpr int chunks = WIDTH / 8;
 #pragma unroll
@@ -25,15 +26,15 @@ __device__ __forceinline__ void panel_load(u32 panel, const element_memory *sour
 // A lies as rows of k. B lies as rows of k, one per column (TRANSPOSED), or as rows of columns, one
 // per k. Addresses are those of the warp's first row or column; pitches in bytes.
 template <int ROW_TILES, int COLUMN_TILES, int DEPTH, bool TRANSPOSED>
-__device__ __forceinline__ void panel_multiply(float (&c)[ROW_TILES][COLUMN_TILES][4], u32 a_panel,
-	int a_pitch, u32 b_panel, int b_pitch)
+__device__ __forceinline__ void panel_multiply(
+	float (&c)[ROW_TILES][COLUMN_TILES][4], u32 a_panel, int a_pitch, u32 b_panel, int b_pitch)
 {
 	static_assert(COLUMN_TILES % 2 == 0, "ldmatrix brings operands for 16 columns");
 	int lane = (int)threadIdx.x % 32;
 	u32 a_lane = a_panel + (u32)(lane % 16 * a_pitch + lane / 16 * 16);
-	u32 b_lane = b_panel + (u32)(TRANSPOSED
-		? (lane % 8 + lane / 16 * 8) * b_pitch + lane / 8 % 2 * 16
-		: lane % 16 * b_pitch + lane / 16 * 16);
+	u32 b_lane = b_panel +
+		     (u32)(TRANSPOSED ? (lane % 8 + lane / 16 * 8) * b_pitch + lane / 8 % 2 * 16
+				      : lane % 16 * b_pitch + lane / 16 * 16);
 #pragma unroll
 	for (int k = 0; k < DEPTH; k += 16) {
 		u32 a[ROW_TILES][4];

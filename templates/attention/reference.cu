@@ -1,13 +1,14 @@
-// The reference of attention: one row of the output per block, everything in fp64, one pass over the
-// keys in chunks of 256 with a running maximum. unit = linear index of (batch, head, query).
+// The reference of attention: one row of the output per block, everything in fp64, one pass over
+// the keys in chunks of 256 with a running maximum. unit = linear index of (batch, head, query).
 //
 //   scores     thread t computes the score of key t of the chunk
-//   values     thread t adds up column t % width over every (256 / width)-th key of the chunk; wider
+//   values     thread t adds up column t % width over every (256 / width)-th key of the chunk;
+//   wider
 //              heads take several columns a thread. Columns lie side by side: coalesced.
 #include "attention/element.cuh"
 
 constexpr int threads = 256;
-constexpr int widest = 512;		// of head_dim, see operation.json
+constexpr int widest = 512; // of head_dim, see operation.json
 constexpr int width = head_dim < threads ? head_dim : threads;
 constexpr int key_groups = threads / width;
 constexpr int columns = (head_dim + width - 1) / width;
@@ -23,17 +24,17 @@ __device__ __forceinline__ double block_reduce(double value, double *scratch, bo
 		if ((int)threadIdx.x < half) {
 			double other = scratch[threadIdx.x + half];
 			double mine = scratch[threadIdx.x];
-			scratch[threadIdx.x] = maximum ? (other > mine ? other : mine) : mine + other;
+			scratch[threadIdx.x] =
+				maximum ? (other > mine ? other : mine) : mine + other;
 		}
 		__syncthreads();
 	}
 	return scratch[0];
 }
 
-extern "C" __global__ void __launch_bounds__(threads)
-attention_reference(const element_memory *Q, const element_memory *K, const element_memory *V,
-	const i64 *units, int unit_count, double *expected, int seq_q, int seq_k, int heads,
-	int kv_heads)
+extern "C" __global__ void __launch_bounds__(threads) attention_reference(const element_memory *Q,
+	const element_memory *K, const element_memory *V, const i64 *units, int unit_count,
+	double *expected, int seq_q, int seq_k, int heads, int kv_heads)
 {
 	__shared__ double query[widest], weight[threads], scratch[threads];
 	if ((int)blockIdx.x >= unit_count)
@@ -65,7 +66,7 @@ attention_reference(const element_memory *Q, const element_memory *K, const elem
 		}
 		double chunk_top = block_reduce(score, scratch, true);
 		double now = top > chunk_top ? top : chunk_top;
-		double factor = exp(top - now);		// the first time exp(-inf) = 0
+		double factor = exp(top - now); // the first time exp(-inf) = 0
 		double p = exp(score - now);
 		total = total * factor + block_reduce(p, scratch, false);
 		weight[thread] = p;
@@ -77,8 +78,9 @@ attention_reference(const element_memory *Q, const element_memory *K, const elem
 			sum[c] *= factor;
 			if (thread < key_groups * width && column < head_dim)
 				for (int k = thread / width; k < count; k += key_groups)
-					sum[c] += weight[k]
-						* (double)element::load(values[(first + k) * head_dim + column]);
+					sum[c] += weight[k] *
+						  (double)element::load(
+							  values[(first + k) * head_dim + column]);
 		}
 	}
 	for (int c = 0; c < columns; c++) {
@@ -90,7 +92,8 @@ attention_reference(const element_memory *Q, const element_memory *K, const elem
 			double value = 0.0;
 			for (int group = 0; group < key_groups; group++)
 				value += scratch[group * width + thread];
-			expected[(i64)blockIdx.x * head_dim + column] = total > 0.0 ? value / total : 0.0;
+			expected[(i64)blockIdx.x * head_dim + column] =
+				total > 0.0 ? value / total : 0.0;
 		}
 	}
 }

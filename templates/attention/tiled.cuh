@@ -2,24 +2,25 @@
 // tiles of Q, K, V in 16 bits, of scores S, weights P and output O in shared memory, as well as the
 // running maximum and sum of each row. Any BM and BN.
 //
-// Row i belongs to warp i % 8 in softmax and output, so that these two need no block barrier between.
+// Row i belongs to warp i % 8 in softmax and output, so that these two need no block barrier
+// between.
 #include "attention/element.cuh"
 #include "common/cp_async.cuh"
 
 constexpr int block_threads = 256;
 constexpr int block_warps = block_threads / 32;
-constexpr int row_chunks = head_dim / 8;	// 16-byte chunks of a row of Q, K or V
+constexpr int row_chunks = head_dim / 8; // 16-byte chunks of a row of Q, K or V
 
 // Which block this is: heads one after another, in each the last rows first (under a causal mask
 // they have the most keys).
 struct block_place {
 	int head, kv_head, first_row, valid_rows;
-	int diagonal;		// row i sees keys up to i + diagonal, with `causal`
-	int key_tiles;		// tiles that some row of the block sees
+	int diagonal;  // row i sees keys up to i + diagonal, with `causal`
+	int key_tiles; // tiles that some row of the block sees
 };
 
-__device__ __forceinline__ block_place place_of_block(int seq_q, int seq_k, int heads, int kv_heads,
-	int row_blocks)
+__device__ __forceinline__ block_place place_of_block(
+	int seq_q, int seq_k, int heads, int kv_heads, int row_blocks)
 {
 	block_place place;
 	place.head = (int)blockIdx.x / row_blocks;
@@ -36,8 +37,8 @@ __device__ __forceinline__ block_place place_of_block(int seq_q, int seq_k, int 
 }
 
 // How many keys, counted from `first_key`, row `row` of the block sees (may be negative).
-__device__ __forceinline__ int visible_keys(const block_place &place, int row, int seq_k,
-	int first_key)
+__device__ __forceinline__ int visible_keys(
+	const block_place &place, int row, int seq_k, int first_key)
 {
 	int limit = seq_k;
 	if (causal)
@@ -45,11 +46,10 @@ __device__ __forceinline__ int visible_keys(const block_place &place, int row, i
 	return limit - first_key;
 }
 
-// Where chunk `chunk` of row `row` lies in a tile, in elements. With TWISTED the chunks of a row are
-// exchanged by XOR with bits of the row, as far as the width allows, so that 8 rows read at the same
-// chunk meet different banks; no byte is spent on padding. (wmma reads plain rows only.)
-template <bool TWISTED>
-__device__ __forceinline__ int chunk_place(int row, int chunk)
+// Where chunk `chunk` of row `row` lies in a tile, in elements. With TWISTED the chunks of a row
+// are exchanged by XOR with bits of the row, as far as the width allows, so that 8 rows read at the
+// same chunk meet different banks; no byte is spent on padding. (wmma reads plain rows only.)
+template <bool TWISTED> __device__ __forceinline__ int chunk_place(int row, int chunk)
 {
 	int twist = 0;
 	if constexpr (TWISTED && row_chunks % 8 == 0)
@@ -63,12 +63,13 @@ __device__ __forceinline__ int chunk_place(int row, int chunk)
 
 // ROWS rows from global memory; rows from valid_rows on become zeros.
 template <bool TWISTED, int ROWS>
-__device__ __forceinline__ void tile_load(element_memory *tile, const element_memory *source,
-	int valid_rows)
+__device__ __forceinline__ void tile_load(
+	element_memory *tile, const element_memory *source, int valid_rows)
 {
 	for (int i = (int)threadIdx.x; i < ROWS * row_chunks; i += block_threads) {
 		bool inside = i < valid_rows * row_chunks;
-		cp_async<16>(shared_address(tile + chunk_place<TWISTED>(i / row_chunks, i % row_chunks)),
+		cp_async<16>(
+			shared_address(tile + chunk_place<TWISTED>(i / row_chunks, i % row_chunks)),
 			inside ? source + (i64)i * 8 : source, inside ? 16 : 0);
 	}
 }
@@ -88,7 +89,7 @@ __device__ __forceinline__ float warp_sum(float x)
 }
 
 struct running {
-	float *top;	// maximum per row, in units of exp2
+	float *top; // maximum per row, in units of exp2
 	float *sum;
 };
 
@@ -102,13 +103,13 @@ __device__ __forceinline__ void tile_reset(running state, float *output)
 		output[i] = 0.0f;
 }
 
-// One row of scores to weights P = exp2(S - maximum) by one warp; maximum, sum and the row of the output
-// follow a new maximum. `visible` keys of the tile count, the others get weight 0. `store(j, p)` puts
-// the weight of key j away. The factor for what was summed before comes from the rounded maxima that
-// were subtracted, so that huge scores are weighted alike before and after.
+// One row of scores to weights P = exp2(S - maximum) by one warp; maximum, sum and the row of the
+// output follow a new maximum. `visible` keys of the tile count, the others get weight 0. `store(j,
+// p)` puts the weight of key j away. The factor for what was summed before comes from the rounded
+// maxima that were subtracted, so that huge scores are weighted alike before and after.
 template <class STORE>
-__device__ __forceinline__ void row_softmax(const float *scores, running state, float *output, int row,
-	int visible, STORE store)
+__device__ __forceinline__ void row_softmax(
+	const float *scores, running state, float *output, int row, int visible, STORE store)
 {
 	int lane = (int)threadIdx.x % 32;
 	float scale = score_scale();
@@ -138,8 +139,8 @@ __device__ __forceinline__ void row_softmax(const float *scores, running state, 
 }
 
 // output / sum to memory; a row that saw no key has sum 0 and gives 0.
-__device__ __forceinline__ void tile_store(const float *output, running state, element_memory *to,
-	int valid_rows)
+__device__ __forceinline__ void tile_store(
+	const float *output, running state, element_memory *to, int valid_rows)
 {
 	constexpr int pairs = head_dim / 2;
 	u32 *words = (u32 *)to;

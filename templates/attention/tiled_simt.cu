@@ -1,8 +1,8 @@
 // Attention with every tile in shared memory and no tensor core: the design of which the shared
 // memory is (BM + 2 BN) d 2 + 8 BM BN + 4 BM d + 8 BM bytes, for any BM and BN.
 //
-// Per tile of keys: S = Q K^T by all threads, 16 x 16 of them with up to 4 x 6 scores each; then warp w
-// turns rows w, w+8, ... into weights and adds P V to the same rows of the output.
+// Per tile of keys: S = Q K^T by all threads, 16 x 16 of them with up to 4 x 6 scores each; then
+// warp w turns rows w, w+8, ... into weights and adds P V to the same rows of the output.
 #include "attention/tiled.cuh"
 
 // Scores of a thread: rows ty + 16 i, columns tx + 16 j, in as few passes as 24 accumulators allow.
@@ -11,10 +11,14 @@ constexpr int column_passes = (BN + 95) / 96;
 constexpr int thread_rows = (BM + 16 * row_passes - 1) / (16 * row_passes);
 constexpr int thread_columns = (BN + 16 * column_passes - 1) / (16 * column_passes);
 
-// Output of a lane: 4 columns of up to 8 rows; lanes that are left over share the keys between them.
+// Output of a lane: 4 columns of up to 8 rows; lanes that are left over share the keys between
+// them.
 constexpr int column_groups = head_dim / 4;
-constexpr int group_lanes = column_groups > 16 ? 32 : column_groups > 8 ? 16 : column_groups > 4 ? 8
-	: column_groups > 2 ? 4 : 2;
+constexpr int group_lanes = column_groups > 16  ? 32
+			    : column_groups > 8 ? 16
+			    : column_groups > 4 ? 8
+			    : column_groups > 2 ? 4
+						: 2;
 constexpr int key_lanes = 32 / group_lanes;
 constexpr int output_passes = (BM + 63) / 64;
 constexpr int warp_rows = (BM + 8 * output_passes - 1) / (8 * output_passes);
@@ -34,12 +38,12 @@ __device__ __forceinline__ quad quad_load(const element_memory *tile, int row, i
 	return q;
 }
 
-__device__ __forceinline__ void scores_compute(float *scores, const element_memory *queries,
-	const element_memory *keys)
+__device__ __forceinline__ void scores_compute(
+	float *scores, const element_memory *queries, const element_memory *keys)
 {
 	int tx = (int)threadIdx.x % 16, ty = (int)threadIdx.x / 16;
-	// 16 lanes read 8 bytes each of 16 keys; rows 8 apart meet the same banks, so one half of the
-	// lanes takes the halves of a chunk in the other order.
+	// 16 lanes read 8 bytes each of 16 keys; rows 8 apart meet the same banks, so one half of
+	// the lanes takes the halves of a chunk in the other order.
 	int flip = tx >> 3;
 	for (int pass = 0; pass < row_passes * column_passes; pass++) {
 		int row0 = pass / column_passes * 16 * thread_rows + ty;
@@ -78,15 +82,16 @@ __device__ __forceinline__ void scores_compute(float *scores, const element_memo
 }
 
 // output += P V for the rows of this warp.
-__device__ __forceinline__ void output_add(float *output, const float *weights,
-	const element_memory *values)
+__device__ __forceinline__ void output_add(
+	float *output, const float *weights, const element_memory *values)
 {
 	int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
 	int key_lane = lane / group_lanes;
 	for (int pass = 0; pass < output_passes; pass++) {
 		int row0 = pass * warp_rows * 8 + warp;
-		for (int group = lane % group_lanes; group < (column_groups + group_lanes - 1)
-			/ group_lanes * group_lanes; group += group_lanes) {
+		for (int group = lane % group_lanes;
+			group < (column_groups + group_lanes - 1) / group_lanes * group_lanes;
+			group += group_lanes) {
 			bool used = group < column_groups;
 			int column = used ? group : 0;
 			float sum[warp_rows][4];
@@ -100,7 +105,10 @@ __device__ __forceinline__ void output_add(float *output, const float *weights,
 				quad v = quad_load(values, key, column / 2, column % 2);
 #pragma unroll
 				for (int r = 0; r < warp_rows; r++) {
-					float p = weights[min(row0 + 8 * r, BM - 1) * BN + key];
+					// A row that does not exist stands for one of this warp's
+					// own: no other is finished yet. Its result is dropped.
+					int row = row0 + 8 * r < BM ? row0 + 8 * r : warp;
+					float p = weights[row * BN + key];
 #pragma unroll
 					for (int e = 0; e < 4; e++)
 						sum[r][e] = fmaf(p, v.x[e], sum[r][e]);
@@ -111,13 +119,16 @@ __device__ __forceinline__ void output_add(float *output, const float *weights,
 #pragma unroll
 				for (int e = 0; e < 4; e++)
 #pragma unroll
-					for (int distance = group_lanes; distance < 32; distance *= 2)
-						sum[r][e] += __shfl_xor_sync(0xffffffffu, sum[r][e], distance);
+					for (int distance = group_lanes; distance < 32;
+						distance *= 2)
+						sum[r][e] += __shfl_xor_sync(
+							0xffffffffu, sum[r][e], distance);
 				int row = row0 + 8 * r;
 				if (key_lane == 0 && used && row < BM)
 #pragma unroll
 					for (int e = 0; e < 4; e++)
-						output[row * head_dim + 4 * column + e] += sum[r][e];
+						output[row * head_dim + 4 * column + e] +=
+							sum[r][e];
 			}
 		}
 	}
@@ -125,8 +136,8 @@ __device__ __forceinline__ void output_add(float *output, const float *weights,
 
 // MIN_BLOCKS is what shared memory allows, 3 at most: then 256 threads have up to 80 registers.
 extern "C" __global__ void __launch_bounds__(block_threads, MIN_BLOCKS)
-tiled_simt(const element_memory *Q, const element_memory *K, const element_memory *V,
-	element_memory *O, int seq_q, int seq_k, int heads, int kv_heads, int row_blocks)
+	tiled_simt(const element_memory *Q, const element_memory *K, const element_memory *V,
+		element_memory *O, int seq_q, int seq_k, int heads, int kv_heads, int row_blocks)
 {
 	extern __shared__ __align__(16) u8 shared[];
 	element_memory *queries = (element_memory *)shared;
@@ -156,12 +167,13 @@ tiled_simt(const element_memory *Q, const element_memory *K, const element_memor
 		scores_compute(scores, queries, keys);
 		__syncthreads();
 		if (tile + 1 < place.key_tiles)
-			tile_load<true, BN>(keys, k + (i64)(first_key + BN) * head_dim,
-				seq_k - first_key - BN);
+			tile_load<true, BN>(
+				keys, k + (i64)(first_key + BN) * head_dim, seq_k - first_key - BN);
 		for (int row = warp; row < BM; row += block_warps) {
 			float *to = weights + row * BN;
 			row_softmax(scores + row * BN, state, output, row,
-				visible_keys(place, row, seq_k, first_key), [&](int j, float p) { to[j] = p; });
+				visible_keys(place, row, seq_k, first_key),
+				[&](int j, float p) { to[j] = p; });
 		}
 		output_add(output, weights, values);
 		__syncthreads();

@@ -1,7 +1,7 @@
 // The tiles of tiled_simt, with 16x16x16 tensor-core fragments wherever one is full and CUDA cores
 // for what remains: rows from BM/16*16 on, keys from BN/16*16 on, and half a fragment of head_dim.
-// wmma wants rows of S in whole 16 bytes and its operand P in 16 bits, so the shared memory differs:
-// S has 4 BM round_up(BN, 4) bytes, P has 2 BM round_up(BN, 8).
+// wmma wants rows of S in whole 16 bytes and its operand P in 16 bits, so the shared memory
+// differs: S has 4 BM round_up(BN, 4) bytes, P has 2 BM round_up(BN, 8).
 #include "attention/tiled.cuh"
 #include "common/wmma.cuh"
 
@@ -17,7 +17,8 @@ constexpr int align32(int bytes)
 }
 
 // Dot product of one query and one key over elements first..head_dim-1 (a multiple of 8).
-__device__ __forceinline__ float dot(const element_memory *query, const element_memory *key, int first)
+__device__ __forceinline__ float dot(
+	const element_memory *query, const element_memory *key, int first)
 {
 	float sum = 0.0f;
 #pragma unroll 2
@@ -26,13 +27,14 @@ __device__ __forceinline__ float dot(const element_memory *query, const element_
 #pragma unroll
 		for (int e = 0; e < 8; e++)
 			sum = fmaf(element::load((element_memory)(a.word[e / 2] >> 16 * (e % 2))),
-				element::load((element_memory)(b.word[e / 2] >> 16 * (e % 2))), sum);
+				element::load((element_memory)(b.word[e / 2] >> 16 * (e % 2))),
+				sum);
 	}
 	return sum;
 }
 
-__device__ __forceinline__ void scores_compute(float *scores, const element_memory *queries,
-	const element_memory *keys)
+__device__ __forceinline__ void scores_compute(
+	float *scores, const element_memory *queries, const element_memory *keys)
 {
 	int warp = (int)threadIdx.x / 32;
 	constexpr int key_fragments = full_keys / 16;
@@ -43,15 +45,16 @@ __device__ __forceinline__ void scores_compute(float *scores, const element_memo
 		for (int d = 0; d < full_dim; d += 16)
 			wmma<element>::accumulate_transposed(c,
 				wmma<element>::load_a(queries + row * head_dim + d, head_dim),
-				wmma<element>::load_b_transposed(keys + key * head_dim + d, head_dim));
+				wmma<element>::load_b_transposed(
+					keys + key * head_dim + d, head_dim));
 		wmma_store(scores + row * scores_pitch + key, scores_pitch, c);
 	}
 	if constexpr (full_dim != head_dim && full_rows > 0 && full_keys > 0) {
 		__syncthreads();
 		for (int i = (int)threadIdx.x; i < full_rows * full_keys; i += block_threads) {
 			int row = i / full_keys, key = i % full_keys;
-			scores[row * scores_pitch + key] += dot(queries + row * head_dim,
-				keys + key * head_dim, full_dim);
+			scores[row * scores_pitch + key] +=
+				dot(queries + row * head_dim, keys + key * head_dim, full_dim);
 		}
 	}
 	// Beside the full fragments, then below them.
@@ -66,7 +69,8 @@ __device__ __forceinline__ void scores_compute(float *scores, const element_memo
 			row = full_rows + (i - full_rows * beside) / BN;
 			key = (i - full_rows * beside) % BN;
 		}
-		scores[row * scores_pitch + key] = dot(queries + row * head_dim, keys + key * head_dim, 0);
+		scores[row * scores_pitch + key] =
+			dot(queries + row * head_dim, keys + key * head_dim, 0);
 	}
 }
 
@@ -86,8 +90,8 @@ __device__ __forceinline__ void output_add_pair(float *output, const element_mem
 	output[row * head_dim + column + 1] += high;
 }
 
-__device__ __forceinline__ void output_add(float *output, const element_memory *weights,
-	const element_memory *values)
+__device__ __forceinline__ void output_add(
+	float *output, const element_memory *weights, const element_memory *values)
 {
 	int warp = (int)threadIdx.x / 32;
 	constexpr int dim_fragments = full_dim / 16;
@@ -97,7 +101,8 @@ __device__ __forceinline__ void output_add(float *output, const element_memory *
 		wmma_accumulator c = wmma_load(tile, head_dim);
 		for (int key = 0; key < full_keys; key += 16)
 			wmma<element>::accumulate(c,
-				wmma<element>::load_a(weights + row * weights_pitch + key, weights_pitch),
+				wmma<element>::load_a(
+					weights + row * weights_pitch + key, weights_pitch),
 				wmma<element>::load_b(values + key * head_dim + column, head_dim));
 		wmma_store(tile, head_dim, c);
 	}
@@ -109,13 +114,14 @@ __device__ __forceinline__ void output_add(float *output, const element_memory *
 		int row = i / pairs, column = i % pairs * 2;
 		bool in_fragment = row < full_rows && column < full_dim;
 		if (!in_fragment || full_keys != BN)
-			output_add_pair(output, weights, values, row, column, in_fragment ? full_keys : 0);
+			output_add_pair(
+				output, weights, values, row, column, in_fragment ? full_keys : 0);
 	}
 }
 
 extern "C" __global__ void __launch_bounds__(block_threads, MIN_BLOCKS)
-tiled_wmma(const element_memory *Q, const element_memory *K, const element_memory *V,
-	element_memory *O, int seq_q, int seq_k, int heads, int kv_heads, int row_blocks)
+	tiled_wmma(const element_memory *Q, const element_memory *K, const element_memory *V,
+		element_memory *O, int seq_q, int seq_k, int heads, int kv_heads, int row_blocks)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	u8 *next = shared;
@@ -152,8 +158,8 @@ tiled_wmma(const element_memory *Q, const element_memory *K, const element_memor
 		scores_compute(scores, queries, keys);
 		__syncthreads();
 		if (tile + 1 < place.key_tiles)
-			tile_load<false, BN>(keys, k + (i64)(first_key + BN) * head_dim,
-				seq_k - first_key - BN);
+			tile_load<false, BN>(
+				keys, k + (i64)(first_key + BN) * head_dim, seq_k - first_key - BN);
 		for (int row = warp; row < BM; row += block_warps) {
 			element_memory *to = weights + row * weights_pitch;
 			row_softmax(scores + row * scores_pitch, state, output, row,

@@ -1,15 +1,15 @@
-// Attention as three kernels with the scores in device memory: what a fused kernel is to be compared
-// with. Both products run on tensor cores (mma.sync) with a cp.async pipeline of 3 panels.
+// Attention as three kernels with the scores in device memory: what a fused kernel is to be
+// compared with. Both products run on tensor cores (mma.sync) with a cp.async pipeline of 3 panels.
 //
 //   unfused_scores   S = Q K^T in fp32, rows of `pitch` floats (seq_k rounded up to 8)
-//   unfused_softmax  P = softmax(S / sqrt(head_dim)) in 16 bits, over the first half of the row's own bytes
-//   unfused_values   O = P V
+//   unfused_softmax  P = softmax(S / sqrt(head_dim)) in 16 bits, over the first half of the row's
+//   own bytes unfused_values   O = P V
 // Under a causal mask tiles that no row sees are neither computed nor read.
 #include "attention/panels.cuh"
 
 constexpr int warps = 4;
 constexpr int block_threads = warps * 32;
-constexpr int depth = 32;		// of a panel along k
+constexpr int depth = 32; // of a panel along k
 constexpr int stages = 3;
 
 typedef row_layout<depth, false> depth_layout;
@@ -57,8 +57,8 @@ __device__ __forceinline__ void clear(float (&c)[ROW_TILES][COLUMN_TILES][4])
 
 // Tiles of QM x QN scores, warps 2 x 2.
 extern "C" __global__ void __launch_bounds__(block_threads)
-unfused_scores(const element_memory *Q, const element_memory *K, float *S, int seq_q, int seq_k,
-	int heads, int kv_heads, int row_blocks, int key_blocks)
+	unfused_scores(const element_memory *Q, const element_memory *K, float *S, int seq_q,
+		int seq_k, int heads, int kv_heads, int row_blocks, int key_blocks)
 {
 	constexpr int row_tiles = QM / 32, column_tiles = QN / 16;
 	constexpr int a_bytes = QM * depth_layout::pitch_bytes;
@@ -84,10 +84,10 @@ unfused_scores(const element_memory *Q, const element_memory *K, float *S, int s
 	pipeline((head_dim + depth - 1) / depth,
 		[&](int step, int slot) {
 			u32 to = panels + (u32)(slot * slot_bytes);
-			panel_load<depth, QM, block_threads>(to, q + step * depth, head_dim, valid_rows,
-				head_dim - step * depth);
-			panel_load<depth, QN, block_threads>(to + a_bytes, k + step * depth, head_dim,
-				seq_k - first_key, head_dim - step * depth);
+			panel_load<depth, QM, block_threads>(to, q + step * depth, head_dim,
+				valid_rows, head_dim - step * depth);
+			panel_load<depth, QN, block_threads>(to + a_bytes, k + step * depth,
+				head_dim, seq_k - first_key, head_dim - step * depth);
 		},
 		[&](int slot) {
 			u32 from = panels + (u32)(slot * slot_bytes);
@@ -103,12 +103,13 @@ unfused_scores(const element_memory *Q, const element_memory *K, float *S, int s
 			int row = warp_row + r * 16 + half * 8 + lane / 4;
 #pragma unroll
 			for (int j = 0; j < column_tiles; j++) {
-				// The pitch is even, so a pair of columns never straddles the row's end.
+				// The pitch is even, so a pair of columns never straddles the row's
+				// end.
 				int column = warp_column + j * 8 + lane % 4 * 2;
 				if (row < valid_rows && first_key + column < seq_k)
-					*(vec8 *)(s + row * pitch + column) = vec8{{
-						__float_as_uint(c[r][j][2 * half]),
-						__float_as_uint(c[r][j][2 * half + 1])}};
+					*(vec8 *)(s + row * pitch + column) =
+						vec8{{__float_as_uint(c[r][j][2 * half]),
+							__float_as_uint(c[r][j][2 * half + 1])}};
 			}
 		}
 }
@@ -146,8 +147,8 @@ struct score_quad {
 	float x[4];
 };
 
-// Four scores of a row, minus infinity from `visible` on. A row's pitch is a multiple of 8, so all four
-// lie in the row's own memory.
+// Four scores of a row, minus infinity from `visible` on. A row's pitch is a multiple of 8, so all
+// four lie in the row's own memory.
 __device__ __forceinline__ score_quad scores_read(const float *scores, int visible)
 {
 	vec16 raw = *(const vec16 *)scores;
@@ -158,16 +159,17 @@ __device__ __forceinline__ score_quad scores_read(const float *scores, int visib
 	return q;
 }
 
-// ROW_THREADS threads a row: 32 (four rows a block) or 128 (one). Two passes over the row: maximum and
-// sum, then weights. A weight of 2 bytes lands where scores of 4 bytes lay that have been read:
+// ROW_THREADS threads a row: 32 (four rows a block) or 128 (one). Two passes over the row: maximum
+// and sum, then weights. A weight of 2 bytes lands where scores of 4 bytes lay that have been read:
 // between the reads and the writes of one round stands a barrier of the row's threads.
 extern "C" __global__ void __launch_bounds__(block_threads)
-unfused_softmax(float *S, int seq_q, int seq_k, int row_count, int row_tile)
+	unfused_softmax(float *S, int seq_q, int seq_k, int row_count, int row_tile)
 {
-	static_assert(ROW_THREADS == 32 || ROW_THREADS == block_threads, "a warp or a block per row");
+	static_assert(
+		ROW_THREADS == 32 || ROW_THREADS == block_threads, "a warp or a block per row");
 	__shared__ float scratch[2 * warps];
 	i64 index = (i64)blockIdx.x * (block_threads / ROW_THREADS) + threadIdx.x / ROW_THREADS;
-	if (index >= row_count)		// whole warps; with one row a block there is no such block
+	if (index >= row_count) // whole warps; with one row a block there is no such block
 		return;
 	int row = (int)(index % seq_q);
 	i64 pitch = (i64)ceil_div(seq_k, 8) * 8;
@@ -206,14 +208,15 @@ unfused_softmax(float *S, int seq_q, int seq_k, int row_count, int row_tile)
 		else
 			__syncthreads();
 		if (j < written)
-			weights[j / 4] = vec8{{element::store2(p[0], p[1]), element::store2(p[2], p[3])}};
+			weights[j / 4] =
+				vec8{{element::store2(p[0], p[1]), element::store2(p[2], p[3])}};
 	}
 }
 
 // Tiles of VM rows and DN columns of the output, warps one below the other.
 extern "C" __global__ void __launch_bounds__(block_threads)
-unfused_values(const float *S, const element_memory *V, element_memory *O, int seq_q, int seq_k,
-	int heads, int kv_heads, int row_blocks, int column_blocks)
+	unfused_values(const float *S, const element_memory *V, element_memory *O, int seq_q,
+		int seq_k, int heads, int kv_heads, int row_blocks, int column_blocks)
 {
 	constexpr int row_tiles = VM / 64, column_tiles = DN / 8;
 	typedef row_layout<DN, false> value_layout;
@@ -226,8 +229,9 @@ unfused_values(const float *S, const element_memory *V, element_memory *O, int s
 	int first_column = in_head % column_blocks * DN;
 	int valid_rows = min(VM, seq_q - first_row);
 	int kv_head = head / heads * kv_heads + head % heads / (heads / kv_heads);
-	i64 pitch = (i64)ceil_div(seq_k, 8) * 16;	// of weights: two in the place of one score
-	const element_memory *p = (const element_memory *)S + ((i64)head * seq_q + first_row) * pitch;
+	i64 pitch = (i64)ceil_div(seq_k, 8) * 16; // of weights: two in the place of one score
+	const element_memory *p =
+		(const element_memory *)S + ((i64)head * seq_q + first_row) * pitch;
 	const element_memory *v = V + (i64)kv_head * seq_k * head_dim + first_column;
 	element_memory *out = O + ((i64)head * seq_q + first_row) * head_dim + first_column;
 	int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -242,7 +246,8 @@ unfused_values(const float *S, const element_memory *V, element_memory *O, int s
 		[&](int step, int slot) {
 			u32 to = panels + (u32)(slot * slot_bytes);
 			int key = step * depth;
-			panel_load<depth, VM, block_threads>(to, p + key, pitch, valid_rows, keys - key);
+			panel_load<depth, VM, block_threads>(
+				to, p + key, pitch, valid_rows, keys - key);
 			panel_load<DN, depth, block_threads>(to + a_bytes, v + (i64)key * head_dim,
 				head_dim, seq_k - key, columns);
 		},
@@ -250,8 +255,8 @@ unfused_values(const float *S, const element_memory *V, element_memory *O, int s
 			u32 from = panels + (u32)(slot * slot_bytes);
 			constexpr int row_bytes = depth_layout::pitch_bytes;
 			panel_multiply<row_tiles, column_tiles, depth, false>(c,
-				from + (u32)(warp_row * row_bytes), row_bytes,
-				from + a_bytes, value_layout::pitch_bytes);
+				from + (u32)(warp_row * row_bytes), row_bytes, from + a_bytes,
+				value_layout::pitch_bytes);
 		});
 #pragma unroll
 	for (int r = 0; r < row_tiles; r++)
@@ -262,8 +267,9 @@ unfused_values(const float *S, const element_memory *V, element_memory *O, int s
 			for (int j = 0; j < column_tiles; j++) {
 				int column = j * 8 + lane % 4 * 2;
 				if (row < valid_rows && column < columns)
-					*(u32 *)(out + (i64)row * head_dim + column) = element::store2(
-						c[r][j][2 * half], c[r][j][2 * half + 1]);
+					*(u32 *)(out + (i64)row * head_dim + column) =
+						element::store2(
+							c[r][j][2 * half], c[r][j][2 * half + 1]);
 			}
 		}
 }

@@ -167,6 +167,7 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 	const Elf64_Ehdr *header = image;
 	struct elf elf = {.bytes = image, .count = header->e_shnum};
 	uint64_t hash = 0;
+	int reserved = 0; /* from sm_90 on a section's size includes the system's 1 KiB */
 
 	elf.sections = (const Elf64_Shdr *)(const void *)(elf.bytes + header->e_shoff);
 	elf.names = elf.bytes + elf.sections[header->e_shstrndx].sh_offset;
@@ -188,7 +189,12 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 		if (strncmp(name, ".nv.shared.", 11) == 0 &&
 			(kernel = kernel_named(library, name + 11)) != NULL)
 			kernel->smem_static = (int)elf.sections[i].sh_size;
+		if (strcmp(name, ".nv.shared.reserved.0") == 0)
+			reserved = 1024;
 	}
+	for (int i = 0; i < library->count; i++)
+		if (library->kernels[i].smem_static >= reserved)
+			library->kernels[i].smem_static -= reserved;
 	library->kernels[0].cubin_hash = hash;
 	return library->count > 0;
 }

@@ -1,0 +1,2 @@
+#include "common/shared.cuh"
+extern "C" __global__ void widget_mine() {}

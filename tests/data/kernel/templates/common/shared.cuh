@@ -1,0 +1,4 @@
+#pragma once
+// shared by all
+#include "common/cycle.cuh"
+#define SHARED 1

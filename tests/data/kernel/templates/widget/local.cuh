@@ -1,0 +1,2 @@
+#include "../common/shared.cuh"
+#define LOCAL 1

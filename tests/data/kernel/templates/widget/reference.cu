@@ -1,0 +1,2 @@
+#include "common/cycle.cuh"
+extern "C" __global__ void widget_reference() {}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A device over the stand-in driver, for tests of src/device: this program is its own worker.
+ *
+ * The toy problem: out[r][c] = 2 * in[r][c], fp32, with the kernels that the stand-in computes for
+ * real (standin_scale and its reference). Generic kernels (any other name) write 0.75 to `out`.
+ */
+#ifndef UNIT_DEVICE_BENCH_H
+#define UNIT_DEVICE_BENCH_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit/unit.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "device/device.h"
+#include "measure/worker.h"
+
+struct bench {
+	char folder[64];
+	struct device *device;
+	struct text helpers;
+};
+
+static const char bench_helpers[] = "standin cubin\n"
+				    "kernel tt_fill params=8,4,8,8,8,4,4,8\n"
+				    "kernel tt_poison params=8,8,4\n"
+				    "kernel tt_guard_check params=8,8,4,8\n"
+				    "kernel tt_compare_begin params=8\n"
+				    "kernel tt_compare params=8,4,8,8,8,4,4,8,8,8,8\n"
+				    "kernel tt_checksum params=8,8,8,8,8\n"
+				    "kernel tt_flush params=8,8\n"
+				    "kernel tt_anchor_1 params=8,4 regs=20\n";
+static const char bench_reference[] = "standin cubin\n"
+				      "kernel standin_scale_reference params=8,4,8,8,4,4,4\n";
+
+static inline struct text bench_text(const char *string)
+{
+	struct text text = {0};
+
+	text_append(&text, string);
+	text_append_char(&text, '\0'); /* the stand-in reads text cubins as strings */
+	return text;
+}
+
+static inline char *bench_path(const struct bench *bench, const char *name)
+{
+	return string_format("%s/%s", bench->folder, name);
+}
+
+/* What the stand-in of workers that start from now on does. */
+static inline void bench_script(const struct bench *bench, const char *script)
+{
+	char *path = bench_path(bench, "script");
+	struct error err;
+
+	assert_ok(file_write(path, script, strlen(script), &err));
+	setenv("TILETUNE_STANDIN", path, 1);
+	free(path);
+}
+
+/* A folder with the stand-in under both names, a script and locks of our own; from here on every
+ * worker finds them. */
+static inline void bench_setup(struct bench *bench, const char *script)
+{
+	char *library = realpath(TEST_BUILD "/faults/libcuda.so.1", NULL);
+	char *path;
+
+	*bench = (struct bench){.folder = "/tmp/tiletune-device-XXXXXX"};
+	assert_non_null(library);
+	assert_non_null(mkdtemp(bench->folder));
+	path = bench_path(bench, "libcuda.so.1");
+	assert_int_equal(symlink(library, path), 0);
+	free(path);
+	path = bench_path(bench, "libnvidia-ml.so.1");
+	assert_int_equal(symlink(library, path), 0);
+	free(path);
+	bench_script(bench, script);
+	setenv("LD_LIBRARY_PATH", bench->folder, 1);
+	setenv("TILETUNE_LOCK_FOLDER", bench->folder, 1);
+	free(library);
+	bench->helpers = bench_text(bench_helpers);
+}
+
+static inline struct device_options bench_options(const struct bench *bench)
+{
+	static const char *const configs[] = {"configs", NULL};
+
+	return (struct device_options){
+		.config_folders = configs,
+		.helpers_cubin = &bench->helpers,
+		.seed = 7,
+		.kernel_timeout_s = 2,
+	};
+}
+
+static inline void bench_open(struct bench *bench, const char *script)
+{
+	struct device_options options;
+	struct error err;
+
+	bench_setup(bench, script);
+	options = bench_options(bench);
+	assert_ok(device_open("cuda:0", &options, &bench->device, &err));
+}
+
+static inline enum status bench_remove_file(const char *name, void *context, struct error *err)
+{
+	char *path = bench_path(context, name);
+
+	(void)err;
+	unlink(path);
+	free(path);
+	return STATUS_OK;
+}
+
+static inline void bench_close(struct bench *bench)
+{
+	struct error err;
+
+	device_close(bench->device);
+	directory_list(bench->folder, bench_remove_file, bench, &err);
+	rmdir(bench->folder);
+	text_release(&bench->helpers);
+}
+
+/* ---- the toy problem ---- */
+struct toy {
+	uint64_t rows, columns, ld_in, ld_out;
+	enum dtype dtype; /* of out */
+	bool unit_is_row;
+	uint64_t workspace_bytes;
+	enum buffer_init workspace_init;
+};
+
+static inline void toy_buffers(const struct toy *toy, struct plan_buffer buffers[2])
+{
+	uint64_t size = dtype_size(toy->dtype);
+
+	buffers[0] = (struct plan_buffer){.name = "out",
+		.role = BUFFER_OUTPUT,
+		.dtype = toy->dtype,
+		.rows = toy->rows,
+		.columns = toy->columns,
+		.ld = toy->ld_out,
+		.bytes = ((toy->rows - 1) * toy->ld_out + toy->columns) * size};
+	buffers[1] = (struct plan_buffer){.name = "in",
+		.role = BUFFER_INPUT,
+		.dtype = DTYPE_FP32,
+		.rows = toy->rows,
+		.columns = toy->columns,
+		.ld = toy->ld_in,
+		.bytes = ((toy->rows - 1) * toy->ld_in + toy->columns) * 4,
+		.fill_low = -1,
+		.fill_high = 1};
+}
+
+static inline uint32_t toy_problem(
+	struct device *device, const struct toy *toy, const char *reference_entry)
+{
+	struct plan_buffer buffers[2];
+	struct plan_argument arguments[] = {
+		{.kind = ARGUMENT_UNITS},
+		{.kind = ARGUMENT_UNIT_COUNT},
+		{.kind = ARGUMENT_EXPECTED},
+		{.kind = ARGUMENT_BUFFER, .index = 1},
+		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->columns},
+		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
+		{.kind = ARGUMENT_INT32,
+			.integer = toy->unit_is_row ? (int64_t)toy->columns : 1},
+	};
+	struct reference_plan reference = {
+		.tensors = buffers,
+		.tensor_count = 2,
+		.units_per_block = 256,
+		.unit_is_row = toy->unit_is_row,
+		.tolerance_abs = 1e-6,
+		.tolerance_rel = 1e-6,
+	};
+	char entry[64];
+	char *text = string_format("standin cubin\nkernel %s params=8,4,8,8,4,4,4\n",
+		reference_entry);
+	struct text cubin = bench_text(text);
+	uint32_t problem = 0;
+	struct error err;
+
+	toy_buffers(toy, buffers);
+	string_put(entry, sizeof(entry), reference_entry);
+	reference.launch = (struct plan_launch){
+		.entry = entry,
+		.grid = {1, 1, 1},
+		.block = {256, 1, 1},
+		.cluster = {1, 1, 1},
+		.repeat = 1,
+		.arguments = arguments,
+		.argument_count = 7,
+	};
+	assert_ok(device_problem(device, "scale", "rows=..", &reference, &cubin, &problem, &err));
+	text_release(&cubin);
+	free(text);
+	return problem;
+}
+
+/* name: the entry, attributes may follow. padding: makes the cubin that much larger. */
+static inline device_handle toy_load_padded(struct device *device, uint32_t problem,
+	const struct toy *toy, const char *name, size_t padding)
+{
+	struct plan_buffer buffers[3];
+	struct plan_argument arguments[] = {
+		{.kind = ARGUMENT_BUFFER, .index = 0},
+		{.kind = ARGUMENT_BUFFER, .index = 1},
+		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->rows},
+		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->columns},
+		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_out},
+		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
+		{.kind = ARGUMENT_FLOAT32, .real = 2},
+		{.kind = ARGUMENT_BUFFER, .index = 2},
+	};
+	char entry[64];
+	struct plan_launch launch = {
+		.entry = entry,
+		.grid = {4, 1, 1},
+		.block = {128, 1, 1},
+		.cluster = {1, 1, 1},
+		.smem_dynamic_bytes = 1024,
+		.repeat = 1,
+		.arguments = arguments,
+		.argument_count = toy->workspace_bytes ? 8 : 7,
+	};
+	struct plan plan = {
+		.buffers = buffers,
+		.buffer_count = toy->workspace_bytes ? 3 : 2,
+		.tensor_count = 2,
+		.launches = &launch,
+		.launch_count = 1,
+		.workspace_bytes = toy->workspace_bytes,
+	};
+	struct kernel_resources resources = {
+		.regs_per_thread = 99, .spill_store_bytes = 8, .blocks_per_sm = -1};
+	char *text = string_format("standin cubin\nkernel %s params=8,8,4,4,4,4,4%s\n", name,
+		toy->workspace_bytes ? ",8" : "");
+	struct text cubin = bench_text(text);
+	struct device_load_request request = {
+		.problem = problem,
+		.family = "toy/scale",
+		.configuration = name,
+		.cubins = &cubin,
+		.cubin_count = 1,
+		.plan = &plan,
+		.resources = &resources,
+		.predicted_time_us = 10,
+	};
+	device_handle handle = 0;
+	struct error err;
+
+	string_put(entry, sizeof(entry), name);
+	entry[strcspn(entry, " ")] = '\0'; /* attributes may follow */
+	toy_buffers(toy, buffers);
+	buffers[2] = (struct plan_buffer){.name = "partial",
+		.role = BUFFER_WORKSPACE,
+		.init = toy->workspace_init,
+		.bytes = toy->workspace_bytes};
+	for (size_t i = 0; i < padding; i++)
+		text_append_char(&cubin, ' ');
+	assert_ok(device_load(device, &request, &handle, &err));
+	assert_int_not_equal(handle, 0);
+	text_release(&cubin);
+	free(text);
+	return handle;
+}
+
+static inline device_handle toy_load(
+	struct device *device, uint32_t problem, const struct toy *toy, const char *name)
+{
+	return toy_load_padded(device, problem, toy, name, 0);
+}
+
+/* ---- events ---- */
+static inline struct device_event next_event(struct device *device)
+{
+	struct device_event event = {0};
+	double end = clock_seconds() + 60;
+
+	while (!device_poll(device, 1, &event))
+		if (clock_seconds() > end || device_pending(device) == 0)
+			fail_msg("no event came (%zu pending)", device_pending(device));
+	return event;
+}
+
+/* The next event is this one, with this outcome; its detail holds the text. */
+static inline struct device_event expect_event(struct device *device, enum device_event_kind kind,
+	device_handle handle, enum outcome outcome, const char *detail)
+{
+	struct device_event event = next_event(device);
+
+	if (event.kind != kind || (handle && event.handle != handle) || event.outcome != outcome)
+		fail_msg("expected event %d of handle %u with %s, found %d of %u with %s: %s", kind,
+			handle, outcome_name(outcome), event.kind, event.handle,
+			outcome_name(event.outcome), event.detail ? event.detail : "");
+	if (detail && !(event.detail && strstr(event.detail, detail)))
+		fail_msg("expected \"%s\" in \"%s\"", detail, event.detail ? event.detail : "");
+	return event;
+}
+
+static inline void expect(struct device *device, enum device_event_kind kind,
+	device_handle handle, enum outcome outcome, const char *detail)
+{
+	struct device_event event = expect_event(device, kind, handle, outcome, detail);
+
+	device_event_release(&event);
+}
+
+static inline void request_samples(
+	struct device *device, const device_handle *handles, size_t count, unsigned rounds)
+{
+	struct device_sample_request request = {
+		.handles = handles,
+		.handle_count = count,
+		.rounds_min = rounds,
+		.rounds_max = rounds,
+		.seconds_max = 30,
+	};
+	struct error err;
+
+	assert_ok(device_sample(device, &request, &err));
+}
+
+/* For main(): true if this process is to be the worker. */
+static inline bool bench_is_worker(int argc, char **argv)
+{
+	return argc == 2 && strcmp(argv[1], "worker-measure") == 0;
+}
+
+#endif

@@ -1,0 +1,457 @@
+/* layer: device */
+/* SPDX-License-Identifier: MIT
+ *
+ * A GPU through its worker process, against the stand-in driver: every outcome that a kernel can
+ * have, and what becomes of its neighbours.
+ */
+#include "unit/device_bench.h"
+
+static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
+
+static void test_open(void **state)
+{
+	struct bench bench;
+	const struct device_identity *identity;
+
+	(void)state;
+	bench_open(&bench, "name NVIDIA H200\n");
+	identity = device_identity(bench.device);
+	assert_string_equal(identity->kind, "cuda");
+	assert_string_equal(identity->name, "NVIDIA H200");
+	assert_string_equal(identity->uuid, "GPU-105d5d5d-5d5d-5d5d-5d5d-5d5d5d5d5d5d");
+	assert_string_equal(identity->driver, "999.42.01");
+	assert_string_equal(identity->mig, "disabled");
+	assert_int_equal(identity->driver_cuda_version, 13000);
+	assert_true(identity->clock_sm_max_hz > 1.97e9 && identity->power_limit_w > 699);
+	/* 1000 us, and what a launch costs */
+	assert_true(fabs(identity->anchor_us - 1000) < 5);
+	assert_int_equal(device_spec(bench.device)->sm_count, 132);
+	assert_int_equal(device_spec(bench.device)->l2_bytes, 2 << 20);
+	assert_true(device_measures(bench.device) && device_compiles(bench.device));
+	bench_close(&bench);
+}
+
+static void test_ok(void **state)
+{
+	struct bench bench;
+	struct device_event event;
+	uint32_t problem;
+	device_handle handle;
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel standin_scale us=50 ok\n");
+	problem = toy_problem(bench.device, &small, "standin_scale_reference");
+	handle = toy_load(bench.device, problem, &small, "standin_scale regs=40");
+	assert_ok(device_verify(bench.device, handle, &err));
+	request_samples(bench.device, &handle, 1, 12);
+	assert_int_equal(device_pending(bench.device), 3);
+
+	event = expect_event(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(event.launch_count, 1);
+	assert_int_equal(event.resources[0].regs_per_thread, 40); /* the driver's word */
+	assert_int_equal(event.resources[0].spill_store_bytes, 8); /* the compiler's */
+	assert_int_equal(event.resources[0].blocks_per_sm, 12);
+	assert_int_equal(event.resources[0].max_clusters, -1);
+	device_event_release(&event);
+
+	event = expect_event(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+	assert_true(event.verification.done);
+	assert_int_equal(event.verification.points, 33 * 17);
+	assert_int_equal(event.verification.violations, 0);
+	device_event_release(&event);
+
+	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(event.sample_count, 12);
+	/* replayed from a graph: next to nothing is left of the launch's 2 us */
+	for (size_t i = 0; i < event.sample_count; i++)
+		assert_true(fabs(event.samples_us[i] - 50.1) < 0.5);
+	assert_false(event.predicted);
+	assert_int_equal(event.flags, 0);
+	device_event_release(&event);
+	assert_int_equal(device_pending(bench.device), 0);
+	assert_false(device_poll(bench.device, 0, &event));
+	device_unload(bench.device, handle);
+	bench_close(&bench);
+}
+
+/* Long kernels are timed one by one; workspaces and several launches count. */
+static void test_long_kernel(void **state)
+{
+	struct toy toy = small;
+	struct bench bench;
+	struct device_event event;
+	device_handle handle;
+	uint32_t problem;
+
+	(void)state;
+	toy.workspace_bytes = 1000;
+	toy.workspace_init = BUFFER_INIT_EACH;
+	bench_open(&bench, "kernel standin_scale us=5000 ok\n");
+	problem = toy_problem(bench.device, &toy, "standin_scale_reference");
+	handle = toy_load(bench.device, problem, &toy, "standin_scale");
+	request_samples(bench.device, &handle, 1, 5);
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(event.sample_count, 5);
+	/* the memset: 1 us, the gaps: 2 us each */
+	for (size_t i = 0; i < event.sample_count; i++)
+		assert_true(fabs(event.samples_us[i] - 5005) < 1);
+	device_event_release(&event);
+	bench_close(&bench);
+}
+
+/* ---- verdicts ---- */
+static void expect_verdict(struct bench *bench, const struct toy *toy, const char *behaviour,
+	enum outcome outcome, const char *detail)
+{
+	char *script = string_format("kernel standin_scale skip=0 us=40 %s\n", behaviour);
+	device_handle bad, good;
+	uint32_t problem;
+	struct error err;
+
+	bench_open(bench, script);
+	problem = toy_problem(bench->device, toy, "standin_scale_reference");
+	bad = toy_load(bench->device, problem, toy, "standin_scale");
+	/* another kernel of the same problem: what the first one left behind must not harm it */
+	good = toy_load(bench->device, problem, toy, "standin_scale");
+	assert_ok(device_verify(bench->device, bad, &err));
+	expect(bench->device, DEVICE_EVENT_LOADED, bad, OUTCOME_OK, NULL);
+	expect(bench->device, DEVICE_EVENT_LOADED, good, OUTCOME_OK, NULL);
+	expect(bench->device, DEVICE_EVENT_VERIFIED, bad, outcome, detail);
+	assert_int_equal(device_pending(bench->device), 0);
+	bench_close(bench);
+	free(script);
+}
+
+static void test_verdicts(void **state)
+{
+	struct toy padded = {.rows = 9, .columns = 5, .ld_in = 7, .ld_out = 8};
+	struct toy spacious = small;
+	struct bench bench;
+
+	(void)state;
+	spacious.workspace_bytes = 1001;
+	expect_verdict(&bench, &padded, "ok", OUTCOME_OK, NULL);
+	expect_verdict(&bench, &small, "wrong", OUTCOME_WRONG_RESULT,
+		"out: 1 of 561 points differ from the reference; the first at row 32, column 16");
+	expect_verdict(&bench, &small, "nan", OUTCOME_WRONG_RESULT, "(1 are NaN or not written)");
+	expect_verdict(&bench, &small, "unwritten", OUTCOME_WRONG_RESULT,
+		"561 of 561 points differ from the reference (561 are NaN");
+	expect_verdict(&bench, &small, "out_of_bounds", OUTCOME_OUT_OF_BOUNDS,
+		"16 bytes written between out and in");
+	expect_verdict(&bench, &spacious, "workspace_out_of_bounds", OUTCOME_OUT_OF_BOUNDS,
+		"16 bytes written behind partial");
+	expect_verdict(&bench, &small, "input", OUTCOME_OUT_OF_BOUNDS, "input in overwritten");
+	expect_verdict(&bench, &padded, "pitch", OUTCOME_OUT_OF_BOUNDS,
+		"bytes between the rows of out written");
+	expect_verdict(&bench, &small, "nondeterministic", OUTCOME_NONDETERMINISTIC,
+		"two runs on the same inputs");
+	expect_verdict(&bench, &small, "crash", OUTCOME_CRASHED, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+	expect_verdict(&bench, &small, "abort", OUTCOME_CRASHED, "killed by signal 6");
+	expect_verdict(&bench, &small, "hang", OUTCOME_TIMED_OUT, "no answer within 2 s");
+	expect_verdict(&bench, &small, "refuse", OUTCOME_LAUNCH_FAILED,
+		"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)");
+}
+
+/* A kernel that wrote outside spoils nothing for the next one. */
+static void test_repair(void **state)
+{
+	struct bench bench;
+	device_handle first, second;
+	uint32_t problem;
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel bad_* us=40 out_of_bounds\nkernel worse us=40 input\n");
+	problem = toy_problem(bench.device, &small, "reference");
+	first = toy_load(bench.device, problem, &small, "bad_one");
+	second = toy_load(bench.device, problem, &small, "worse");
+	assert_ok(device_verify(bench.device, first, &err));
+	assert_ok(device_verify(bench.device, second, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, first, OUTCOME_OK, NULL);
+	expect(bench.device, DEVICE_EVENT_LOADED, second, OUTCOME_OK, NULL);
+	expect(bench.device, DEVICE_EVENT_VERIFIED, first, OUTCOME_OUT_OF_BOUNDS, NULL);
+	expect(bench.device, DEVICE_EVENT_VERIFIED, second, OUTCOME_OUT_OF_BOUNDS, NULL);
+	first = toy_load(bench.device, problem, &small, "good");
+	assert_ok(device_verify(bench.device, first, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, first, OUTCOME_OK, NULL);
+	expect(bench.device, DEVICE_EVENT_VERIFIED, first, OUTCOME_OK, NULL);
+	bench_close(&bench);
+}
+
+/* Every output dtype, by kernels that the stand-in does not know. */
+static void test_dtypes(void **state)
+{
+	const enum dtype dtypes[] = {
+		DTYPE_FP32, DTYPE_TF32, DTYPE_FP16, DTYPE_BF16, DTYPE_FP8_E4M3};
+	struct bench bench;
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "");
+	for (size_t i = 0; i < ARRAY_COUNT(dtypes); i++) {
+		struct toy toy = small;
+		device_handle handle;
+
+		toy.dtype = dtypes[i];
+		handle = toy_load(bench.device, toy_problem(bench.device, &toy, "reference"), &toy,
+			"candidate");
+		assert_ok(device_verify(bench.device, handle, &err));
+		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+		device_unload(bench.device, handle);
+	}
+	bench_close(&bench);
+}
+
+/* A large output is compared in points, one whose unit is a row in rows. */
+static void test_points(void **state)
+{
+	struct toy large = {.rows = 2100, .columns = 2053, .ld_in = 2053, .ld_out = 2060};
+	struct toy rows = {.rows = 300, .columns = 40, .ld_in = 44, .ld_out = 40, .unit_is_row = true};
+	struct bench bench;
+	struct device_event event;
+	device_handle handle;
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "");
+	handle = toy_load(bench.device,
+		toy_problem(bench.device, &large, "standin_scale_reference"), &large,
+		"standin_scale");
+	assert_ok(device_verify(bench.device, handle, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(event.verification.points, 4 * (2100 + 2053) + 4 * 132 * 129);
+	device_event_release(&event);
+	device_unload(bench.device, handle);
+
+	handle = toy_load(bench.device,
+		toy_problem(bench.device, &rows, "standin_scale_reference"), &rows,
+		"standin_scale");
+	assert_ok(device_verify(bench.device, handle, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(event.verification.points, 300 * 40);
+	device_event_release(&event);
+	bench_close(&bench);
+}
+
+/* ---- loading ---- */
+static void test_load_failures(void **state)
+{
+	struct toy hungry = small;
+	struct bench bench;
+	device_handle handle;
+	uint32_t problem;
+	struct error err;
+
+	(void)state;
+	hungry.workspace_bytes = (uint64_t)3 << 30;
+	bench_open(&bench, "kernel refused refuse_load\n");
+	problem = toy_problem(bench.device, &small, "reference");
+	handle = toy_load(bench.device, problem, &small, "refused");
+	assert_ok(device_verify(bench.device, handle, &err));
+	request_samples(bench.device, &handle, 1, 3);
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
+	/* who asks all the same gets the same answer */
+	expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
+	expect(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
+	device_unload(bench.device, handle);
+	handle = toy_load(bench.device, problem, &hungry, "candidate");
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OUT_OF_MEMORY, "MiB wanted");
+	device_unload(bench.device, handle);
+	handle = toy_load(bench.device, problem, &small, "candidate max_threads=96");
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED,
+		"expected at most 96 threads per block (32 registers per thread), found 128");
+	handle = toy_load(bench.device, problem, &small, "candidate regs=600");
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED,
+		"no block of 128 threads fits on an SM");
+	bench_close(&bench);
+}
+
+/* Problems that nobody uses make room for others. */
+static void test_eviction(void **state)
+{
+	struct toy toy = {.rows = 512, .columns = 512, .ld_in = 512, .ld_out = 512};
+	struct bench bench;
+	uint32_t problems[8];
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "memory_bytes 20000000\n");
+	for (size_t i = 0; i < ARRAY_COUNT(problems); i++)
+		problems[i] = toy_problem(bench.device, &toy, "standin_scale_reference");
+	for (size_t i = 0; i < 2 * ARRAY_COUNT(problems); i++) {
+		device_handle handle = toy_load(bench.device, problems[i % ARRAY_COUNT(problems)],
+			&toy, "standin_scale");
+
+		assert_ok(device_verify(bench.device, handle, &err));
+		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+		device_unload(bench.device, handle);
+	}
+	bench_close(&bench);
+}
+
+/* ---- sampling ---- */
+static void test_noise(void **state)
+{
+	struct bench bench;
+	struct device_event event;
+	device_handle handle;
+	uint32_t problem;
+	struct device_sample_request request = {
+		.handles = &handle,
+		.handle_count = 1,
+		.rounds_min = 4,
+		.rounds_max = 200,
+		.seconds_max = 30,
+		.target_ratio = 0.01,
+	};
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel wild us=1000 noise=0.9 ok\nkernel calm us=1000 noise=0.01 ok\n");
+	problem = toy_problem(bench.device, &small, "reference");
+	handle = toy_load(bench.device, problem, &small, "calm");
+	assert_ok(device_sample(bench.device, &request, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_in_range(event.sample_count, 4, 30); /* settled long before 200 */
+	device_event_release(&event);
+	handle = toy_load(bench.device, problem, &small, "wild");
+	request.rounds_max = 20;
+	assert_ok(device_sample(bench.device, &request, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(
+		bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 samples");
+	assert_int_equal(event.sample_count, 20); /* kept all the same */
+	device_event_release(&event);
+	bench_close(&bench);
+}
+
+static void test_give_up(void **state)
+{
+	struct bench bench;
+	struct device_event event;
+	device_handle handle;
+	struct device_sample_request request = {
+		.handles = &handle,
+		.handle_count = 1,
+		.rounds_min = 10,
+		.rounds_max = 50,
+		.seconds_max = 30,
+		.give_up_us = 500,
+	};
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel slow us=900 ok\n");
+	handle = toy_load(bench.device, toy_problem(bench.device, &small, "reference"), &small,
+		"slow");
+	assert_ok(device_sample(bench.device, &request, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_true(event.gave_up);
+	assert_int_equal(event.sample_count, 2);
+	device_event_release(&event);
+	bench_close(&bench);
+}
+
+static struct device_event sample_one(struct bench *bench, const char *script)
+{
+	device_handle handle;
+
+	bench_open(bench, script);
+	handle = toy_load(bench->device, toy_problem(bench->device, &small, "reference"), &small,
+		"candidate");
+	request_samples(bench->device, &handle, 1, 6);
+	expect(bench->device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	return expect_event(bench->device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+}
+
+/* Throttled samples are taken again; where that does not help they are kept and marked. */
+static void test_throttle(void **state)
+{
+	struct bench bench;
+	struct device_event event;
+
+	(void)state;
+	event = sample_one(&bench, "throttle 3\nkernel candidate us=400 ok\n");
+	assert_int_equal(event.flags, 0);
+	assert_int_equal(event.sample_count, 6);
+	device_event_release(&event);
+	bench_close(&bench);
+	event = sample_one(&bench, "throttle -1\nkernel candidate us=400 ok\n");
+	assert_int_equal(event.flags, FLAG_MASK(THROTTLED));
+	assert_int_equal(event.sample_count, 6);
+	device_event_release(&event);
+	bench_close(&bench);
+	event = sample_one(&bench, "slow_clock -1\nkernel candidate us=400 ok\n");
+	assert_int_equal(event.flags, FLAG_MASK(THROTTLED));
+	device_event_release(&event);
+	bench_close(&bench);
+}
+
+/* Several candidates and the anchor in turn. */
+static void test_interleaved(void **state)
+{
+	struct bench bench;
+	device_handle handles[4];
+	const double expected_us[] = {30, 60, 700, 1000};
+	const char *const names[] = {"a", "b", "c"};
+	bool seen[4] = {false};
+	uint32_t problem;
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel a us=30 ok\nkernel b us=60 ok\nkernel c us=700 ok\n");
+	problem = toy_problem(bench.device, &small, "reference");
+	for (int i = 0; i < 3; i++) {
+		handles[i] = toy_load(bench.device, problem, &small, names[i]);
+		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
+	}
+	assert_ok(device_anchor(bench.device, &handles[3], &err));
+	request_samples(bench.device, handles, 4, 9);
+	assert_int_equal(device_pending(bench.device), 4);
+	for (int i = 0; i < 4; i++) {
+		struct device_event event =
+			expect_event(bench.device, DEVICE_EVENT_SAMPLED, 0, OUTCOME_OK, NULL);
+
+		for (int j = 0; j < 4; j++)
+			if (handles[j] == event.handle) {
+				seen[j] = true;
+				assert_int_equal(event.sample_count, 9);
+				assert_true(fabs(event.samples_us[8] - expected_us[j]) < 3);
+			}
+		device_event_release(&event);
+	}
+	for (int i = 0; i < 4; i++)
+		assert_true(seen[i]);
+	bench_close(&bench);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_ok),
+		cmocka_unit_test(test_long_kernel),
+		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_repair),
+		cmocka_unit_test(test_dtypes),
+		cmocka_unit_test(test_points),
+		cmocka_unit_test(test_load_failures),
+		cmocka_unit_test(test_eviction),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_give_up),
+		cmocka_unit_test(test_throttle),
+		cmocka_unit_test(test_interleaved),
+	};
+
+	if (bench_is_worker(argc, argv))
+		return measure_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

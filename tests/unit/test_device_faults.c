@@ -1,0 +1,266 @@
+/* layer: device */
+/* SPDX-License-Identifier: MIT
+ *
+ * A GPU that crashes, hangs, is lost or busy, or is not there, against the stand-in driver.
+ */
+#include "unit/device_bench.h"
+
+static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
+
+/* ---- crashes among others ---- */
+/* It dies while it is sampled; the others of the same request get their samples all the same. */
+static void crash_in_company(const char *behaviour, enum outcome outcome)
+{
+	char *script = string_format(
+		"kernel bad skip=4 %s\nkernel a us=30 ok\nkernel c us=700 ok\n", behaviour);
+	struct bench bench;
+	device_handle handles[3], later;
+	const char *const names[] = {"a", "bad", "c"};
+	bool seen[3] = {false};
+	uint32_t problem;
+	struct error err;
+
+	bench_open(&bench, script);
+	problem = toy_problem(bench.device, &small, "reference");
+	for (int i = 0; i < 3; i++) {
+		handles[i] = toy_load(bench.device, problem, &small, names[i]);
+		assert_ok(device_verify(bench.device, handles[i], &err));
+	}
+	request_samples(bench.device, handles, 3, 9);
+	later = toy_load(bench.device, problem, &small, "a");
+	assert_ok(device_verify(bench.device, later, &err));
+	assert_ok(device_verify(bench.device, handles[1], &err));
+	for (int i = 0; i < 3; i++) {
+		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
+		expect(bench.device, DEVICE_EVENT_VERIFIED, handles[i], OUTCOME_OK, NULL);
+	}
+	for (int i = 0; i < 3; i++) {
+		struct device_event event = next_event(bench.device);
+
+		assert_int_equal(event.kind, DEVICE_EVENT_SAMPLED);
+		for (int j = 0; j < 3; j++)
+			if (handles[j] == event.handle) {
+				assert_false(seen[j]);
+				seen[j] = true;
+				assert_int_equal(event.outcome, j == 1 ? outcome : OUTCOME_OK);
+				if (j != 1)
+					assert_int_equal(event.sample_count, 9);
+			}
+		device_event_release(&event);
+	}
+	expect(bench.device, DEVICE_EVENT_LOADED, later, OUTCOME_OK, NULL);
+	expect(bench.device, DEVICE_EVENT_VERIFIED, later, OUTCOME_OK, NULL);
+	/* once it has taken a worker along it is not tried again */
+	expect(bench.device, DEVICE_EVENT_VERIFIED, handles[1], outcome, NULL);
+	assert_int_equal(device_pending(bench.device), 0);
+	bench_close(&bench);
+	free(script);
+}
+
+static void test_crash_in_company(void **state)
+{
+	(void)state;
+	crash_in_company("crash", OUTCOME_CRASHED);
+	crash_in_company("abort", OUTCOME_CRASHED);
+	crash_in_company("hang", OUTCOME_TIMED_OUT);
+}
+
+/* Far more is queued than the pipe holds, and the worker hangs in the middle of it. */
+static void test_long_queue(void **state)
+{
+	enum { COUNT = 40, BAD = 11 };
+	struct bench bench;
+	device_handle handles[COUNT];
+	uint32_t problem;
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel bad hang\n");
+	problem = toy_problem(bench.device, &small, "reference");
+	for (int i = 0; i < COUNT; i++) {
+		handles[i] = toy_load_padded(
+			bench.device, problem, &small, i == BAD ? "bad" : "good", 300000);
+		assert_ok(device_verify(bench.device, handles[i], &err));
+	}
+	assert_int_equal(device_pending(bench.device), 2 * COUNT);
+	for (int i = 0; i < COUNT; i++) {
+		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
+		expect(bench.device, DEVICE_EVENT_VERIFIED, handles[i],
+			i == BAD ? OUTCOME_TIMED_OUT : OUTCOME_OK, NULL);
+		device_unload(bench.device, handles[i]);
+	}
+	bench_close(&bench);
+}
+
+static void touch(const struct bench *bench, const char *name)
+{
+	char *path = bench_path(bench, name);
+	struct error err;
+
+	assert_ok(file_write(path, "", 0, &err));
+	free(path);
+}
+
+/* The GPU is gone: one event says so, and nothing waits for ever. */
+static void test_lost(void **state)
+{
+	struct bench bench;
+	struct device_options options;
+	struct device_event event;
+	device_handle handles[2];
+	uint32_t problem;
+	char *script;
+	struct error err;
+
+	(void)state;
+	bench_setup(&bench, "");
+	options = bench_options(&bench);
+	script = string_format("lost_while %s/lost\nkernel bad lost\n", bench.folder);
+	bench_script(&bench, script);
+	assert_ok(device_open("cuda:0", &options, &bench.device, &err));
+	problem = toy_problem(bench.device, &small, "reference");
+	handles[0] = toy_load(bench.device, problem, &small, "bad");
+	handles[1] = toy_load(bench.device, problem, &small, "good");
+	/* it comes back: the second try decides, and the next candidate is served */
+	assert_ok(device_verify(bench.device, handles[0], &err));
+	assert_ok(device_verify(bench.device, handles[1], &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handles[0], OUTCOME_OK, NULL);
+	expect(bench.device, DEVICE_EVENT_LOADED, handles[1], OUTCOME_OK, NULL);
+	expect(bench.device, DEVICE_EVENT_VERIFIED, handles[0], OUTCOME_DEVICE_LOST, NULL);
+	expect(bench.device, DEVICE_EVENT_VERIFIED, handles[1], OUTCOME_OK, NULL);
+	/* it does not come back */
+	touch(&bench, "lost");
+	handles[0] = toy_load(bench.device, problem, &small, "bad");
+	assert_ok(device_verify(bench.device, handles[0], &err));
+	assert_ok(device_verify(bench.device, handles[1], &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handles[0], OUTCOME_OK, NULL);
+	expect(bench.device, DEVICE_EVENT_LOST, 0, OUTCOME_DEVICE_LOST, "found none (cuInit: 100)");
+	assert_int_equal(device_pending(bench.device), 0);
+	assert_false(device_poll(bench.device, 0.1, &event));
+	assert_fails(device_verify(bench.device, handles[1], &err), STATUS_NO_DEVICE, "lost");
+	bench_close(&bench);
+	free(script);
+}
+
+/* ---- opening ---- */
+static void expect_open_fails(
+	const char *script, const char *name, enum status status, const char *text)
+{
+	struct bench bench;
+	struct device_options options;
+	struct error err;
+
+	bench_setup(&bench, script);
+	options = bench_options(&bench);
+	assert_fails(device_open(name, &options, &bench.device, &err), status, text);
+	assert_null(bench.device);
+	bench_close(&bench);
+}
+
+static void test_open_failures(void **state)
+{
+	(void)state;
+	expect_open_fails("init 34", "cuda:0", STATUS_NO_DEVICE, "stub");
+	expect_open_fails("init 100", "cuda:0", STATUS_NO_DEVICE, "expected a GPU, found none");
+	expect_open_fails("init 803", "cuda:0", STATUS_NO_DEVICE, "cuInit");
+	expect_open_fails("driver_version 11080", "cuda:0", STATUS_NO_DEVICE, "found 11.8");
+	expect_open_fails("missing cuGraphUpload\nmissing cuEventRecord", "cuda:0",
+		STATUS_NO_DEVICE, "cuEventRecord, cuGraphUpload");
+	expect_open_fails("context 46", "cuda:0", STATUS_NO_DEVICE, "making a context");
+	expect_open_fails("", "cuda:3", STATUS_NO_DEVICE, "found none among: 0 (GPU-105d");
+	expect_open_fails("devices 2", "cuda:GPU-ffff", STATUS_NO_DEVICE, "1 (GPU-115d");
+	expect_open_fails("", "cdua:0", STATUS_BAD_INPUT, "expected a name that begins with one of");
+	expect_open_fails(
+		"kernel tt_anchor_1 crash", "cuda:1", STATUS_NO_DEVICE, "found none among");
+}
+
+static void test_worker_missing(void **state)
+{
+	struct bench bench;
+	struct device_options options;
+	struct error err;
+
+	(void)state;
+	bench_setup(&bench, "");
+	options = bench_options(&bench);
+	options.worker_path = "/nowhere/tiletune";
+	assert_fails(device_open("cuda:0", &options, &bench.device, &err), STATUS_FAILED,
+		"starting the measuring worker: /nowhere/tiletune");
+	options.worker_path = "/bin/true";
+	assert_fails(device_open("cuda:0", &options, &bench.device, &err), STATUS_NO_DEVICE,
+		"measuring worker");
+	bench_close(&bench);
+}
+
+static void test_uuid_and_lock(void **state)
+{
+	struct bench bench;
+	struct device_options options;
+	struct device *second = NULL;
+	struct device_listing *list = NULL;
+	size_t count = 0;
+	char *why = NULL;
+	char text[64];
+	struct error err;
+
+	(void)state;
+	bench_setup(&bench, "devices 2\n");
+	options = bench_options(&bench);
+	assert_ok(device_open("cuda:GPU-115d", &options, &bench.device, &err));
+	snprintf(text, sizeof(text), "process %ld", (long)getpid());
+	assert_fails(device_open("cuda:1", &options, &second, &err), STATUS_NO_DEVICE, text);
+	assert_true(strstr(err.hint, "--wait") != NULL);
+	options.wait_s = 0.3;
+	assert_fails(device_open("cuda:1", &options, &second, &err), STATUS_NO_DEVICE, "busy");
+	assert_ok(device_list_cuda(&options, &list, &count, &why, &err));
+	assert_int_equal(count, 2);
+	assert_null(why);
+	assert_string_equal(list[0].busy_by, "");
+	assert_string_equal(list[1].busy_by, text);
+	assert_int_equal(list[1].facts.compute_capability, 90);
+	assert_string_equal(list[1].identity.uuid, device_identity(bench.device)->uuid);
+	free(list);
+	assert_ok(device_open("cuda:0", &options, &second, &err));
+	device_close(second);
+	device_close(bench.device);
+	/* freed with its holder */
+	assert_ok(device_open("cuda:1", &options, &bench.device, &err));
+	bench_close(&bench);
+}
+
+static void test_list_without_gpu(void **state)
+{
+	struct bench bench;
+	struct device_options options;
+	struct device_listing *list = NULL;
+	size_t count = 0;
+	char *why = NULL;
+	struct error err;
+
+	(void)state;
+	bench_setup(&bench, "init 100\n");
+	options = bench_options(&bench);
+	assert_ok(device_list_cuda(&options, &list, &count, &why, &err));
+	assert_int_equal(count, 0);
+	assert_non_null(strstr(why, "expected a GPU, found none"));
+	free(list);
+	free(why);
+	bench_close(&bench);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_crash_in_company),
+		cmocka_unit_test(test_long_queue),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_open_failures),
+		cmocka_unit_test(test_worker_missing),
+		cmocka_unit_test(test_uuid_and_lock),
+		cmocka_unit_test(test_list_without_gpu),
+	};
+
+	if (bench_is_worker(argc, argv))
+		return measure_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

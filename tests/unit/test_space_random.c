@@ -1,0 +1,176 @@
+/* layer: space */
+/* SPDX-License-Identifier: MIT
+ *
+ * Random spaces against a loop over the whole product, which applies the constraints by their texts
+ * alone: the same configurations in the same order, the same counts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "space/space.h"
+
+static void pick_expression(
+	struct random_state *random, size_t names, bool constraint, char *text, size_t size)
+{
+	static const char *const forms[] = {"%s %% %s == 0 or %s > 3", "%s + %s <= %s + 5",
+		"%s*%s < 9*%s", "%s != %s and %s < 7", "abs(%s - %s) <= %s",
+		"%s in [1, 2, 3, %s] or %s == 5"};
+	static const char *const values[] = {
+		"%s*%s + %s", "max(%s, %s)*%s", "%s//%s + %s", "%s if %s > 2 else %s"};
+	char picked[3][8];
+	for (int i = 0; i < 3; i++)
+		snprintf(picked[i], sizeof(picked[i]), "n%d", (int)random_below(random, names));
+	const char *form = constraint ? forms[random_below(random, ARRAY_COUNT(forms))]
+				      : values[random_below(random, ARRAY_COUNT(values))];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text, size, form, picked[0], picked[1], picked[2]);
+#pragma GCC diagnostic pop
+}
+
+static struct space *random_space(struct random_state *random)
+{
+	struct space *space = space_new();
+	struct error err = {0};
+	char name[8], text[128];
+	size_t names = 0, parameters = 3 + random_below(random, 3);
+	snprintf(name, sizeof(name), "n%zu", names++);
+	assert_int_equal(space_add_fixed(space, name, &err), STATUS_OK);
+	for (size_t p = 0; p < parameters; p++) {
+		struct text list = {0};
+		size_t count = 1 + random_below(random, 6);
+		for (size_t i = 0; i < count; i++)
+			text_appendf(
+				&list, "%s%d", i ? ", " : "[", (int)(1 + random_below(random, 8)));
+		text_append(&list, "]");
+		snprintf(name, sizeof(name), "n%zu", names++);
+		assert_int_equal(
+			space_add_parameter(space, name, list.data, "list", &err), STATUS_OK);
+		text_release(&list);
+	}
+	for (size_t d = random_below(random, 4); d > 0; d--) {
+		pick_expression(random, names, false, text, sizeof(text));
+		snprintf(name, sizeof(name), "n%zu", names++);
+		assert_int_equal(space_add_derived(space, name, text, "derived", &err), STATUS_OK);
+	}
+	for (size_t c = random_below(random, 6); c > 0; c--) {
+		pick_expression(random, names, true, text, sizeof(text));
+		assert_int_equal(
+			space_add_constraint(space, text, "", "constraint", &err), STATUS_OK);
+	}
+	const struct value fixed = value_int((int64_t)(1 + random_below(random, 8)));
+	assert_int_equal(space_bind(space, &fixed, &err), STATUS_OK);
+	return space;
+}
+
+/* The next of all configurations in lexicographic order; false after the last. */
+static bool next_configuration(const struct space *space, choice *configuration)
+{
+	for (size_t p = space_parameter_count(space); p-- > 0;) {
+		if (++configuration[p] < space_parameter_values(space, p)->count)
+			return true;
+		configuration[p] = 0;
+	}
+	return false;
+}
+
+struct visited {
+	const struct space *space;
+	choice (*configurations)[8];
+	size_t count, capacity;
+};
+
+static bool record_visit(const choice *configuration, const struct value *slots, void *context)
+{
+	struct visited *visited = context;
+	struct value again[32];
+	struct error err = {0};
+	ARRAY_GROW(visited->configurations, visited->count, visited->capacity);
+	memcpy(visited->configurations[visited->count++], configuration,
+		space_parameter_count(visited->space) * sizeof(choice));
+	/* a visit may use the space; the slots are those of the configuration */
+	assert_int_equal(space_values(visited->space, configuration, again, &err), STATUS_OK);
+	for (size_t i = 0; i < space_slot_count(visited->space); i++)
+		assert_true(again[i].type == slots[i].type && value_equal(again[i], slots[i]));
+	return true;
+}
+
+/* By the texts of the constraints alone, nothing put in, nothing remembered. */
+static bool is_legal(const struct space *space, const struct value *slots)
+{
+	bool legal = true;
+	for (size_t c = 0; c < space_constraint_count(space) && legal; c++) {
+		struct expression *expression;
+		struct error err = {0};
+		assert_int_equal(expression_compile(space_constraint_text(space, c), "again",
+					 space_names(space), &expression, &err),
+			STATUS_OK);
+		assert_int_equal(expression_test(expression, slots, &legal, &err), STATUS_OK);
+		expression_free(expression);
+	}
+	return legal;
+}
+
+static void test_random_spaces(void **state)
+{
+	enum {
+		SPACES = 300
+	};
+	struct random_state random;
+	size_t legal_total = 0, removed_total = 0;
+	(void)state;
+	random_seed(&random, 7);
+	for (int i = 0; i < SPACES; i++) {
+		struct space *space = random_space(&random);
+		double by_constraint[8] = {0}, expected[8] = {0};
+		struct visited visited = {.space = space};
+		struct space_removed removed = {.by_constraint = by_constraint};
+		struct error err = {0};
+		choice configuration[8] = {0};
+		size_t legal = 0;
+		assert_int_equal(
+			space_enumerate(space, record_visit, &visited, &removed, &err), STATUS_OK);
+		do {
+			struct value slots[32];
+			int violated, examined;
+			assert_int_equal(
+				space_values(space, configuration, slots, &err), STATUS_OK);
+			assert_int_equal(space_check(space, slots, &violated, &err), STATUS_OK);
+			assert_int_equal(violated < 0, is_legal(space, slots));
+			assert_int_equal(space_examine(space, slots, &examined, &err), STATUS_OK);
+			assert_int_equal(violated, examined);
+			if (violated >= 0) {
+				expected[violated]++;
+				removed_total++;
+				continue;
+			}
+			assert_true(legal < visited.count);
+			assert_memory_equal(visited.configurations[legal++], configuration,
+				space_parameter_count(space) * sizeof(choice));
+		} while (next_configuration(space, configuration));
+		assert_int_equal(legal, visited.count);
+		assert_true(removed.legal == (double)legal);
+		assert_memory_equal(by_constraint, expected, sizeof(expected));
+		legal_total += legal;
+		free(visited.configurations);
+		space_free(space);
+	}
+	assert_true(legal_total > 1000 && removed_total > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_spaces),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

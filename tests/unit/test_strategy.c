@@ -1,0 +1,392 @@
+/* layer: search */
+/* SPDX-License-Identifier: MIT
+ *
+ * Strategies on spaces whose best candidate is known: promises of all, and how good each is.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/statistics.h"
+#include "search/gaussian.h"
+#include "search/neighbours.h"
+#include "search/order.h"
+#include "unit/landscape.h"
+
+enum { WINDOW_MAX = 128 };
+
+struct run {
+	const struct landscape *landscape;
+	const struct strategy *strategy;
+	size_t window; /* so many are under way at once */
+	size_t asked;
+	double best_us;
+	uint64_t trace; /* of the order in which candidates were asked */
+};
+
+/* The loop as the tuner runs it; answers come in the order of the questions. */
+static void run_search(struct run *run, const struct search_view *view)
+{
+	bool *seen = calloc(view->count + 1, sizeof(*seen));
+	void *state = run->strategy->open(view);
+	size_t queue[WINDOW_MAX], count = 0;
+
+	assert_non_null(seen);
+	run->asked = 0;
+	run->trace = 14695981039346656037u;
+	run->best_us = INFINITY;
+	for (;;) {
+		enum ask_result result = ASK_WAIT;
+		size_t candidate;
+
+		while (count < run->window &&
+			(result = run->strategy->ask(state, &candidate)) == ASK_CANDIDATE) {
+			assert_true(candidate < view->count);
+			assert_false(seen[candidate]); /* nothing twice */
+			assert_true(isfinite(view->predicted_us[candidate]));
+			seen[candidate] = true;
+			queue[count++] = candidate;
+			run->asked++;
+			run->trace = (run->trace ^ candidate) * 1099511628211u;
+		}
+		if (count == 0) {
+			assert_int_equal(result, ASK_DONE); /* nobody waits for nothing */
+			break;
+		}
+		candidate = queue[0];
+		memmove(queue, queue + 1, --count * sizeof(*queue));
+		run->strategy->tell(state, candidate, run->landscape->time_us[candidate]);
+		run->best_us = fmin(run->best_us, run->landscape->time_us[candidate]);
+	}
+	run->strategy->close(state);
+	free(seen);
+}
+
+/* How much slower the best that was found is than the best there is. */
+static double regret(const struct landscape *landscape, const char *name, size_t window,
+	size_t budget, size_t *asked)
+{
+	struct search_view view = landscape->view;
+	struct run run = { landscape, strategy_find(name), window, 0, 0, 0 };
+
+	view.budget = budget;
+	run_search(&run, &view);
+	if (asked)
+		*asked = run.asked;
+	return run.best_us / landscape->best_us - 1;
+}
+
+static void test_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; strategies[i]; i++)
+		assert_ptr_equal(strategy_find(strategies[i]->name), strategies[i]);
+	assert_null(strategy_find("clairvoyant"));
+}
+
+static void test_find(void **state)
+{
+	struct landscape landscape;
+	choice outside[LANDSCAPE_PARAMETERS] = { 11, 11, 1, 0, 0, 2, 1, 2, 1 };
+
+	(void)state;
+	landscape_init(&landscape, 1, 1, 0);
+	for (size_t f = 0; f < 2; f++)
+		for (size_t i = 0; i < landscape.families[f].count; i += 97)
+			assert_int_equal(search_view_find(&landscape.view, f,
+						 landscape.configurations[f] +
+							 i * LANDSCAPE_PARAMETERS),
+				landscape.families[f].first + i);
+	assert_int_equal(search_view_find(&landscape.view, 0, outside), -1);
+	landscape_release(&landscape);
+}
+
+static void test_neighbours(void **state)
+{
+	struct landscape landscape;
+	struct neighbourhood neighbourhood;
+	size_t found[64], count;
+
+	(void)state;
+	landscape_init(&landscape, 1, 1, 0);
+	neighbourhood_init(&neighbourhood, &landscape.view);
+	for (size_t candidate = 5; candidate < landscape.view.count; candidate += 1009) {
+		const size_t f = landscape.view.family[candidate];
+		const choice *x = landscape.configurations[f] +
+			(candidate - landscape.families[f].first) * LANDSCAPE_PARAMETERS;
+
+		count = neighbourhood_list(&neighbourhood, candidate, found, 64);
+		assert_in_range(count, 1, 64);
+		for (size_t i = 0; i < count; i++) {
+			const choice *y = landscape.configurations[f] +
+				(found[i] - landscape.families[f].first) * LANDSCAPE_PARAMETERS;
+			int differ = 0;
+
+			assert_int_equal(landscape.view.family[found[i]], f);
+			for (int p = 0; p < LANDSCAPE_PARAMETERS; p++)
+				differ += x[p] != y[p];
+			assert_in_range(differ, 1, 2);
+			for (size_t j = 0; j < i; j++)
+				assert_int_not_equal(found[i], found[j]);
+			if (i > 0)
+				assert_true(landscape.view.predicted_us[found[i - 1]] <=
+					landscape.view.predicted_us[found[i]]);
+		}
+	}
+	assert_int_equal(neighbourhood_list(&neighbourhood, 5, found, 3), 3);
+	neighbourhood_release(&neighbourhood);
+	landscape_release(&landscape);
+}
+
+static void test_order(void **state)
+{
+	enum { COUNT = 1000 };
+	double keys[COUNT];
+	size_t sorted[COUNT], partly[COUNT];
+	struct random_state random;
+
+	(void)state;
+	random_seed(&random, 7);
+	for (size_t i = 0; i < COUNT; i++) {
+		keys[i] = (double)random_below(&random, 200); /* with ties */
+		sorted[i] = partly[i] = i;
+	}
+	order_sort(sorted, COUNT, keys);
+	for (size_t i = 1; i < COUNT; i++)
+		assert_true(keys[sorted[i - 1]] < keys[sorted[i]] ||
+			(keys[sorted[i - 1]] <= keys[sorted[i]] && sorted[i - 1] < sorted[i]));
+	order_smallest(partly, COUNT, keys, 37);
+	assert_memory_equal(partly, sorted, 37 * sizeof(size_t));
+	order_smallest(partly, COUNT, keys, 2 * COUNT);
+	assert_memory_equal(partly, sorted, sizeof(sorted));
+	order_smallest(partly, 0, keys, 5);
+}
+
+/* ---- the Gaussian process against its textbook formula for one and two rows ---- */
+static double covariance_exponential(const void *context, size_t a, size_t b)
+{
+	const double *scale = context;
+
+	return *scale * exp(-fabs((double)a - (double)b) / 10);
+}
+
+static void test_gaussian(void **state)
+{
+	const double scale = 4, noise = 0.01, near = 4 * exp(-0.3), far = 4 * exp(-0.5);
+	struct gaussian gaussian;
+	double weights[2];
+
+	(void)state;
+	gaussian_init(&gaussian, 4, 3, noise, covariance_exponential, &scale);
+	gaussian_watch(&gaussian, 0, 13);
+	assert_true(fabs((double)gaussian.variances[0] - 4) < 1e-6);
+	assert_int_equal(gaussian_add(&gaussian, 10), 0);
+	/* asked for, not known: surer, but no other mean */
+	gaussian_update(&gaussian);
+	assert_true(fabs((double)gaussian.variances[0] - (4 - near * near / 4.01)) < 1e-5);
+	assert_true(fabs((double)gaussian.means[0]) < 1e-9);
+	gaussian_set(&gaussian, 0, 2);
+	gaussian_update(&gaussian);
+	assert_true(fabs((double)gaussian.means[0] - near / 4.01 * 2) < 1e-5);
+	/* a second row, and a slot that joins late: the same as one that was there */
+	gaussian_add(&gaussian, 15);
+	gaussian_set(&gaussian, 1, -1);
+	gaussian_watch(&gaussian, 1, 13);
+	gaussian_update(&gaussian);
+	gaussian_weights(&gaussian, weights);
+	{
+		const double determinant = 4.01 * 4.01 - far * far;
+		const double second = 4 * exp(-0.2);
+		const double w0 = (4.01 * 2 + far) / determinant;
+		const double w1 = (-4.01 - far * 2) / determinant;
+
+		assert_true(fabs(weights[0] - w0) < 1e-9 && fabs(weights[1] - w1) < 1e-9);
+		assert_true(
+			fabs((double)gaussian.means[0] - (w0 * near + w1 * second)) < 1e-4);
+		assert_true(fabs((double)(gaussian.means[0] - gaussian.means[1])) < 1e-5);
+		assert_true(
+			fabs((double)(gaussian.variances[0] - gaussian.variances[1])) < 1e-5);
+	}
+	gaussian_release(&gaussian);
+}
+
+/* ---- promises of every strategy ---- */
+static void test_promises(void **state)
+{
+	struct landscape landscape;
+
+	(void)state;
+	landscape_init(&landscape, 3, 2, 0.1);
+	for (size_t i = 0; i < landscape.view.count; i += 3) /* a third cannot run */
+		((double *)(uintptr_t)landscape.view.predicted_us)[i] = INFINITY;
+	for (size_t i = 0; strategies[i]; i++)
+		for (size_t window = 1; window <= WINDOW_MAX; window *= 4) {
+			struct search_view view = landscape.view;
+			struct run first = { &landscape, strategies[i], window, 0, 0, 0 };
+			struct run second = first;
+
+			view.budget = 100;
+			run_search(&first, &view);
+			run_search(&second, &view);
+			assert_true(first.trace == second.trace); /* the same again */
+			if (strcmp(strategies[i]->name, "exhaustive") == 0)
+				assert_int_equal(first.asked,
+					landscape.view.count - (landscape.view.count + 2) / 3);
+			else
+				assert_int_equal(first.asked, 100);
+		}
+	landscape_release(&landscape);
+}
+
+/* A few candidates of one family, one parameter. */
+static void test_small_spaces(void **state)
+{
+	static const choice configurations[] = { 0, 1, 2, 3, 4, 5, 6 };
+	static const bool ordered[] = { true };
+	double predicted[7] = { 7, 6, 5, 4, 3, 2, 1 }, truth[7] = { 1, 2, 3, INFINITY, 5, 6, 7 };
+	const uint32_t family[7] = { 0 };
+	const struct search_family families[] = { { 0, 7, 1, configurations, ordered } };
+	struct landscape landscape = { .time_us = truth };
+	struct search_view view = { 7, predicted, family, 1, families, 1, SIZE_MAX };
+
+	(void)state;
+	for (size_t i = 0; strategies[i]; i++) {
+		struct run run = { &landscape, strategies[i], 4, 0, 0, 0 };
+
+		view.count = 7;
+		run_search(&run, &view);
+		assert_int_equal(run.asked, 7); /* without a limit, everything */
+		assert_true(run.best_us == 1);
+		view.count = 0;
+		run_search(&run, &view);
+		assert_int_equal(run.asked, 0);
+	}
+	for (size_t i = 0; i < 7; i++)
+		truth[i] = INFINITY; /* everything fails */
+	view.count = 7;
+	for (size_t i = 0; strategies[i]; i++) {
+		struct run run = { &landscape, strategies[i], 4, 0, 0, 0 };
+
+		run_search(&run, &view);
+		assert_int_equal(run.asked, 7);
+	}
+}
+
+/* What an earlier run told is not asked for again, and counts. */
+static void test_known_results(void **state)
+{
+	struct landscape landscape;
+
+	(void)state;
+	landscape_init(&landscape, 4, 2, 0.1);
+	landscape.view.budget = 60;
+	for (size_t i = 0; strategies[i]; i++) {
+		const struct strategy *strategy = strategies[i];
+		void *opened = strategy->open(&landscape.view);
+		size_t known[20], candidate, asked = 0;
+		enum ask_result result;
+
+		for (size_t j = 0; j < 20; j++) {
+			assert_int_equal(strategy->ask(opened, &known[j]), ASK_CANDIDATE);
+			strategy->tell(opened, known[j], landscape.time_us[known[j]]);
+		}
+		strategy->close(opened);
+		opened = strategy->open(&landscape.view);
+		for (size_t j = 0; j < 20; j++)
+			strategy->tell(opened, known[j], landscape.time_us[known[j]]);
+		while (asked < 200 &&
+			(result = strategy->ask(opened, &candidate)) == ASK_CANDIDATE) {
+			for (size_t j = 0; j < 20; j++)
+				assert_int_not_equal(candidate, known[j]);
+			strategy->tell(opened, candidate, landscape.time_us[candidate]);
+			asked++;
+		}
+		assert_int_equal(
+			asked, strcmp(strategy->name, "exhaustive") == 0 ? 200 : 60 - 20);
+		strategy->close(opened);
+	}
+	landscape_release(&landscape);
+}
+
+/* ---- how good they are ---- */
+static void test_guided_finds_the_best(void **state)
+{
+	enum { SEEDS = 10 };
+	double guided[SEEDS], local[SEEDS], top[SEEDS], random[SEEDS], correlation = 0;
+
+	(void)state;
+	for (int seed = 0; seed < SEEDS; seed++) {
+		struct landscape landscape;
+		double *truth;
+
+		landscape_init(&landscape, 100 + (uint64_t)seed, 2.2, 0);
+		/* a tenth of the candidates fails, but the statistics are over all */
+		truth = memory_copy(landscape.time_us, landscape.view.count * sizeof(*truth));
+		correlation += statistics_rank_correlation(
+			truth, landscape.view.predicted_us, landscape.view.count);
+		for (size_t i = 0; i < landscape.view.count; i += 10)
+			if (truth[i] > landscape.best_us)
+				landscape.time_us[i] = INFINITY;
+		guided[seed] = regret(&landscape, "guided", 32, 300, NULL);
+		local[seed] = regret(&landscape, "local", 32, 300, NULL);
+		top[seed] = regret(&landscape, "model_top", 32, 300, NULL);
+		random[seed] = regret(&landscape, "random", 32, 300, NULL);
+		free(truth);
+		landscape_release(&landscape);
+	}
+	correlation /= SEEDS;
+	if (getenv("TILETUNE_VERBOSE"))
+		for (int seed = 0; seed < SEEDS; seed++)
+			print_message("guided %.3f local %.3f model_top %.3f random %.3f\n",
+				guided[seed], local[seed], top[seed], random[seed]);
+	assert_true(correlation > 0.6 && correlation < 0.8);
+	for (int seed = 0; seed < SEEDS; seed++)
+		assert_true(guided[seed] < random[seed]);
+	/* within 2% of the best of tens of thousands, nine times of ten */
+	assert_true(statistics_quantile(guided, SEEDS, 0.9) < 0.02);
+	assert_true(statistics_quantile(guided, SEEDS, 0.5) <= 0.005);
+	assert_true(statistics_quantile(local, SEEDS, 0.5) < statistics_quantile(top, SEEDS, 0.5));
+	assert_true(statistics_quantile(top, SEEDS, 0.5) < statistics_quantile(random, SEEDS, 0.5));
+}
+
+/* Where the model is right, its first pick is the best, and everybody who trusts it knows. */
+static void test_perfect_model(void **state)
+{
+	struct landscape landscape;
+	size_t asked;
+
+	(void)state;
+	landscape_init(&landscape, 11, 0, 0);
+	for (size_t i = 0; i < landscape.view.count; i++)
+		((double *)(uintptr_t)landscape.view.predicted_us)[i] = landscape.time_us[i];
+	assert_true(regret(&landscape, "guided", 1, 1, &asked) <= 0);
+	assert_int_equal(asked, 1);
+	assert_true(regret(&landscape, "local", 1, 1, NULL) <= 0);
+	assert_true(regret(&landscape, "model_top", 1, 1, NULL) <= 0);
+	assert_true(regret(&landscape, "random", 1, 1, NULL) > 0);
+	landscape_release(&landscape);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_gaussian),
+		cmocka_unit_test(test_promises),
+		cmocka_unit_test(test_small_spaces),
+		cmocka_unit_test(test_known_results),
+		cmocka_unit_test(test_guided_finds_the_best),
+		cmocka_unit_test(test_perfect_model),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
