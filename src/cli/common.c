@@ -81,6 +81,8 @@ enum status common_bench(const struct common_options *common, const struct bench
 	(void)common;
 	if (status == STATUS_OK && workbench->notice)
 		fprintf(stderr, "notice: %s\n", workbench->notice);
+	if (status == STATUS_OK && workbench->cache_notice)
+		fprintf(stderr, "notice: %s\n", workbench->cache_notice);
 	return status;
 }
 

@@ -123,6 +123,15 @@ static const struct evaluated *runner_up(const struct problem_result *result)
 	return best;
 }
 
+static void show_difference(
+	FILE *out, const struct evaluated *winner, const struct evaluated *second)
+{
+	double ratio = second->evaluation.time.median / winner->evaluation.time.median - 1;
+
+	fprintf(out, "             %.1f%% %s\n", 100 * (ratio < 0 ? -ratio : ratio),
+		ratio < 0 ? "faster, which is level" : "slower");
+}
+
 static void show_ties(FILE *out, const struct problem_result *result)
 {
 	size_t ties = 0;
@@ -184,9 +193,7 @@ static void end(void *context, const struct problem_result *result)
 	show_why(show->talk, &winner->evaluation.score, "             ");
 	if (second) {
 		show_row(show->talk, "runner-up", second, flop);
-		fprintf(show->talk, "             %.1f%% slower\n",
-			100 * (second->evaluation.time.median / winner->evaluation.time.median -
-				      1));
+		show_difference(show->talk, winner, second);
 	}
 	show_ties(show->talk, result);
 	if (!winner->evaluation.predicted)

@@ -155,7 +155,8 @@ enum status configuration_parse(const struct bound_family *bound, const char *te
 	return status == STATUS_OK ? status : error_context(err, "configuration \"%s\"", text);
 }
 
-static enum status json_value(const struct json_at *at, struct value *value, struct error *err)
+enum status configuration_value_json(
+	const struct json_at *at, struct value *value, struct error *err)
 {
 	enum status status;
 
@@ -196,7 +197,7 @@ enum status configuration_from_json(const struct bound_family *bound, const stru
 
 		status = json_member(object, names[i], &at, err);
 		if (status == STATUS_OK)
-			status = json_value(&at, &value, err);
+			status = configuration_value_json(&at, &value, err);
 		if (status != STATUS_OK)
 			break;
 		found = space_choice_find(bound->space, i, value);

@@ -22,4 +22,8 @@ enum status configuration_nearest(const struct bound_family *bound, const struct
 enum status configuration_value_parse(const struct bound_family *bound, size_t parameter,
 	const char *text, struct value *value, struct error *err);
 
+/* A value from JSON: a number, a boolean or a string. */
+enum status configuration_value_json(
+	const struct json_at *at, struct value *value, struct error *err);
+
 #endif

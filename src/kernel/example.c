@@ -66,22 +66,9 @@ static enum status read_values(const struct bound_family *bound, const struct js
 		status = configuration_defaults(bound, values, err);
 	for (size_t i = 0; i < family->parameter_count && status == STATUS_OK; i++) {
 		struct json_at at;
-		struct text text = {0};
 
-		if (!json_find(config, names[i], &at))
-			continue;
-		if (json_type(&at) == JSON_STRING) {
-			const char *string = "";
-
-			status = json_get_string(&at, &string, err);
-			text_append(&text, string);
-		} else {
-			status = expression_json_text(&at, &text, err);
-		}
-		if (status == STATUS_OK && configuration_value_parse(bound, i, text_string(&text),
-						   &values[i], NULL) != STATUS_OK)
-			status = json_error(&at, err, "a value such as the parameter's list has");
-		text_release(&text);
+		if (json_find(config, names[i], &at))
+			status = configuration_value_json(&at, &values[i], err);
 	}
 	free(names);
 	return status;

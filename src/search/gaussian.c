@@ -6,6 +6,9 @@
 
 #include "base/memory.h"
 
+/* How much worse than expected a failure counts, in standard deviations. */
+static const double FAILURE_DEVIATIONS = 1;
+
 void gaussian_init(struct gaussian *gaussian, size_t row_max, size_t slot_max, double noise,
 	gaussian_covariance *covariance, const void *context)
 {
@@ -140,6 +143,10 @@ void gaussian_update(struct gaussian *gaussian)
 		gaussian->whitened[r] = 0;
 		if (isnan(sum))
 			continue;
+		if (isinf(sum)) {
+			gaussian->whitened[r] = FAILURE_DEVIATIONS;
+			continue;
+		}
 		for (size_t c = 0; c < r; c++)
 			sum -= row[c] * gaussian->whitened[c];
 		gaussian->whitened[r] = sum / row[r];
@@ -169,7 +176,7 @@ double gaussian_scale(const struct gaussian *gaussian)
 	double sum = 0, count = 0;
 
 	for (size_t r = 0; r < gaussian->row_count; r++)
-		if (!isnan(gaussian->values[r])) {
+		if (isfinite(gaussian->values[r])) {
 			sum += gaussian->whitened[r] * gaussian->whitened[r];
 			count++;
 		}

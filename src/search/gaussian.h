@@ -25,7 +25,7 @@ struct gaussian {
 	size_t row_count, row_max;
 	size_t *row_points;
 	double *factor; /* lower triangle, row r at r * row_max */
-	double *values; /* NAN: under way */
+	double *values; /* NAN: under way; infinite: failed */
 	double *whitened; /* factor^-1 values */
 	size_t first_changed; /* whitened[] is right before this row */
 
@@ -43,6 +43,8 @@ void gaussian_release(struct gaussian *gaussian);
 void gaussian_watch(struct gaussian *gaussian, size_t slot, size_t point);
 /* Returns the row; row_count < row_max. */
 size_t gaussian_add(struct gaussian *gaussian, size_t point);
+/* An infinite value is a failure: worse than expected, nobody knows by how much. It warns of what
+ * is near without drowning what else is known there. */
 void gaussian_set(struct gaussian *gaussian, size_t row, double value);
 /* Brings means up to date. */
 void gaussian_update(struct gaussian *gaussian);

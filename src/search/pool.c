@@ -19,8 +19,6 @@ enum {
 };
 /* Standard deviation of a log time around what neighbours say: measuring and ruggedness. */
 static const double NOISE = 0.02;
-/* A failure counts as this much slower (in log time) than the worst surprise. */
-static const double FAILURE = 0.3;
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -192,12 +190,10 @@ void pool_ask(struct pool *pool, size_t candidate)
 
 void pool_tell(struct pool *pool, size_t candidate, double time_us)
 {
-	double error = pool->worst + FAILURE;
+	double error = INFINITY;
 
-	if (isfinite(time_us) && time_us > 0) {
+	if (isfinite(time_us) && time_us > 0)
 		error = log(time_us / pool->view->predicted_us[candidate]);
-		pool->worst = fmax(pool->worst, error);
-	}
 	if (pool->row_of[candidate] != POOL_NONE)
 		gaussian_set(&pool->gaussian, pool->row_of[candidate], error);
 }

@@ -20,7 +20,6 @@ struct pool {
 	uint32_t *slot_of, *row_of; /* per candidate; POOL_NONE */
 	bool *asked;
 	size_t asked_count;
-	double worst; /* the largest log(measured / predicted) yet: what a failure counts as */
 };
 
 enum { POOL_NONE = UINT32_MAX };

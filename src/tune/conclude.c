@@ -34,6 +34,8 @@ static struct contender contender_of(const struct search *search, const struct e
 		const struct launch_score *longest =
 			&evaluation->score.launches[evaluation->score.longest];
 
+		/* with the compiled kernel's registers, where it was compiled */
+		contender.predicted_us = evaluation->score.predicted_time_us;
 		contender.smem_bytes = (double)longest->smem_bytes;
 		contender.regs_per_thread = longest->regs_per_thread;
 	}

@@ -130,6 +130,16 @@ static ptrdiff_t find_incumbent(const struct search *search)
 	return found;
 }
 
+/* Without a clock to wait for, compiling is all that takes time: a model may compile longer. */
+static double budget_seconds(const struct session *session)
+{
+	const double model_share = 3;
+
+	if (session->budget_s > 0 || device_measures(session->bench->device))
+		return session->budget_s;
+	return session->effort->measures ? session->effort->seconds * model_share : 0;
+}
+
 enum status search_open(
 	struct session *session, size_t number, struct search *search, struct error *err)
 {
@@ -164,7 +174,7 @@ enum status search_open(
 	search->strategy_state = search->strategy->open(&search->pool.view);
 	resume_open(&search->resume, session->resume, problem);
 	search->incumbent = find_incumbent(search);
-	budget_start(&search->budget, session->effort, session->budget_s);
+	budget_start(&search->budget, session->effort, budget_seconds(session));
 	if (session->observer.begin)
 		session->observer.begin(
 			session->observer.context, &search->pool, number, session->problems->count);

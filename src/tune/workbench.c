@@ -109,6 +109,12 @@ static enum status open_compiler(const struct workbench_options *options, struct
 		.cache_folder = options->no_cache ? NULL : cache};
 	enum status status = compiler_open(&compiler_options, &bench->compiler, err);
 
+	/* a home that cannot be written to is no reason not to tune; a named folder is */
+	if (status == STATUS_BAD_INPUT && !options->cache_folder && !options->no_cache) {
+		bench->cache_notice = string_format("no compile cache: %s", err->message);
+		compiler_options.cache_folder = NULL;
+		status = compiler_open(&compiler_options, &bench->compiler, err);
+	}
 	free(cache);
 	return status;
 }
@@ -206,5 +212,6 @@ void workbench_release(struct workbench *bench)
 	folders_free(bench->template_folders);
 	folders_free(bench->config_folders);
 	free(bench->notice);
+	free(bench->cache_notice);
 	*bench = (struct workbench){0};
 }

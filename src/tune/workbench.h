@@ -33,6 +33,7 @@ struct workbench {
 	struct device *device;
 	struct compiler *compiler;  /* NULL: none found, and none needed */
 	struct kernel_store *store; /* NULL without a compiler */
+	char *cache_notice;         /* why nothing is kept, or NULL */
 	char *notice; /* what the user should know (no GPU: the model is used), or NULL */
 };
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What tests of src/kernel share: the catalogue of tests/data/kernel, a device, a bound family.
+ */
+#ifndef TESTS_KERNEL_FIXTURE_H
+#define TESTS_KERNEL_FIXTURE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "kernel/candidate.h"
+#include "kernel/family.h"
+#include "unit/unit.h"
+
+#define KERNEL_TEMPLATES TEST_DATA "/kernel/templates"
+
+struct fixture {
+	struct catalogue catalogue;
+	struct device_spec *device;
+	const struct operation *operation;
+	struct problem_list problems;
+	struct bound_family *bound;
+	struct value *slots;
+	choice choices[SPACE_PARAMETERS_MAX];
+};
+
+/* device: NULL for the built-in one; family NULL: nothing is bound; configuration: partial, the
+ * family's defaults complete it ("" for all defaults). */
+static inline void fixture_open(struct fixture *fixture, const char *templates,
+	const char *operation, const char *family, const char *problem, const char *configuration,
+	const char *device)
+{
+	const char *folders[] = {templates, "templates", NULL};
+	const char *configs[] = {"configs", "tests/toy/configs", NULL};
+	const struct family *found;
+	struct error err = {0};
+	bool given[SPACE_PARAMETERS_MAX];
+	size_t parameters;
+
+	*fixture = (struct fixture){0};
+	assert_ok(catalogue_load(folders, operation, &fixture->catalogue, &err));
+	assert_ok(device_spec_load(device, configs, &fixture->device, &err));
+	assert_ok(catalogue_operation(&fixture->catalogue, operation, &fixture->operation, &err));
+	if (problem)
+		assert_ok(problem_parse(fixture->operation, problem, &fixture->problems, &err));
+	if (!family)
+		return;
+	assert_ok(catalogue_family(&fixture->catalogue, fixture->operation, family, &found, &err));
+	assert_ok(family_bind(
+		found, fixture->problems.items[0], fixture->device, NULL, &fixture->bound, &err));
+	fixture->slots =
+		memory_zeroed(space_slot_count(fixture->bound->space), sizeof(struct value));
+	parameters = space_parameter_count(fixture->bound->space);
+	if (parameters) {
+		bool has_default;
+
+		assert_ok(configuration_default(
+			fixture->bound, fixture->choices, &has_default, &err));
+		assert_true(has_default);
+	}
+	assert_ok(space_values(fixture->bound->space, fixture->choices, fixture->slots, &err));
+	assert_ok(configuration_parse(fixture->bound, configuration, fixture->slots, given, &err));
+	assert_ok(space_derive(fixture->bound->space, fixture->slots, &err));
+}
+
+static inline void fixture_close(struct fixture *fixture)
+{
+	free(fixture->slots);
+	bound_family_free(fixture->bound);
+	problem_list_release(&fixture->problems);
+	device_spec_free(fixture->device);
+	catalogue_release(&fixture->catalogue);
+}
+
+/* The text of a file with the first `from` replaced by `to`; the caller frees it. */
+static inline char *file_with(const char *path, const char *from, const char *to)
+{
+	struct text content = {0}, changed = {0};
+	struct error err = {0};
+	const char *at;
+
+	assert_ok(file_read(path, &content, &err));
+	at = strstr(text_string(&content), from);
+	if (!at)
+		fail_msg("%s does not hold \"%s\"", path, from);
+	text_append_bytes(&changed, content.data, (size_t)(at - content.data));
+	text_append(&changed, to);
+	text_append(&changed, at + strlen(from));
+	text_release(&content);
+	return text_detach(&changed);
+}
+
+/* The JSON of a tree against the file of golden text. */
+static inline void assert_golden(struct json *tree, const char *path)
+{
+	struct text golden = {0};
+	struct error err = {0};
+	char *text = json_print(tree, true);
+	char *line = string_format("%s\n", text);
+
+	if (getenv("TEST_UPDATE"))
+		assert_ok(file_write(path, line, strlen(line), &err));
+	assert_ok(file_read(path, &golden, &err));
+	assert_string_equal(text_string(&golden), line);
+	text_release(&golden);
+	free(line);
+	free(text);
+	json_free(tree);
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* layer: spec */
+/* SPDX-License-Identifier: MIT
+ *
+ * Device sheets: the built-in one, files, matching real GPUs, broken sheets.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "spec/device_spec.h"
+#include "unit/unit.h"
+
+#define assert_near(a, b, within) assert_true(fabs((a) - (b)) <= (within))
+
+static const char *const configs[] = {"configs", "tests/toy/configs", NULL};
+static const char *const nowhere[] = {"/nonexistent", NULL};
+
+static void test_embedded_is_the_file(void **state)
+{
+	struct device_spec *embedded, *file;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(device_spec_load(NULL, NULL, &embedded, &err));
+	assert_ok(device_spec_load("h200-sxm", configs, &file, &err));
+	assert_string_equal(embedded->name, "h200-sxm");
+	assert_string_equal(embedded->title, file->title);
+	assert_memory_equal(embedded->rate, file->rate, sizeof(file->rate));
+	assert_int_equal(embedded->sm_count, file->sm_count);
+	assert_memory_equal(embedded->max_clusters, file->max_clusters, sizeof(file->max_clusters));
+	device_spec_free(embedded);
+	device_spec_free(file);
+	assert_ok(device_spec_load("h200-sxm", nowhere, &embedded, &err));
+	device_spec_free(embedded);
+}
+
+static void test_h200(void **state)
+{
+	struct device_spec *spec;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(device_spec_load("", NULL, &spec, &err));
+	assert_true(spec->from_sheet);
+	assert_string_equal(spec->arch, "sm_90a");
+	assert_int_equal(spec->compute_capability, 90);
+	assert_int_equal(spec->sm_count, 132);
+	assert_int_equal(spec->smem_per_block_bytes, 232448);
+	assert_int_equal(spec->smem_per_sm_bytes, 233472);
+	assert_int_equal(spec->smem_static_max_bytes, 49152);
+	assert_int_equal(spec->l2_bytes, 60 << 20);
+	assert_near(spec->clock_hz, 1.98e9, 1);
+	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_BF16], 4096, 0);
+	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_FP8_E4M3], 8192, 0);
+	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_FP32], 0, 0);
+	assert_near(spec->rate[PIPE_FP32][DTYPE_FP32], 256, 0);
+	assert_near(spec->rate[PIPE_MUFU][DTYPE_FP32], 16, 0);
+	assert_near(spec->rate[PIPE_SMEM_READ][DTYPE_FP32], 128, 0);
+	assert_near(spec->rate[PIPE_INSTRUCTIONS][DTYPE_FP32], 4, 0);
+	assert_near(spec->rate[PIPE_L2_READ][DTYPE_FP32] * 132, spec->l2_bytes_per_clock, 1e-9);
+	assert_int_equal(spec->max_clusters[0], 132);
+	assert_int_equal(spec->max_clusters[1], 66);
+	assert_false(spec->max_clusters_measured);
+	device_spec_free(spec);
+}
+
+static void test_sheets(void **state)
+{
+	static const struct {
+		const char *name;
+		int capability;
+		int64_t sms, smem, gib;
+		double bf16;
+	} sheets[] = {
+		{"a100-sxm4", 80, 108, 166912, 80, 2048},
+		{"a100-sxm4-40gb", 80, 108, 166912, 40, 2048},
+		{"h100-sxm", 90, 132, 232448, 79, 2560},
+		{"toy", 86, 4, 101376, 4, 1024},
+	};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sheets) / sizeof(sheets[0]); i++) {
+		struct device_spec *spec;
+
+		assert_ok(device_spec_load(sheets[i].name, configs, &spec, &err));
+		assert_string_equal(spec->name, sheets[i].name);
+		assert_int_equal(spec->compute_capability, sheets[i].capability);
+		assert_int_equal(spec->sm_count, sheets[i].sms);
+		assert_int_equal(spec->smem_per_block_bytes, sheets[i].smem);
+		assert_int_equal(spec->dram_bytes >> 30, sheets[i].gib);
+		assert_near(spec->rate[PIPE_TENSOR_MMA][DTYPE_BF16], sheets[i].bf16, 0);
+		device_spec_free(spec);
+	}
+}
+
+static void test_names(void **state)
+{
+	char **names = device_spec_names(configs);
+	char **alone = device_spec_names(NULL);
+	const char *expected[] = {"a100-sxm4", "a100-sxm4-40gb", "h100-sxm", "h200-sxm", "toy"};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		assert_string_equal(names[i], expected[i]);
+		free(names[i]);
+	}
+	assert_null(names[5]);
+	free(names);
+	assert_string_equal(alone[0], "h200-sxm");
+	assert_null(alone[1]);
+	free(alone[0]);
+	free(alone);
+}
+
+static void test_unknown(void **state)
+{
+	struct device_spec *spec;
+	struct error err = {0};
+
+	(void)state;
+	assert_fails(device_spec_load("a100-smx4", configs, &spec, &err), STATUS_BAD_INPUT,
+		"a100-sxm4-40gb, h100-sxm, h200-sxm, toy, found \"a100-smx4\"");
+	assert_string_equal(err.hint, "did you mean \"a100-sxm4\"?");
+	assert_null(spec);
+	assert_fails(device_spec_load("../schemas/device.schema", configs, &spec, &err),
+		STATUS_BAD_INPUT, "found \"../schemas/device.schema\"");
+}
+
+static struct device_facts h200_facts(void)
+{
+	return (struct device_facts){.name = "NVIDIA H200",
+		.compute_capability = 90,
+		.sm_count = 132,
+		.l2_bytes = 61 << 20,
+		.clock_hz = 1.98e9};
+}
+
+static void test_match(void **state)
+{
+	struct device_facts facts = h200_facts();
+	struct device_spec *spec;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(device_spec_match(&facts, nowhere, &spec, &err));
+	assert_string_equal(spec->name, "h200-sxm");
+	assert_true(spec->from_sheet);
+	assert_int_equal(spec->l2_bytes, 61 << 20); /* the driver's word counts */
+	assert_int_equal(spec->regs_per_sm, 65536); /* what it does not tell is the sheet's */
+	device_spec_free(spec);
+	strcpy(facts.name, "Toy GPU 2");
+	facts.compute_capability = 86;
+	facts.sm_count = 4;
+	assert_ok(device_spec_match(&facts, configs, &spec, &err));
+	assert_string_equal(spec->name, "toy");
+	device_spec_free(spec);
+}
+
+/* A part of a card (MIG) has the sheet's architecture, but not its figures. */
+static void test_match_needs_all(void **state)
+{
+	struct device_facts facts = h200_facts();
+	struct device_spec *spec;
+	struct error err = {0};
+
+	(void)state;
+	facts.sm_count = 16;
+	assert_ok(device_spec_match(&facts, configs, &spec, &err));
+	assert_false(spec->from_sheet);
+	assert_string_equal(spec->name, "nvidia-h200");
+	assert_string_equal(spec->arch, "sm_90a");
+	assert_int_equal(spec->sm_count, 16);
+	assert_int_equal(spec->max_clusters[3], 2);
+	device_spec_free(spec);
+	facts = h200_facts();
+	strcpy(facts.name, "NVIDIA H200 NVL");
+	assert_ok(device_spec_match(&facts, configs, &spec, &err));
+	assert_false(spec->from_sheet);
+	device_spec_free(spec);
+}
+
+static void test_no_sheet(void **state)
+{
+	struct device_facts facts = {.name = "NVIDIA GeForce RTX 3090",
+		.compute_capability = 86,
+		.sm_count = 82,
+		.warp_size = 32,
+		.max_threads_per_block = 1024,
+		.max_threads_per_sm = 1536,
+		.max_blocks_per_sm = 16,
+		.regs_per_block = 65536,
+		.regs_per_sm = 65536,
+		.smem_per_block_bytes = 101376,
+		.smem_per_sm_bytes = 102400,
+		.smem_reserved_bytes = 1024,
+		.l2_bytes = 6291456,
+		.dram_bytes = 25438126080,
+		.clock_hz = 1.695e9,
+		.memory_clock_hz = 9.751e9,
+		.memory_bus_bits = 384};
+	struct device_spec *spec;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(device_spec_match(&facts, configs, &spec, &err));
+	assert_string_equal(spec->name, "nvidia-geforce-rtx-3090");
+	assert_string_equal(spec->title, "NVIDIA GeForce RTX 3090");
+	assert_string_equal(spec->arch, "sm_86");
+	assert_int_equal(spec->max_threads_per_sm, 1536);
+	assert_int_equal(spec->max_clusters[0], 82);
+	assert_int_equal(spec->max_clusters[1], 0);
+	assert_near(spec->rate[PIPE_TENSOR_MMA][DTYPE_BF16], 1024, 0);
+	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_BF16], 0, 0);
+	/* 936 GB/s on paper */
+	assert_near(spec->dram_bytes_per_s, 936e9 * 0.88, 1e9);
+	device_spec_free(spec);
+	facts.compute_capability = 110; /* newer than what is known: the nearest older rates */
+	assert_ok(device_spec_match(&facts, configs, &spec, &err));
+	assert_string_equal(spec->arch, "sm_110");
+	assert_true(spec->rate[PIPE_TENSOR_MMA][DTYPE_BF16] > 1024);
+	device_spec_free(spec);
+	facts = (struct device_facts){.name = "?", .compute_capability = 75};
+	assert_ok(device_spec_match(&facts, configs, &spec, &err));
+	assert_string_equal(spec->arch, "sm_75");
+	assert_true(spec->sm_count > 0 && spec->clock_hz > 0 && spec->dram_bytes_per_s > 0);
+	device_spec_free(spec);
+}
+
+/* Every sheet is broken in one place; the message names it. */
+static void test_broken(void **state)
+{
+	static const struct {
+		const char *from, *to, *message;
+	} cases[] = {
+		{"device/1", "device/2", "toy.json: $.format: expected \"tiletune.device/1\""},
+		{"\"sm_count\"", "\"sm_counts\"", "$.figures.sm_counts: expected a known member"},
+		{"{\"value\": 4,", "{\"value\": 4.5,",
+			"$.figures.sm_count.value: expected an integer"},
+		{"{\"value\": 4,", "{\"value\": 0,",
+			"$.figures.sm_count: expected a value above 0"},
+		{"{\"value\": 4,", "{\"value\": -4,",
+			"$.figures.sm_count.value: expected a number"},
+		{"{\"value\": 4,", "{\"value\": \"4\",",
+			"$.figures.sm_count.value: expected a number"},
+		{"{\"value\": 4, \"source\": \"made up for tests\"}", "{\"value\": 4}",
+			"$.figures.sm_count: expected a member \"source\""},
+		{"{\"value\": 4, \"source\": \"made up for tests\"}",
+			"{\"value\": 4, \"source\": \"\"}",
+			"$.figures.sm_count.source: expected where"},
+		{"\"bf16\": {", "\"bf17\": {", "$.rates.tensor_mma.bf17: expected an element type"},
+		{"\"tensor_mma\"", "\"tensor_mmm\"", "$.rates.tensor_mmm: expected a pipe"},
+		{"\"compute_capability\": 86", "\"compute_capability\": 8.6",
+			"$.compute_capability: expected an integer"},
+		{"\"compute_capability\": 86", "\"compute_capability\": 8",
+			"$.compute_capability: expected ten times"},
+		{"\"sm_86\"", "\"86\"", "$.arch: expected an architecture"},
+		{"[\"Toy GPU\", \"Toy GPU *\"]", "[7]", "$.matches[0]: expected a string"},
+		{"\"1\": {", "\"3\": {", "$.max_clusters.3: expected a known member"},
+		{"\"title\": \"Toy GPU\",", "", "expected a member \"title\""},
+	};
+	struct text good = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(file_read("tests/toy/configs/devices/toy.json", &good, &err));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct device_spec *spec;
+		struct text bad = {0};
+		const char *at = strstr(good.data, cases[i].from);
+
+		if (!at)
+			fail_msg("the sheet does not hold %s", cases[i].from);
+		text_append_bytes(&bad, good.data, (size_t)(at - good.data));
+		text_append(&bad, cases[i].to);
+		text_append(&bad, at + strlen(cases[i].from));
+		assert_fails(device_spec_parse(bad.data, bad.length, "toy.json", &spec, &err),
+			STATUS_BAD_INPUT, cases[i].message);
+		assert_null(spec);
+		text_release(&bad);
+	}
+	text_release(&good);
+}
+
+static void test_expression_names(void **state)
+{
+	struct device_spec *spec;
+	struct error err = {0};
+	int found = 0;
+
+	(void)state;
+	assert_ok(device_spec_load("", NULL, &spec, &err));
+	for (size_t i = 0; i < device_spec_name_count(); i++) {
+		struct value value = device_spec_value(spec, i);
+
+		assert_int_equal(value.type, VALUE_INT);
+		if (strcmp(device_spec_name(i), "max_warps_per_sm") == 0)
+			found += value.integer == 64;
+		if (strcmp(device_spec_name(i), "compute_capability") == 0)
+			found += value.integer == 90;
+		if (strcmp(device_spec_name(i), "dram_bytes") == 0)
+			found += value.integer == 150754820096;
+	}
+	assert_int_equal(found, 3);
+	device_spec_free(spec);
+}
+
+static void test_dtypes_and_pipes(void **state)
+{
+	(void)state;
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		assert_int_equal(dtype_find(dtype_name((enum dtype)i)), i);
+	assert_int_equal(dtype_find("fp64"), -1);
+	assert_int_equal(dtype_size(DTYPE_FP8_E4M3), 1);
+	assert_int_equal(dtype_size(DTYPE_BF16), 2);
+	assert_int_equal(dtype_size(DTYPE_TF32), 4);
+	for (int i = 0; i < PIPE_COUNT; i++)
+		assert_int_equal(pipe_find(pipe_name((enum pipe)i)), i);
+	assert_int_equal(pipe_find("tensor_mma"), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_embedded_is_the_file),
+		cmocka_unit_test(test_h200),
+		cmocka_unit_test(test_sheets),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_match_needs_all),
+		cmocka_unit_test(test_no_sheet),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_expression_names),
+		cmocka_unit_test(test_dtypes_and_pipes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
