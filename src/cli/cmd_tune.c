@@ -149,6 +149,7 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 	struct candidates_options options = chosen_pool(tuning, false);
 	enum status status = STATUS_OK;
 
+	options.known_by = tuning->bench.device;
 	for (size_t i = 0; i < tuning->problems.count && status == STATUS_OK; i++) {
 		struct candidates pool;
 
@@ -247,9 +248,13 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 	session->run_id = tuning->run_id;
 	status = open_journal(tuning, signature, &session->resume, err);
 	session->journal = tuning->journal;
-	if (status == STATUS_OK && tuning->journal)
-		status = journal_write(tuning->journal, "run",
-			run_journal_line(&run, tuning->run_id, signature), err);
+	session->record = &tuning->record;
+	if (status == STATUS_OK && tuning->journal) {
+		struct json *line = run_journal_line(&run, tuning->run_id, signature);
+
+		json_put_string(line, "resumes", session->resume ? session->resume->id : NULL);
+		status = journal_write(tuning->journal, "run", line, err);
+	}
 	tuned_put_run(&tuning->tuned, run_tuned_json(&run, tuning->run_id));
 	return status;
 }

@@ -204,6 +204,26 @@ static void end(void *context, const struct problem_result *result)
 	fflush(show->talk);
 }
 
+static void taken(void *context, const struct problem *problem, size_t number, size_t count,
+	const struct json *entry)
+{
+	struct show *show = context;
+	struct json_at at = json_root(entry, "journal"), winner, time;
+	const char *family = "?";
+	double median = 0;
+
+	clear_line(show);
+	if (json_find(&at, "winner", &winner)) {
+		json_member_string(&winner, "family", &family, NULL);
+		if (json_find(&winner, "time_us", &time))
+			json_member_double(&time, "median", &median, NULL);
+	}
+	if (count > 1)
+		fprintf(show->talk, "[%zu/%zu] ", number + 1, count);
+	fprintf(show->talk, "%s: %s, %.2f us (taken over from an interrupted run)\n",
+		problem->text, family, median);
+}
+
 static void failed(void *context, const struct problem *problem, const struct error *err)
 {
 	struct show *show = context;
@@ -218,6 +238,7 @@ struct session_observer show_observer(struct show *show)
 		.begin = begin,
 		.progress = progress,
 		.end = end,
+		.taken = taken,
 		.failed = failed};
 }
 

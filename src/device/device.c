@@ -8,11 +8,12 @@
 #include "base/memory.h"
 #include "device/device_kind.h"
 
-extern const struct device_kind device_kind_cuda, device_kind_model;
+extern const struct device_kind device_kind_cuda, device_kind_model, device_kind_replay;
 
 const struct device_kind *const device_kinds[] = {
 	&device_kind_cuda,
 	&device_kind_model,
+	&device_kind_replay,
 	NULL,
 };
 
@@ -104,6 +105,18 @@ bool device_compiles(const struct device *device)
 bool device_measures(const struct device *device)
 {
 	return device->kind->measures;
+}
+
+bool device_knows_all(const struct device *device)
+{
+	return !device->kind->knows;
+}
+
+bool device_knows(const struct device *device, const char *operation, const char *problem,
+	const char *family, const char *configuration)
+{
+	return !device->kind->knows ||
+	       device->kind->knows(device, operation, problem, family, configuration);
 }
 
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err)

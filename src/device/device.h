@@ -104,6 +104,12 @@ const struct device_identity *device_identity(const struct device *device);
 bool device_compiles(const struct device *device); /* false: replay needs no cubins */
 bool device_measures(const struct device *device); /* false: times are predicted */
 
+/* Whether the device can answer for this candidate (texts are canonical): a GPU and a model for all
+ * of them, replay for what was recorded. The search is restricted to what the device knows. */
+bool device_knows_all(const struct device *device);
+bool device_knows(const struct device *device, const char *operation, const char *problem,
+	const char *family, const char *configuration);
+
 /* Gives the helper kernels where device_options could not: their architecture is known only once the
  * device is open. Measures the anchor. On a device that measures it is needed before anything is
  * verified or sampled; elsewhere it does nothing. */

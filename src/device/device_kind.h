@@ -40,6 +40,9 @@ struct device_kind {
 	size_t (*pending)(const struct device *device);
 	bool (*poll)(struct device *device, double timeout_s, struct device_event *event);
 	size_t (*poll_fds)(const struct device *device, struct pollfd *fds, size_t max);
+	/* NULL: every candidate */
+	bool (*knows)(const struct device *device, const char *operation, const char *problem,
+		const char *family, const char *configuration);
 };
 
 /* ---- events that wait to be polled ---- */

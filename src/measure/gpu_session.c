@@ -104,12 +104,16 @@ enum status gpu_session_open(
 	return status == STATUS_OK ? STATUS_OK : error_context(err, "%s", gpu->gpu.facts.name);
 }
 
+static uint64_t spacer_bytes(const struct gpu_session *gpu)
+{
+	return (uint64_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM * ANCHOR_BLOCK *
+	       sizeof(float);
+}
+
 enum status gpu_session_helpers(
 	struct gpu_session *gpu, const struct text *cubin, struct error *err)
 {
 	const struct cuda_api *cuda = &gpu->cuda;
-	uint64_t spacer_bytes = (uint64_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM *
-				ANCHOR_BLOCK * sizeof(float);
 	struct {
 		const char *entry;
 		CUfunction *function;
@@ -138,7 +142,7 @@ enum status gpu_session_helpers(
 	if (status != STATUS_OK)
 		return status;
 	if (!gpu_allocate(gpu, SCRATCH_BYTES, &gpu->scratch, &failure) ||
-		!gpu_allocate(gpu, spacer_bytes, &gpu->spacer, &failure) ||
+		!gpu_allocate(gpu, spacer_bytes(gpu), &gpu->spacer, &failure) ||
 		!helper_spacer(gpu, &failure) ||
 		!gpu_synchronize(gpu, "running a helper kernel", &failure))
 		return error_set(err, STATUS_FAILED, "%s", failure.detail);
@@ -150,6 +154,8 @@ void gpu_session_close(struct gpu_session *gpu)
 	for (size_t i = 0; i < gpu->event_count; i++)
 		gpu->cuda.cuEventDestroy(gpu->events[i]);
 	free(gpu->events);
+	gpu_release(gpu, gpu->scratch, SCRATCH_BYTES);
+	gpu_release(gpu, gpu->spacer, spacer_bytes(gpu));
 	if (gpu->helpers.library)
 		gpu->cuda.cuLibraryUnload(gpu->helpers.library);
 	if (gpu->stream)

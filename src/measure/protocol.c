@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests. Seeds and sizes are 64-bit integers, written exactly.
+ * Requests.
  */
 #include "measure/protocol.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -23,8 +24,11 @@ static enum status member_uint32(
 void measure_open_pack(const struct measure_open *open, struct text *payload)
 {
 	struct json *header = json_new_object();
+	char seed[24];
 
-	json_put_int(header, "seed", (int64_t)open->seed);
+	/* JSON's numbers are exact up to 2^53 only */
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)open->seed);
+	json_put_string(header, "seed", seed);
 	json_put_int(header, "memory_limit_bytes", (int64_t)open->memory_limit_bytes);
 	json_put_double(header, "kernel_timeout_s", open->kernel_timeout_s);
 	packet_pack(header, NULL, 0, payload);
@@ -33,15 +37,16 @@ void measure_open_pack(const struct measure_open *open, struct text *payload)
 enum status measure_open_unpack(
 	const struct packet *packet, struct measure_open *open, struct error *err)
 {
-	int64_t seed = 0, limit = 0;
-	enum status status = json_member_int(&packet->root, "seed", &seed, err);
+	const char *seed = "0";
+	int64_t limit = 0;
+	enum status status = json_member_string(&packet->root, "seed", &seed, err);
 
 	if (status == STATUS_OK)
 		status = json_member_int(&packet->root, "memory_limit_bytes", &limit, err);
 	if (status == STATUS_OK)
 		status = json_member_double(
 			&packet->root, "kernel_timeout_s", &open->kernel_timeout_s, err);
-	open->seed = (uint64_t)seed;
+	open->seed = strtoull(seed, NULL, 10);
 	open->memory_limit_bytes = (uint64_t)limit;
 	return status;
 }

@@ -9,7 +9,7 @@
 static const struct {
 	const char *name, *summary;
 } outcomes[OUTCOME_COUNT] = {
-#define OUTCOME(id, name, summary) [OUTCOME_##id] = { name, summary },
+#define OUTCOME(id, name, summary) [OUTCOME_##id] = {name, summary},
 #include "record/outcome.def"
 #undef OUTCOME
 };
@@ -40,7 +40,7 @@ void evaluation_release(struct evaluation *evaluation)
 	free(evaluation->resources);
 	free(evaluation->samples_us);
 	score_release(&evaluation->score);
-	*evaluation = (struct evaluation){ 0 };
+	*evaluation = (struct evaluation){0};
 }
 
 void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count)

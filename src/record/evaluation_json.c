@@ -113,8 +113,7 @@ static enum status get_copy(
 	return status;
 }
 
-static enum status get_hash(
-	const struct json_at *object, char digits[HASH_SIZE], struct error *err)
+static enum status get_hash(const struct json_at *object, char digits[HASH_SIZE], struct error *err)
 {
 	struct json_at member;
 	const char *string;
@@ -124,9 +123,8 @@ static enum status get_hash(
 		status = json_get_string(&member, &string, err);
 	if (status != STATUS_OK)
 		return status;
-	if (string[0] != '\0' &&
-		(strlen(string) != HASH_SIZE - 1 ||
-			strspn(string, "0123456789abcdef") != HASH_SIZE - 1))
+	if (string[0] != '\0' && (strlen(string) != HASH_SIZE - 1 ||
+					 strspn(string, "0123456789abcdef") != HASH_SIZE - 1))
 		return json_error(&member, err, "%d hexadecimal digits", HASH_SIZE - 1);
 	string_put(digits, HASH_SIZE, string);
 	return STATUS_OK;
@@ -196,14 +194,14 @@ static enum status get_resources(
 		const char *key;
 		int32_t *value;
 	} members[] = {
-		{ "regs_per_thread", &resources->regs_per_thread },
-		{ "smem_static_bytes", &resources->smem_static_bytes },
-		{ "spill_store_bytes", &resources->spill_store_bytes },
-		{ "spill_load_bytes", &resources->spill_load_bytes },
-		{ "stack_bytes", &resources->stack_bytes },
-		{ "barriers", &resources->barriers },
-		{ "blocks_per_sm", &resources->blocks_per_sm },
-		{ "max_clusters", &resources->max_clusters },
+		{"regs_per_thread", &resources->regs_per_thread},
+		{"smem_static_bytes", &resources->smem_static_bytes},
+		{"spill_store_bytes", &resources->spill_store_bytes},
+		{"spill_load_bytes", &resources->spill_load_bytes},
+		{"stack_bytes", &resources->stack_bytes},
+		{"barriers", &resources->barriers},
+		{"blocks_per_sm", &resources->blocks_per_sm},
+		{"max_clusters", &resources->max_clusters},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++) {
@@ -322,8 +320,8 @@ static enum status get_rest(
 	const struct json_at *at, struct evaluation *evaluation, struct error *err)
 {
 	struct json_at member;
-	enum status status = json_member_double(
-		at, "compile_seconds", &evaluation->compile_seconds, err);
+	enum status status =
+		json_member_double(at, "compile_seconds", &evaluation->compile_seconds, err);
 
 	if (status == STATUS_OK && json_find(at, "detail", &member))
 		status = get_copy(at, "detail", &evaluation->detail, err);
@@ -341,7 +339,7 @@ static enum status get_rest(
 enum status evaluation_from_json(
 	const struct json_at *at, struct evaluation *evaluation, struct error *err)
 {
-	struct evaluation result = { 0 };
+	struct evaluation result = {0};
 	enum status status = json_expect(at, JSON_OBJECT, err);
 
 	if (status == STATUS_OK &&

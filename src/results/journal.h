@@ -49,6 +49,7 @@ struct journal_problem {
 struct journal_run {
 	char *id;
 	char *signature;
+	char *resumes;     /* id of the interrupted run that it goes on with, or NULL */
 	struct json *line; /* the whole run line */
 	bool finished;
 	struct journal_problem *problems;
@@ -65,9 +66,12 @@ struct journal_record {
  * newline that does not parse is ignored; an unknown event is skipped. */
 enum status journal_read(const char *path, struct journal_record *record, struct error *err);
 void journal_record_release(struct journal_record *record);
-/* The last run, if it has this signature and did not finish; else NULL. */
+/* The last run with this signature, if it did not finish; else NULL. */
 const struct journal_run *journal_resumable(
 	const struct journal_record *record, const char *signature);
+/* The run that this one went on with, or NULL. */
+const struct journal_run *journal_previous(
+	const struct journal_record *record, const struct journal_run *run);
 const struct journal_problem *journal_problem_find(
 	const struct journal_run *run, const char *operation, const char *problem);
 

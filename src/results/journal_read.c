@@ -25,17 +25,22 @@ static struct journal_run *last_run(const struct reader *reader)
 static enum status read_run(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_record *record = reader->record;
-	const char *id, *signature;
+	const char *id, *signature, *resumes = NULL;
 	struct journal_run *run;
+	struct json_at member;
 
 	if (json_expect_format(at, "tiletune.journal/1", err) != STATUS_OK ||
 		json_member_string(at, "id", &id, err) != STATUS_OK ||
 		json_member_string(at, "signature", &signature, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
+	if (json_find(at, "resumes", &member) && json_type(&member) != JSON_NULL &&
+		json_get_string(&member, &resumes, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
 	ARRAY_GROW(record->runs, record->run_count, record->run_capacity);
 	run = &record->runs[record->run_count++];
 	*run = (struct journal_run){.id = string_copy(id),
 		.signature = string_copy(signature),
+		.resumes = string_copy(resumes),
 		.line = json_copy(at->node)};
 	return STATUS_OK;
 }
@@ -200,6 +205,7 @@ void journal_record_release(struct journal_record *record)
 		free(run->problems);
 		free(run->id);
 		free(run->signature);
+		free(run->resumes);
 		json_free(run->line);
 	}
 	free(record->runs);
@@ -209,10 +215,19 @@ void journal_record_release(struct journal_record *record)
 const struct journal_run *journal_resumable(
 	const struct journal_record *record, const char *signature)
 {
-	const struct journal_run *run =
-		record->run_count ? &record->runs[record->run_count - 1] : NULL;
+	for (size_t i = record->run_count; i-- > 0;)
+		if (strcmp(record->runs[i].signature, signature) == 0)
+			return record->runs[i].finished ? NULL : &record->runs[i];
+	return NULL;
+}
 
-	return run && !run->finished && strcmp(run->signature, signature) == 0 ? run : NULL;
+const struct journal_run *journal_previous(
+	const struct journal_record *record, const struct journal_run *run)
+{
+	for (size_t i = (size_t)(run - record->runs); run->resumes && i-- > 0;)
+		if (strcmp(record->runs[i].id, run->resumes) == 0)
+			return &record->runs[i];
+	return NULL;
 }
 
 const struct journal_problem *journal_problem_find(

@@ -43,7 +43,7 @@ static uint64_t units_of_rows(const struct row *row, uint64_t shift, uint64_t ro
 
 double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, uint64_t unit)
 {
-	const struct row row = { (row_size - 1) / unit + 1, unit - (row_size - 1) % unit };
+	const struct row row = {(row_size - 1) / unit + 1, unit - (row_size - 1) % unit};
 	const uint64_t shift = pitch % unit;
 	uint64_t step, period, sum;
 

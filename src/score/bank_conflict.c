@@ -29,8 +29,8 @@ static struct demand lanes_demand(const uint32_t *address, unsigned lanes, unsig
 	const unsigned places = BANK_COUNT / words;
 	const int shift = __builtin_ctz(words * BANK_WORD_BYTES);
 	uint32_t seen[BANK_COUNT][BANK_LANES];
-	unsigned char count[BANK_COUNT] = { 0 };
-	struct demand demand = { 0 };
+	unsigned char count[BANK_COUNT] = {0};
+	struct demand demand = {0};
 
 	for (unsigned lane = 0; lane < lanes; lane++) {
 		const uint32_t thing = address[lane] >> shift;

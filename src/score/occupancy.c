@@ -50,14 +50,14 @@ static bool limits_from_nvidia(const struct device_spec *device,
 		.numBlockBarriers = demand->barriers > 0 ? demand->barriers : 1,
 	};
 	/* A zeroed state would be a carveout of 0%: all of the memory given to L1. */
-	const cudaOccDeviceState state = { .carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT };
-	cudaOccResult result = { 0 };
+	const cudaOccDeviceState state = {.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
+	cudaOccResult result = {0};
 
 	if (cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state,
 		    demand->threads, (size_t)demand->smem_dynamic_bytes) != CUDA_OCC_SUCCESS)
 		return false;
-	*limits = (struct limits){ result.blockLimitRegs, result.blockLimitSharedMem,
-		result.blockLimitWarps, result.blockLimitBarriers, result.blockLimitBlocks };
+	*limits = (struct limits){result.blockLimitRegs, result.blockLimitSharedMem,
+		result.blockLimitWarps, result.blockLimitBarriers, result.blockLimitBlocks};
 	return true;
 }
 
@@ -77,7 +77,7 @@ static struct limits limits_from_quotients(
 	const int64_t asked = demand->smem_static_bytes + demand->smem_dynamic_bytes;
 	const int64_t smem = round_up(asked + device->smem_reserved_bytes, 128);
 	const int64_t warps_per_sm = device->max_threads_per_sm / device->warp_size;
-	struct limits limits = { INT_MAX, INT_MAX, 0, INT_MAX, INT_MAX };
+	struct limits limits = {INT_MAX, INT_MAX, 0, INT_MAX, INT_MAX};
 
 	if (demand->threads <= device->max_threads_per_block)
 		limits.threads = (int)(warps_per_sm / warps);
@@ -95,7 +95,7 @@ int occupancy_compute(const struct device_spec *device, const struct occupancy_d
 	enum occupancy_limiter *limiter)
 {
 	enum occupancy_limiter why = LIMITER_NONE_FITS;
-	struct limits limits = { 0 };
+	struct limits limits = {0};
 	int blocks = 0;
 
 	if (demand->threads > 0 && demand->smem_static_bytes >= 0 &&

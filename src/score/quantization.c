@@ -12,7 +12,7 @@ double quantization_tile_efficiency(
 	double rows, double columns, double tile_rows, double tile_columns)
 {
 	const double padded = quantization_tiles(rows, tile_rows) * tile_rows *
-		quantization_tiles(columns, tile_columns) * tile_columns;
+			      quantization_tiles(columns, tile_columns) * tile_columns;
 
 	return rows * columns / padded;
 }
@@ -41,9 +41,10 @@ struct quantization_slots quantization_slots(const struct device_spec *device,
 	const struct launch_work *launch, int blocks_per_sm, int max_clusters)
 {
 	const double cluster_size = at_least_one(launch->cluster[0]) *
-		at_least_one(launch->cluster[1]) * at_least_one(launch->cluster[2]);
-	const double grid_blocks = at_least_one(launch->grid[0]) *
-		at_least_one(launch->grid[1]) * at_least_one(launch->grid[2]);
+				    at_least_one(launch->cluster[1]) *
+				    at_least_one(launch->cluster[2]);
+	const double grid_blocks = at_least_one(launch->grid[0]) * at_least_one(launch->grid[1]) *
+				   at_least_one(launch->grid[2]);
 	struct quantization_slots slots = {
 		.sm_count = cluster_sm_count(device, cluster_size),
 		.per_sm = blocks_per_sm,
@@ -67,7 +68,7 @@ struct quantization_slots quantization_slots(const struct device_spec *device,
 struct quantization_waves quantization_waves(
 	const struct launch_work *launch, const struct quantization_slots *slots)
 {
-	struct quantization_waves waves = { 0 };
+	struct quantization_waves waves = {0};
 
 	if (slots->per_wave <= 0 || launch->units <= 0)
 		return waves;
@@ -75,6 +76,7 @@ struct quantization_waves quantization_waves(
 	waves.count = fmax(1, ceil(waves.exact));
 	waves.efficiency_ratio = waves.exact / waves.count;
 	if (launch->schedule == SCHEDULE_STREAM_K)
-		waves.efficiency_ratio = fmin(1, launch->units * launch->steps_mean / slots->per_wave);
+		waves.efficiency_ratio =
+			fmin(1, launch->units * launch->steps_mean / slots->per_wave);
 	return waves;
 }

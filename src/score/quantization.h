@@ -24,7 +24,7 @@ double quantization_tile_efficiency(
 struct quantization_slots {
 	double per_wave; /* blocks that run at once */
 	double sm_count; /* SMs that they can use: clusters leave some idle, as does a small
-	                  * persistent grid */
+			  * persistent grid */
 	double per_sm;   /* blocks on the fullest SM */
 };
 

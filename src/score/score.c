@@ -58,8 +58,7 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 	score->regs_per_thread = resources->regs_per_thread;
 	score->smem_bytes = demand.smem_static_bytes + demand.smem_dynamic_bytes;
 
-	slots = quantization_slots(
-		device, launch, score->blocks_per_sm, resources->max_clusters);
+	slots = quantization_slots(device, launch, score->blocks_per_sm, resources->max_clusters);
 	waves = quantization_waves(launch, &slots);
 	score->tiles = launch->units;
 	score->slots_per_wave = slots.per_wave;
@@ -115,5 +114,5 @@ void score_compute(const struct device_spec *device, const struct work *work,
 void score_release(struct score *score)
 {
 	free(score->launches);
-	*score = (struct score){ 0 };
+	*score = (struct score){0};
 }

@@ -20,8 +20,8 @@ static void put_launch(struct json *object, const struct launch_score *launch)
 	json_put_double(object, "tile_efficiency_ratio", launch->tile_efficiency_ratio);
 	json_put_int(object, "blocks_per_sm", launch->blocks_per_sm);
 	json_put_double(object, "occupancy_ratio", launch->occupancy_ratio);
-	json_put_string(object, "occupancy_limiter",
-		occupancy_limiter_name(launch->occupancy_limiter));
+	json_put_string(
+		object, "occupancy_limiter", occupancy_limiter_name(launch->occupancy_limiter));
 	json_put_int(object, "regs_per_thread", launch->regs_per_thread);
 	json_put_int(object, "smem_bytes", launch->smem_bytes);
 	json_put_double(object, "bank_conflict_ratio", launch->bank_conflict_ratio);
@@ -107,19 +107,19 @@ static enum status get_launch(
 		const char *key;
 		double *value;
 	} reals[] = {
-		{ "tiles", &launch->tiles },
-		{ "slots_per_wave", &launch->slots_per_wave },
-		{ "waves", &launch->waves },
-		{ "waves_exact", &launch->waves_exact },
-		{ "wave_efficiency_ratio", &launch->wave_efficiency_ratio },
-		{ "tile_efficiency_ratio", &launch->tile_efficiency_ratio },
-		{ "occupancy_ratio", &launch->occupancy_ratio },
-		{ "bank_conflict_ratio", &launch->bank_conflict_ratio },
-		{ "lines_per_row_ratio", &launch->lines_per_row_ratio },
-		{ "sectors_per_row_ratio", &launch->sectors_per_row_ratio },
-		{ "dram_bytes", &launch->dram_bytes },
-		{ "l2_bytes", &launch->l2_bytes },
-		{ "arithmetic_intensity", &launch->arithmetic_intensity },
+		{"tiles", &launch->tiles},
+		{"slots_per_wave", &launch->slots_per_wave},
+		{"waves", &launch->waves},
+		{"waves_exact", &launch->waves_exact},
+		{"wave_efficiency_ratio", &launch->wave_efficiency_ratio},
+		{"tile_efficiency_ratio", &launch->tile_efficiency_ratio},
+		{"occupancy_ratio", &launch->occupancy_ratio},
+		{"bank_conflict_ratio", &launch->bank_conflict_ratio},
+		{"lines_per_row_ratio", &launch->lines_per_row_ratio},
+		{"sectors_per_row_ratio", &launch->sectors_per_row_ratio},
+		{"dram_bytes", &launch->dram_bytes},
+		{"l2_bytes", &launch->l2_bytes},
+		{"arithmetic_intensity", &launch->arithmetic_intensity},
 	};
 	int64_t blocks_per_sm, regs_per_thread;
 	int limiter, bound;
@@ -172,7 +172,7 @@ static enum status get_launches(const struct json_at *at, struct score *score, s
 
 enum status score_from_json(const struct json_at *at, struct score *score, struct error *err)
 {
-	struct score result = { 0 };
+	struct score result = {0};
 	struct json_at member;
 	enum status status = json_expect(at, JSON_OBJECT, err);
 

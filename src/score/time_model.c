@@ -11,8 +11,6 @@
 static const double OVERLAP_LOSS = 0.25;
 /* Warps that can feed all four schedulers of an SM. */
 static const double SCHEDULERS = 4;
-/* A chip's DRAM reaches this share of its data sheet (device-to-device copies: 0.88). */
-static const double DRAM_EFFICIENCY = 0.9;
 /* Share of the shorter of DRAM time and SM time that is not hidden behind the longer one. */
 static const double DRAM_OVERLAP_LOSS = 0.1;
 /* Bytes per clock that one SM can get from L2 (NVIDIA's tuning guides; DeepGEMM uses it too). */
@@ -20,7 +18,9 @@ static const double L2_BYTES_PER_CLOCK_SM = 64;
 /* Share of the spilling instructions that lie in the main loop. */
 static const double SPILL_IN_LOOP = 0.5;
 
-enum { PIPE_KINDS = BOUND_L2 + 1 };
+enum {
+	PIPE_KINDS = BOUND_L2 + 1
+};
 
 /* Clocks of one block alone on its SM, by kind of pipe; the entry of L2 is in bytes, because its
  * rate depends on how many SMs ask. */
@@ -64,7 +64,7 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 	const struct device_spec *device = input->device;
 	const enum dtype dtype = input->launch->dtype;
 	const double wgmma_factor = input->wgmma_serialized ? 2 : 1;
-	struct phase phase = { .barriers = amounts[PIPE_BARRIERS] };
+	struct phase phase = {.barriers = amounts[PIPE_BARRIERS]};
 
 	phase.clocks[BOUND_TENSOR] =
 		clocks_of(device, PIPE_TENSOR_MMA, dtype, amounts[PIPE_TENSOR_MMA]) +
@@ -78,7 +78,7 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 		clocks_of(device, PIPE_SMEM_READ, dtype, amounts[PIPE_SMEM_READ]) +
 		clocks_of(device, PIPE_SMEM_WRITE, dtype, amounts[PIPE_SMEM_WRITE]);
 	phase.clocks[BOUND_L2] = input->traffic->sectors_per_row_ratio *
-		(amounts[PIPE_L2_READ] + amounts[PIPE_L2_WRITE]);
+				 (amounts[PIPE_L2_READ] + amounts[PIPE_L2_WRITE]);
 	return phase;
 }
 
@@ -92,8 +92,8 @@ static void step_add_smem(
 
 	step->clocks[BOUND_SMEM] += clocks_of(input->device, PIPE_SMEM_READ, DTYPE_FP32,
 					    input->traffic->smem_read_bytes + loads) +
-		clocks_of(input->device, PIPE_SMEM_WRITE, DTYPE_FP32,
-			input->traffic->smem_write_bytes + stores);
+				    clocks_of(input->device, PIPE_SMEM_WRITE, DTYPE_FP32,
+					    input->traffic->smem_write_bytes + stores);
 	/* 4 bytes of each of 32 threads by one warp instruction */
 	step->clocks[BOUND_INSTRUCTIONS] +=
 		clocks_of(input->device, PIPE_INSTRUCTIONS, DTYPE_FP32, (loads + stores) / 128);
@@ -102,8 +102,8 @@ static void step_add_smem(
 static double launch_clock_hz(const struct time_model_input *input)
 {
 	const struct launch_work *launch = input->launch;
-	const bool tensor = launch->per_step[PIPE_TENSOR_MMA] > 0 ||
-		launch->per_step[PIPE_TENSOR_WGMMA] > 0;
+	const bool tensor =
+		launch->per_step[PIPE_TENSOR_MMA] > 0 || launch->per_step[PIPE_TENSOR_WGMMA] > 0;
 
 	if (tensor && input->device->tensor_clock_hz > 0)
 		return input->device->tensor_clock_hz;
@@ -137,16 +137,18 @@ static struct block_model block_model_of(const struct time_model_input *input, d
 		model.l2_sm_rate = L2_BYTES_PER_CLOCK_SM;
 	if (input->traffic->l2_bytes > 0)
 		miss_ratio = fmin(1, launch->dram_read_bytes / input->traffic->l2_bytes);
-	model.latency_clocks = clocks_per_us *
+	model.latency_clocks =
+		clocks_per_us *
 		(device->l2_latency_us +
 			miss_ratio * fmax(0, device->dram_latency_us - device->l2_latency_us));
 	return model;
 }
 
-/* Clocks of a phase's pipes together: the busiest, and a part of the others. */
+/* Clocks of a phase's pipes together: the busiest, and a part of the others. An FP32 operation is an
+ * instruction too, so of these two only the busier counts. */
 static double overlapped(const double clocks[PIPE_KINDS], double warps_per_scheduler, int *busiest)
 {
-	double sum = 0, most = 0;
+	double sum = -fmin(clocks[BOUND_FP32], clocks[BOUND_INSTRUCTIONS]), most = 0;
 
 	for (int kind = 0; kind < PIPE_KINDS; kind++) {
 		sum += clocks[kind];
@@ -175,11 +177,11 @@ static void phase_scale(const struct phase *phase, double count, double l2_rate,
 }
 
 struct wave {
-	double resident; /* blocks on the fullest SM */
-	double sm_count; /* SMs at work */
-	double steps;    /* of each block */
+	double resident;  /* blocks on the fullest SM */
+	double sm_count;  /* SMs at work */
+	double steps;     /* of each block */
 	double epilogues; /* of each block */
-	bool first;      /* pays for the first load */
+	bool first;       /* pays for the first load */
 };
 
 struct wave_time {
@@ -207,13 +209,12 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	phase_scale(&model->step, 1, l2_rate, model->warps, step);
 	phase_scale(&model->epilogue, 1, l2_rate, model->warps, epilogue);
 	own_step = overlapped(step, model->warps / SCHEDULERS, NULL) +
-		model->step.barriers * model->barrier_clocks;
+		   model->step.barriers * model->barrier_clocks;
 	own_chain = overlapped(prologue, model->warps / SCHEDULERS, NULL) +
-		model->prologue.barriers * model->barrier_clocks +
-		(wave->first ? model->latency_clocks : 0) + wave->steps * own_step +
-		epilogues *
-			(overlapped(epilogue, model->warps / SCHEDULERS, NULL) +
-				model->epilogue.barriers * model->barrier_clocks);
+		    model->prologue.barriers * model->barrier_clocks +
+		    (wave->first ? model->latency_clocks : 0) + wave->steps * own_step +
+		    epilogues * (overlapped(epilogue, model->warps / SCHEDULERS, NULL) +
+					model->epilogue.barriers * model->barrier_clocks);
 
 	/* the SM's throughput: phases of different blocks overlap, the more blocks the better */
 	phase_scale(&model->prologue, wave->resident, l2_rate, warps, prologue);
@@ -223,8 +224,8 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 		all[kind] = prologue[kind] + step[kind] + epilogue[kind];
 	together = overlapped(all, warps / SCHEDULERS, &busiest);
 	serial = overlapped(prologue, warps / SCHEDULERS, NULL) +
-		overlapped(step, warps / SCHEDULERS, NULL) +
-		overlapped(epilogue, warps / SCHEDULERS, NULL);
+		 overlapped(step, warps / SCHEDULERS, NULL) +
+		 overlapped(epilogue, warps / SCHEDULERS, NULL);
 	together += (serial - together) / wave->resident;
 
 	/* Latency varies: it is felt before it is the longer of the two, hence no plain maximum. */
@@ -239,10 +240,10 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 
 /* Units that differ in length fill the gaps that others leave: on average half of the longest
  * one's excess is lost at the end. */
-static struct wave_time uneven_clocks(const struct block_model *model,
-	const struct quantization_slots *slots, double waves_exact)
+static struct wave_time uneven_clocks(
+	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
-	struct wave wave = { slots->per_sm, slots->sm_count, model->steps_max, 1, true };
+	struct wave wave = {slots->per_sm, slots->sm_count, model->steps_max, 1, true};
 	const struct wave_time longest = wave_clocks(model, &wave);
 	struct wave_time mean;
 
@@ -257,11 +258,11 @@ static struct wave_time uneven_clocks(const struct block_model *model,
 
 /* Every slot takes an equal share of all steps; a block meets one tile's end more than the tiles
  * that it fills. */
-static struct wave_time stream_k_clocks(const struct block_model *model,
-	const struct quantization_slots *slots, double waves_exact)
+static struct wave_time stream_k_clocks(
+	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
-	const struct wave wave = { slots->per_sm, slots->sm_count,
-		fmax(1, waves_exact * model->steps_mean), waves_exact + 1, true };
+	const struct wave wave = {slots->per_sm, slots->sm_count,
+		fmax(1, waves_exact * model->steps_mean), waves_exact + 1, true};
 
 	return wave_clocks(model, &wave);
 }
@@ -271,8 +272,8 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 {
 	const double full = floor(units / slots->per_wave);
 	const double rest = units - full * slots->per_wave;
-	struct wave wave = { slots->per_sm, slots->sm_count, model->steps_mean, 1, true };
-	struct wave_time time = { 0, BOUND_LATENCY }, next;
+	struct wave wave = {slots->per_sm, slots->sm_count, model->steps_mean, 1, true};
+	struct wave_time time = {0, BOUND_LATENCY}, next;
 
 	if (full > 0) {
 		time = wave_clocks(model, &wave);
@@ -312,7 +313,7 @@ struct time_model_result time_model_launch(const struct time_model_input *input)
 	const double clock_hz = launch_clock_hz(input);
 	const struct block_model model = block_model_of(input, clock_hz);
 	const double waves_exact = launch->units / input->slots->per_wave;
-	struct time_model_result result = { INFINITY, BOUND_LATENCY };
+	struct time_model_result result = {INFINITY, BOUND_LATENCY};
 	double sm_us, dram_us;
 	struct wave_time time;
 
@@ -327,8 +328,9 @@ struct time_model_result time_model_launch(const struct time_model_input *input)
 			launch->schedule == SCHEDULE_PERSISTENT);
 	sm_us = time.clocks / clock_hz * 1e6;
 	dram_us = device->dram_bytes_per_s > 0
-		? input->traffic->dram_bytes / (device->dram_bytes_per_s * DRAM_EFFICIENCY) * 1e6
-		: 0;
+			  ? input->traffic->dram_bytes /
+				    (device->dram_bytes_per_s) * 1e6
+			  : 0;
 	result.bound = dram_us > sm_us ? BOUND_DRAM : time.bound;
 	result.time_us =
 		device->launch_us + fmax(sm_us, dram_us) + DRAM_OVERLAP_LOSS * fmin(sm_us, dram_us);

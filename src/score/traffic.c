@@ -37,12 +37,12 @@ static void traffic_rows(const struct launch_work *launch, struct traffic *traff
 			continue;
 		lines += rows * alignment_units_mean(tile->pitch_bytes, tile->rows, tile->row_bytes,
 					ALIGNMENT_LINE_BYTES);
-		lines_least += rows *
-			(double)alignment_units_least(tile->row_bytes, ALIGNMENT_LINE_BYTES);
+		lines_least +=
+			rows * (double)alignment_units_least(tile->row_bytes, ALIGNMENT_LINE_BYTES);
 		sectors += rows * alignment_units_mean(tile->pitch_bytes, tile->rows,
 					  tile->row_bytes, ALIGNMENT_SECTOR_BYTES);
-		sectors_least += rows *
-			(double)alignment_units_least(tile->row_bytes, ALIGNMENT_SECTOR_BYTES);
+		sectors_least += rows * (double)alignment_units_least(
+						tile->row_bytes, ALIGNMENT_SECTOR_BYTES);
 	}
 	traffic->lines_per_row_ratio = lines_least > 0 ? lines / lines_least : 1;
 	traffic->sectors_per_row_ratio = sectors_least > 0 ? sectors / sectors_least : 1;
@@ -52,20 +52,20 @@ static void traffic_rows(const struct launch_work *launch, struct traffic *traff
 static double per_unit(const struct launch_work *launch, enum pipe pipe)
 {
 	return launch->prologue[pipe] + launch->steps_mean * launch->per_step[pipe] +
-		launch->epilogue[pipe];
+	       launch->epilogue[pipe];
 }
 
 void traffic_compute(const struct launch_work *launch, struct traffic *traffic)
 {
-	*traffic = (struct traffic){ 0 };
+	*traffic = (struct traffic){0};
 	traffic_smem(launch, traffic);
 	traffic_rows(launch, traffic);
 	traffic->l2_bytes = launch->units * traffic->sectors_per_row_ratio *
-		(per_unit(launch, PIPE_L2_READ) + per_unit(launch, PIPE_L2_WRITE));
+			    (per_unit(launch, PIPE_L2_READ) + per_unit(launch, PIPE_L2_WRITE));
 	traffic->dram_bytes = launch->dram_read_bytes + launch->dram_write_bytes;
 	traffic->flop = launch->units *
-		(per_unit(launch, PIPE_TENSOR_MMA) + per_unit(launch, PIPE_TENSOR_WGMMA) +
-			per_unit(launch, PIPE_FP32));
+			(per_unit(launch, PIPE_TENSOR_MMA) + per_unit(launch, PIPE_TENSOR_WGMMA) +
+				per_unit(launch, PIPE_FP32));
 }
 
 double traffic_intensity(double flop, double bytes)

@@ -39,13 +39,13 @@ void gaussian_release(struct gaussian *gaussian)
 	free(gaussian->slot_rows);
 	free(gaussian->means);
 	free(gaussian->variances);
-	*gaussian = (struct gaussian){ 0 };
+	*gaussian = (struct gaussian){0};
 }
 
 static float dot(const float *a, const float *b, size_t count)
 {
 	/* four sums: the compiler may not reorder one */
-	float sums[4] = { 0 };
+	float sums[4] = {0};
 	size_t i = 0;
 
 	for (; i + 4 <= count; i += 4)
@@ -64,8 +64,8 @@ static double solve(const struct gaussian *gaussian, size_t point, double *solve
 
 	for (size_t r = 0; r < gaussian->row_count; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
-		double sum = gaussian->covariance(
-			gaussian->context, point, gaussian->row_points[r]);
+		double sum =
+			gaussian->covariance(gaussian->context, point, gaussian->row_points[r]);
 
 		for (size_t c = 0; c < r; c++)
 			sum -= row[c] * solved[c];
@@ -155,8 +155,8 @@ void gaussian_update(struct gaussian *gaussian)
 	for (size_t r = 0; r < gaussian->row_count; r++)
 		packed[r] = (float)gaussian->whitened[r];
 	for (size_t s = 0; s < gaussian->slot_count; s++)
-		gaussian->means[s] = dot(gaussian->slot_rows + s * gaussian->row_max, packed,
-			gaussian->row_count);
+		gaussian->means[s] = dot(
+			gaussian->slot_rows + s * gaussian->row_max, packed, gaussian->row_count);
 	free(packed);
 }
 

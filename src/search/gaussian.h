@@ -24,14 +24,14 @@ struct gaussian {
 
 	size_t row_count, row_max;
 	size_t *row_points;
-	double *factor; /* lower triangle, row r at r * row_max */
-	double *values; /* NAN: under way; infinite: failed */
-	double *whitened; /* factor^-1 values */
+	double *factor;       /* lower triangle, row r at r * row_max */
+	double *values;       /* NAN: under way; infinite: failed */
+	double *whitened;     /* factor^-1 values */
 	size_t first_changed; /* whitened[] is right before this row */
 
 	size_t slot_count, slot_max;
 	size_t *slot_points;
-	float *slot_rows; /* factor^-1 covariance with the rows, slot s at s * row_max */
+	float *slot_rows;         /* factor^-1 covariance with the rows, slot s at s * row_max */
 	float *means, *variances; /* per slot; means as of gaussian_update() */
 };
 

@@ -54,9 +54,8 @@ static void favourites_choose(struct guided *guided)
 	const struct pool *pool = &guided->pool;
 	size_t *count = memory_zeroed(view->family_count + 1, sizeof(*count));
 
-	guided->favourites =
-		memory_zeroed(FAVOURITES + FAVOURITES_OF_FAMILY * view->family_count,
-			sizeof(*guided->favourites));
+	guided->favourites = memory_zeroed(FAVOURITES + FAVOURITES_OF_FAMILY * view->family_count,
+		sizeof(*guided->favourites));
 	for (size_t i = 0; i < pool->order_count; i++) {
 		const size_t candidate = pool->order[i];
 
@@ -119,9 +118,8 @@ static bool next_neighbour(struct guided *guided, size_t *candidate)
 
 		for (size_t n = 0; n < elite->neighbour_count; n++) {
 			const size_t neighbour = elite->neighbours[n];
-			const double expected = pool->asked[neighbour]
-				? INFINITY
-				: pool_expect(pool, neighbour, 0);
+			const double expected =
+				pool->asked[neighbour] ? INFINITY : pool_expect(pool, neighbour, 0);
 
 			if (expected < best) {
 				best = expected;
@@ -134,14 +132,13 @@ static bool next_neighbour(struct guided *guided, size_t *candidate)
 
 static double boldness_now(const struct guided *guided)
 {
-	const double budget = guided->view->budget < NOMINAL_BUDGET
-		? (double)guided->view->budget
-		: NOMINAL_BUDGET;
+	const double budget = guided->view->budget < NOMINAL_BUDGET ? (double)guided->view->budget
+								    : NOMINAL_BUDGET;
 	const double progress = fmin(1, (double)guided->pool.asked_count / budget);
 	const double scale = gaussian_scale(&guided->pool.gaussian);
 
 	return (BOLDNESS_FIRST + (BOLDNESS_LAST - BOLDNESS_FIRST) * progress) *
-		fmin(2, fmax(0.5, scale));
+	       fmin(2, fmax(0.5, scale));
 }
 
 static enum ask_result guided_ask(void *state, size_t *candidate)
@@ -189,8 +186,8 @@ static void elite_offer(struct guided *guided, size_t candidate, double time_us)
 	elite = &guided->elite[place];
 	elite->candidate = candidate;
 	elite->time_us = time_us;
-	elite->neighbour_count = neighbourhood_list(&guided->pool.neighbourhood, candidate,
-		elite->neighbours, NEIGHBOURS_MAX);
+	elite->neighbour_count = neighbourhood_list(
+		&guided->pool.neighbourhood, candidate, elite->neighbours, NEIGHBOURS_MAX);
 	for (size_t i = 0; i < elite->neighbour_count; i++)
 		if (!guided->pool.asked[elite->neighbours[i]])
 			pool_join(&guided->pool, elite->neighbours[i]);

@@ -12,9 +12,13 @@
 #include "search/order.h"
 
 /* Of a candidate's neighbours, so many of the best predictions are measured. */
-enum { NEIGHBOURS_MAX = 24 };
+enum {
+	NEIGHBOURS_MAX = 24
+};
 /* A climb starts at the best of so many, so that they can be compiled and measured together. */
-enum { STARTS = 8 };
+enum {
+	STARTS = 8
+};
 
 struct local {
 	const struct search_view *view;

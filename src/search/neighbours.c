@@ -34,9 +34,8 @@ void neighbourhood_release(struct neighbourhood *neighbourhood)
 	for (size_t f = 0; neighbourhood->levels && f < neighbourhood->view->family_count; f++)
 		free(neighbourhood->levels[f]);
 	free(neighbourhood->levels);
-	*neighbourhood = (struct neighbourhood){ 0 };
+	*neighbourhood = (struct neighbourhood){0};
 }
-
 
 struct search {
 	const struct neighbourhood *neighbourhood;
@@ -97,8 +96,8 @@ static void search_pair(struct search *search, size_t p, size_t q)
 	search->configuration[q] = own_q;
 }
 
-size_t neighbourhood_list(const struct neighbourhood *neighbourhood, size_t candidate,
-	size_t *found, size_t limit)
+size_t neighbourhood_list(
+	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit)
 {
 	const struct search_view *view = neighbourhood->view;
 	const struct search_family *family = &view->families[view->family[candidate]];

@@ -20,7 +20,7 @@ void neighbourhood_release(struct neighbourhood *neighbourhood);
 
 /* Appends up to `limit` neighbours that can run to found (room for limit), fastest prediction
  * first; returns how many. No duplicates, not the candidate itself. */
-size_t neighbourhood_list(const struct neighbourhood *neighbourhood, size_t candidate,
-	size_t *found, size_t limit);
+size_t neighbourhood_list(
+	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit);
 
 #endif

@@ -51,7 +51,7 @@ static void join_first_of_values(struct pool *pool)
 		const size_t candidate = pool->order[i], f = view->family[candidate];
 		const struct search_family *family = &view->families[f];
 		const choice *x = family->configurations +
-			(candidate - family->first) * family->parameter_count;
+				  (candidate - family->first) * family->parameter_count;
 		bool wanted = false;
 
 		for (size_t p = 0; p < family->parameter_count; p++)
@@ -70,7 +70,7 @@ void pool_init(struct pool *pool, const struct search_view *view)
 {
 	struct random_state random;
 
-	*pool = (struct pool){ .view = view };
+	*pool = (struct pool){.view = view};
 	neighbourhood_init(&pool->neighbourhood, view);
 	similarity_init(&pool->similarity, &pool->neighbourhood);
 	pool->order = order_by_prediction(view, &pool->order_count);
@@ -79,8 +79,7 @@ void pool_init(struct pool *pool, const struct search_view *view)
 	pool->asked = memory_zeroed(view->count + 1, sizeof(*pool->asked));
 	for (size_t i = 0; i < view->count; i++)
 		pool->slot_of[i] = pool->row_of[i] = POOL_NONE;
-	gaussian_init(&pool->gaussian,
-		smaller(smaller(ROWS_MAX, view->budget), pool->order_count),
+	gaussian_init(&pool->gaussian, smaller(smaller(ROWS_MAX, view->budget), pool->order_count),
 		smaller(SLOTS_MAX, pool->order_count), NOISE * NOISE, similarity_covariance,
 		&pool->similarity);
 
@@ -102,7 +101,7 @@ void pool_release(struct pool *pool)
 	free(pool->slot_of);
 	free(pool->row_of);
 	free(pool->asked);
-	*pool = (struct pool){ 0 };
+	*pool = (struct pool){0};
 }
 
 bool pool_join(struct pool *pool, size_t candidate)
@@ -166,7 +165,7 @@ void pool_refresh(struct pool *pool, size_t count)
 		if (pool->asked[candidate] || pool->slot_of[candidate] != POOL_NONE)
 			continue;
 		keys[candidate] = log(view->predicted_us[candidate]) +
-			similarity_sum(&tables, &pool->similarity, candidate);
+				  similarity_sum(&tables, &pool->similarity, candidate);
 		found[found_count++] = candidate;
 	}
 	order_smallest(found, found_count, keys, count);
@@ -210,7 +209,7 @@ double pool_expect(const struct pool *pool, size_t candidate, double boldness)
 	if (slot == POOL_NONE)
 		return INFINITY;
 	return log(pool->view->predicted_us[candidate]) + (double)pool->gaussian.means[slot] -
-		boldness * sqrt(fmax(0, (double)pool->gaussian.variances[slot]));
+	       boldness * sqrt(fmax(0, (double)pool->gaussian.variances[slot]));
 }
 
 bool pool_best(const struct pool *pool, double boldness, size_t *candidate)

@@ -22,7 +22,9 @@ struct pool {
 	size_t asked_count;
 };
 
-enum { POOL_NONE = UINT32_MAX };
+enum {
+	POOL_NONE = UINT32_MAX
+};
 
 void pool_init(struct pool *pool, const struct search_view *view);
 void pool_release(struct pool *pool);

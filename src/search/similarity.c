@@ -66,15 +66,13 @@ static void similarity_family(
 
 		for (int distance = 0; distance < levels; distance++) {
 			/* values without an order are as far apart as two ends */
-			const double far = distance == 0 ? 0
-				: family->ordered[p]
-				? (double)distance / (levels - 1)
-				: 1;
+			const double far = distance == 0        ? 0
+					   : family->ordered[p] ? (double)distance / (levels - 1)
+								: 1;
 
 			similarity->value_part[f][p][distance] =
 				(float)(share * exp(-VALUE_LENGTHS * far));
-			similarity->place_factor[f][p][distance] =
-				(float)exp(-PLACE_LENGTHS * far);
+			similarity->place_factor[f][p][distance] = (float)exp(-PLACE_LENGTHS * far);
 		}
 	}
 }
@@ -93,8 +91,7 @@ void similarity_init(struct similarity *similarity, const struct neighbourhood *
 	for (size_t i = 0; i < view->count; i++)
 		best = fmin(best, view->predicted_us[i]);
 	for (size_t i = 0; i < view->count; i++)
-		similarity->slope[i] =
-			(float)fmin(SLOPE_MAX, log(view->predicted_us[i] / best));
+		similarity->slope[i] = (float)fmin(SLOPE_MAX, log(view->predicted_us[i] / best));
 }
 
 void similarity_release(struct similarity *similarity, const struct neighbourhood *neighbourhood)
@@ -102,7 +99,7 @@ void similarity_release(struct similarity *similarity, const struct neighbourhoo
 	tables_free(similarity->value_part, neighbourhood->view);
 	tables_free(similarity->place_factor, neighbourhood->view);
 	free(similarity->slope);
-	*similarity = (struct similarity){ 0 };
+	*similarity = (struct similarity){0};
 }
 
 static const choice *configuration_of(const struct search_view *view, size_t candidate)
@@ -132,7 +129,7 @@ double similarity_covariance(const void *context, size_t a, size_t b)
 		place *= similarity->place_factor[f][p][distance];
 	}
 	return GLOBAL * GLOBAL + SLOPE * SLOPE * slopes + FAMILY * FAMILY + (double)values +
-		(double)place;
+	       (double)place;
 }
 
 void similarity_tables_init(struct similarity_tables *tables, const struct similarity *similarity,
@@ -155,7 +152,8 @@ void similarity_tables_init(struct similarity_tables *tables, const struct simil
 		tables->family[f] += (float)(FAMILY * FAMILY) * weight;
 		for (size_t p = 0; p < view->families[f].parameter_count; p++)
 			for (int value = 0; value < neighbourhood->levels[f][p]; value++)
-				tables->value[f][p][value] += weight *
+				tables->value[f][p][value] +=
+					weight *
 					similarity->value_part[f][p][abs(value - (int)x[p])];
 	}
 }
@@ -164,7 +162,7 @@ void similarity_tables_release(struct similarity_tables *tables, const struct se
 {
 	free(tables->family);
 	tables_free(tables->value, view);
-	*tables = (struct similarity_tables){ 0 };
+	*tables = (struct similarity_tables){0};
 }
 
 double similarity_sum(const struct similarity_tables *tables, const struct similarity *similarity,
@@ -174,7 +172,7 @@ double similarity_sum(const struct similarity_tables *tables, const struct simil
 	const size_t f = view->family[candidate];
 	const choice *x = configuration_of(view, candidate);
 	float sum = tables->everywhere + tables->slope * similarity->slope[candidate] +
-		tables->family[f];
+		    tables->family[f];
 
 	for (size_t p = 0; p < view->families[f].parameter_count; p++)
 		sum += tables->value[f][p][x[p]];

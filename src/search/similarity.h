@@ -20,8 +20,7 @@ struct similarity {
 	float *slope; /* [candidate]: log of prediction / best prediction */
 };
 
-void similarity_init(
-	struct similarity *similarity, const struct neighbourhood *neighbourhood);
+void similarity_init(struct similarity *similarity, const struct neighbourhood *neighbourhood);
 void similarity_release(struct similarity *similarity, const struct neighbourhood *neighbourhood);
 
 double similarity_covariance(const void *similarity, size_t a, size_t b);
@@ -29,16 +28,15 @@ double similarity_covariance(const void *similarity, size_t a, size_t b);
  * candidates with weights, sum over rows of weight * covariance(row, any candidate):
  *	similarity_tables() once, then similarity_sum() for each candidate. */
 struct similarity_tables {
-	float everywhere;      /* constant, and times slope: */
+	float everywhere; /* constant, and times slope: */
 	float slope;
-	float *family;         /* [family] */
-	float ***value;        /* [family][parameter][choice] */
+	float *family;  /* [family] */
+	float ***value; /* [family][parameter][choice] */
 };
 void similarity_tables_init(struct similarity_tables *tables, const struct similarity *similarity,
 	const struct neighbourhood *neighbourhood, const size_t *rows, const double *weights,
 	size_t row_count);
-void similarity_tables_release(
-	struct similarity_tables *tables, const struct search_view *view);
+void similarity_tables_release(struct similarity_tables *tables, const struct search_view *view);
 double similarity_sum(const struct similarity_tables *tables, const struct similarity *similarity,
 	size_t candidate);
 

@@ -42,9 +42,9 @@ ptrdiff_t search_view_find(
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const int order = configuration_compare(
-			in->configurations + middle * in->parameter_count, configuration,
-			in->parameter_count);
+		const int order =
+			configuration_compare(in->configurations + middle * in->parameter_count,
+				configuration, in->parameter_count);
 
 		if (order == 0)
 			return (ptrdiff_t)(in->first + middle);

@@ -14,20 +14,22 @@
 #include "base/error.h"
 #include "space/space.h"
 
+/* A family's candidates: a contiguous range of indices; configurations in lexicographic order,
+ * parameter_count choices each. */
+struct search_family {
+	size_t first, count;
+	size_t parameter_count;
+	const choice *configurations;
+	const bool *ordered; /* per parameter: values are numbers (neighbours make sense) */
+};
+
 /* The candidates of one problem, all families together, as the strategy sees them. */
 struct search_view {
 	size_t count;
 	const double *predicted_us; /* of every candidate; infinite: cannot run */
 	const uint32_t *family;     /* index of each candidate's family */
 	size_t family_count;
-	/* of each family: its candidates are a contiguous range of indices; configurations in
-	 * lexicographic order, parameter_count choices each */
-	const struct search_family {
-		size_t first, count;
-		size_t parameter_count;
-		const choice *configurations;
-		const bool *ordered; /* per parameter: values are numbers (neighbours make sense) */
-	} * families;
+	const struct search_family *families;
 	uint64_t seed;
 	size_t budget; /* how many evaluations the effort allows; SIZE_MAX: all */
 };

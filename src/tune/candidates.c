@@ -90,6 +90,29 @@ static enum status score_all(struct candidates *pool, struct error *err)
 	return status;
 }
 
+/* Keeps what a recording knows: there the search can only choose among what was tried. */
+static void keep_known(const struct candidates *pool, struct family_candidates *family,
+	const struct device *device)
+{
+	const char *operation = operation_name(pool->problem->operation);
+	size_t width = family->parameter_count, kept = 0;
+	struct text text = {0};
+
+	for (size_t i = 0; i < family->count; i++) {
+		const choice *configuration = family->configurations + i * width;
+
+		text_clear(&text);
+		configuration_format(family->bound, configuration, &text);
+		if (device_knows(device, operation, pool->problem->text,
+			    family_name(family->bound->family), text_string(&text)))
+			memmove(family->configurations + kept++ * width, configuration,
+				width * sizeof(*configuration));
+	}
+	text_release(&text);
+	family->unknown = family->count - kept;
+	family->count = kept;
+}
+
 static bool wanted(const struct family *family, const char *const *names)
 {
 	const char *full = family_name(family);
@@ -128,6 +151,8 @@ static enum status add_family(struct candidates *pool, const struct family *fami
 		return status;
 	pool->family_count++;
 	status = enumerate_family(added, err);
+	if (status == STATUS_OK && options->known_by && !device_knows_all(options->known_by))
+		keep_known(pool, added, options->known_by);
 	pool->count += added->count;
 	return status;
 }
@@ -146,7 +171,9 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 			if (family->removed.by_constraint[i] > 0)
 				worst = i;
 		text_appendf(&text, "\n  %s: ", family_name(family->bound->family));
-		if (count && family->product > 0)
+		if (family->unknown)
+			text_appendf(&text, "none of the %zu is in the recording", family->unknown);
+		else if (count && family->product > 0)
 			text_appendf(&text, "the last ones fell to \"%s\" (%s)",
 				space_constraint_text(space, worst),
 				space_constraint_why(space, worst));

@@ -6,6 +6,7 @@
 #ifndef TUNE_CANDIDATES_H
 #define TUNE_CANDIDATES_H
 
+#include "device/device.h"
 #include "kernel/candidate.h"
 #include "record/evaluation.h"
 #include "search/strategy.h"
@@ -18,6 +19,7 @@ struct family_candidates {
 	bool *ordered;
 	double product;
 	struct space_removed removed; /* by constraint */
+	size_t unknown;               /* legal, but not in the recording that is replayed */
 };
 
 struct candidates {
@@ -37,6 +39,7 @@ struct candidates_options {
 	const char *const *families; /* names to take; NULL or empty: all that apply */
 	const char *where;           /* extra constraint, or NULL */
 	bool score;                  /* false: sizes only (--dry-run) */
+	const struct device *known_by; /* only candidates that it can answer for (replay); NULL: all */
 };
 
 /* Errors: a named family that does not apply (and why); an expression that fails. A space without
@@ -55,6 +58,9 @@ struct value *candidates_values(const struct candidates *pool, size_t candidate,
 /* The candidate of this family and configuration (a JSON object), or -1. */
 ptrdiff_t candidates_find_json(
 	const struct candidates *pool, const char *family, const struct json_at *configuration);
+/* The same by the configuration's canonical text, as a journal has it. */
+ptrdiff_t candidates_find(
+	const struct candidates *pool, const char *family, const char *configuration);
 /* How many candidates the model ranks before this one. */
 size_t candidates_rank(const struct candidates *pool, size_t candidate);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "tune/resume.h"
 
 /* A candidate this much slower in the first look cannot win the final. */
 static const double final_reach_ratio = 1.06;
@@ -122,22 +123,50 @@ static enum status record_final(struct search *search, struct finalist *finalist
 	return journal_write(search->session->journal, "final", line, err);
 }
 
+/* What the final says of a candidate replaces what the first look said. */
+static void put_final(struct evaluated *evaluated, enum outcome outcome, const char *detail,
+	const double *samples_us, size_t sample_count)
+{
+	struct evaluation *evaluation = &evaluated->evaluation;
+
+	if (outcome != OUTCOME_OK) {
+		evaluation->outcome = outcome;
+		free(evaluation->detail);
+		evaluation->detail = string_copy(detail);
+		return;
+	}
+	evaluation->sample_count = 0;
+	evaluation_add_samples(evaluation, samples_us, sample_count);
+	evaluated->final = true;
+}
+
 static enum status take_samples(struct search *search, struct finalist *finalist,
 	struct device_event *event, struct error *err)
 {
-	struct evaluation *evaluation = &finalist->evaluated->evaluation;
-
-	evaluation->flags |= event->flags;
-	if (event->outcome != OUTCOME_OK) {
-		evaluation->outcome = event->outcome;
-		free(evaluation->detail);
-		evaluation->detail = string_copy(event->detail);
-	} else {
-		evaluation->sample_count = 0;
-		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
-		finalist->evaluated->final = true;
-	}
+	finalist->evaluated->evaluation.flags |= event->flags;
+	put_final(finalist->evaluated, event->outcome, event->detail, event->samples_us,
+		event->sample_count);
 	return record_final(search, finalist, err);
+}
+
+/* The final of an interrupted run, if it was complete: it is not repeated. */
+static bool take_recorded(struct search *search, struct finalist *finalists, size_t count)
+{
+	struct evaluated **evaluated = memory_zeroed(count + 1, sizeof(struct evaluated *));
+	const struct evaluation **finals = memory_zeroed(count + 1, sizeof(struct evaluation *));
+	bool complete;
+
+	for (size_t i = 0; i < count; i++)
+		evaluated[i] = finalists[i].evaluated;
+	complete = count && resume_finals(search, evaluated, count, finals);
+	for (size_t i = 0; complete && i < count; i++) {
+		evaluated[i]->evaluation.flags |= finals[i]->flags;
+		put_final(evaluated[i], finals[i]->outcome, finals[i]->detail,
+			finals[i]->samples_us, finals[i]->sample_count);
+	}
+	free(evaluated);
+	free(finals);
+	return complete;
 }
 
 static enum status sample_all(
@@ -180,6 +209,10 @@ enum status final_round(struct search *search, struct error *err)
 	if (!device_measures(search->session->bench->device))
 		return STATUS_OK;
 	finalists = choose(search, &count);
+	if (take_recorded(search, finalists, count)) {
+		free(finalists);
+		return STATUS_OK;
+	}
 	search_show(search, true);
 	status = load_all(search, finalists, count, err);
 	if (status == STATUS_OK)

@@ -191,6 +191,8 @@ enum status flight_event(const struct flight_setup *setup, struct flight *flight
 	struct evaluation *evaluation = &flight->evaluation;
 
 	evaluation->flags |= event->flags;
+	if (event->kind == DEVICE_EVENT_LOADED)
+		take_driver_resources(setup, flight, event);
 	if (event->outcome != OUTCOME_OK) {
 		evaluation->verification = event->kind == DEVICE_EVENT_VERIFIED
 						   ? event->verification
@@ -202,7 +204,6 @@ enum status flight_event(const struct flight_setup *setup, struct flight *flight
 	}
 	switch (event->kind) {
 	case DEVICE_EVENT_LOADED:
-		take_driver_resources(setup, flight, event);
 		flight->stage = FLIGHT_VERIFYING;
 		return device_verify(setup->device, flight->handle, err);
 	case DEVICE_EVENT_VERIFIED:

@@ -6,13 +6,12 @@
 
 #include "base/memory.h"
 
-static int compare_evaluations(const void *a, const void *b)
+static const struct journal_problem *recorded_problem(
+	const struct session *session, const struct journal_run *run, size_t number)
 {
-	const struct evaluation *x = *(const struct evaluation *const *)a;
-	const struct evaluation *y = *(const struct evaluation *const *)b;
-	int order = strcmp(x->family, y->family);
+	const struct problem *problem = session->problems->items[number];
 
-	return order ? order : strcmp(x->configuration, y->configuration);
+	return journal_problem_find(run, operation_name(problem->operation), problem->text);
 }
 
 static bool worth_taking(const struct evaluation *evaluation)
@@ -21,55 +20,121 @@ static bool worth_taking(const struct evaluation *evaluation)
 	       evaluation->outcome != OUTCOME_TOO_NOISY;
 }
 
-void resume_open(
-	struct resume *resume, const struct journal_run *run, const struct problem *problem)
+static enum status evaluation_copy(
+	const struct evaluation *from, struct evaluation *to, struct error *err)
 {
+	struct json *json = evaluation_to_json(from);
+	struct json_at at = json_root(json, "journal");
+	enum status status = evaluation_from_json(&at, to, err);
+
+	json_free(json);
+	return status;
+}
+
+/* Of the run that measured the entry, as the tuned file lists runs. */
+static void put_run(struct tuned *tuned, const struct journal_run *run)
+{
+	static const char *const members[] = {"id", "date", "command", "tiletune", "driver",
+		"nvrtc", "uuid", "clocks", "power_limit_w", "mig", "anchor_us"};
+	struct json_at line = json_root(run->line, ""), member;
+	struct json *json = json_new_object();
+	const char *kind;
+
+	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
+		if (json_find(&line, members[i], &member))
+			json_put(json, members[i], json_copy(member.node));
+	if (json_member_string(&line, "device_kind", &kind, NULL) == STATUS_OK)
+		json_put_string(json, "device", kind);
+	tuned_put_run(tuned, json);
+}
+
+enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err)
+{
+	const struct session_observer *observer = &session->observer;
 	const struct journal_problem *recorded = NULL;
+	const struct journal_run *run = session->resume;
+	const char *kept;
 
-	*resume = (struct resume){0};
-	if (run)
-		recorded = journal_problem_find(
-			run, operation_name(problem->operation), problem->text);
-	if (!recorded)
-		return;
-	resume->sorted = memory_zeroed(recorded->evaluation_count, sizeof(*resume->sorted));
-	for (size_t i = 0; i < recorded->evaluation_count; i++)
-		if (worth_taking(&recorded->evaluations[i]))
-			resume->sorted[resume->count++] = &recorded->evaluations[i];
-	qsort(resume->sorted, resume->count, sizeof(*resume->sorted), compare_evaluations);
+	*done = false;
+	for (; run; run = journal_previous(session->record, run)) {
+		recorded = recorded_problem(session, run, number);
+		if (recorded && recorded->entry)
+			break;
+	}
+	if (!run)
+		return STATUS_OK;
+	*done = true;
+	put_run(session->tuned, run);
+	tuned_put_entry(session->tuned, json_copy(recorded->entry), &kept);
+	if (observer->taken)
+		observer->taken(observer->context, session->problems->items[number], number,
+			session->problems->count, recorded->entry);
+	return session->tuned_path ? tuned_save(session->tuned, session->tuned_path, err)
+				   : STATUS_OK;
 }
 
-void resume_release(struct resume *resume)
+/* The oldest run of the chain first. */
+static enum status take_run(
+	struct search *search, const struct journal_run *run, struct error *err)
 {
-	free(resume->sorted);
-	*resume = (struct resume){0};
+	const struct session *session = search->session;
+	const struct journal_problem *recorded;
+	enum status status;
+
+	if (!run)
+		return STATUS_OK;
+	status = take_run(search, journal_previous(session->record, run), err);
+	recorded = recorded_problem(session, run, search->number);
+	for (size_t i = 0; recorded && i < recorded->evaluation_count && status == STATUS_OK; i++) {
+		const struct evaluation *known = &recorded->evaluations[i];
+		ptrdiff_t candidate = candidates_find(
+			&search->pool, known->family, known->configuration);
+		struct evaluation copy;
+
+		/* templates are part of the signature: what is not found was not legal then either
+		 */
+		if (candidate < 0 || search->known[candidate] || !worth_taking(known))
+			continue;
+		status = evaluation_copy(known, &copy, err);
+		if (status == STATUS_OK) {
+			search_add(search, (size_t)candidate, &copy);
+			search->resumed++;
+		}
+	}
+	return status;
 }
 
-bool resume_take(const struct resume *resume, const struct candidates *pool, size_t candidate,
-	struct evaluation *evaluation, struct error *err)
+enum status resume_evaluations(struct search *search, struct error *err)
 {
-	const struct family_candidates *family = candidates_family_of(pool, candidate);
-	struct text configuration = {0};
-	struct evaluation key = {0};
-	const struct evaluation *wanted = &key, **found;
-	struct json *copy;
-	struct json_at at;
-	bool taken;
+	return take_run(search, search->session->resume, err);
+}
 
-	if (!resume->count)
-		return false;
-	configuration_format(
-		family->bound, candidates_configuration(pool, candidate), &configuration);
-	key.configuration = configuration.data;
-	key.family = (char *)(uintptr_t)family_name(family->bound->family);
-	found = bsearch(&wanted, resume->sorted, resume->count, sizeof(*resume->sorted),
-		compare_evaluations);
-	text_release(&configuration);
-	if (!found)
-		return false;
-	copy = evaluation_to_json(*found);
-	at = json_root(copy, "journal");
-	taken = evaluation_from_json(&at, evaluation, err) == STATUS_OK;
-	json_free(copy);
-	return taken;
+static const struct evaluation *find_final(
+	const struct journal_problem *recorded, const struct evaluation *of)
+{
+	for (size_t i = 0; i < recorded->final_count; i++)
+		if (strcmp(recorded->finals[i].family, of->family) == 0 &&
+			strcmp(recorded->finals[i].configuration, of->configuration) == 0)
+			return &recorded->finals[i];
+	return NULL;
+}
+
+bool resume_finals(const struct search *search, struct evaluated *const *finalists, size_t count,
+	const struct evaluation **finals)
+{
+	const struct session *session = search->session;
+
+	for (const struct journal_run *run = session->resume; run;
+		run = journal_previous(session->record, run)) {
+		const struct journal_problem *recorded =
+			recorded_problem(session, run, search->number);
+		size_t found = 0;
+
+		while (recorded && found < count &&
+			(finals[found] = find_final(recorded, &finalists[found]->evaluation)))
+			found++;
+		if (recorded && found == count)
+			return true;
+	}
+	return false;
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a killed run has measured already, by family and configuration.
+ * What a killed run leaves to the run that goes on with it: problems that were concluded are taken
+ * over whole, evaluations and complete finals one by one. A run that was resumed and killed again
+ * hands on what it had taken over itself ("resumes" in its run line).
  */
 #ifndef TUNE_RESUME_H
 #define TUNE_RESUME_H
 
-#include "results/journal.h"
-#include "tune/candidates.h"
+#include "tune/search.h"
 
-struct resume {
-	const struct evaluation **sorted; /* borrowed from the journal's record */
-	size_t count;
-};
+/* If the interrupted run has concluded this problem: its entry is put into the tuned file again,
+ * and *done is set. */
+enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err);
 
-/* run may be NULL: nothing to resume. */
-void resume_open(
-	struct resume *resume, const struct journal_run *run, const struct problem *problem);
-void resume_release(struct resume *resume);
-/* A copy of the recorded evaluation of this candidate, if there is one. Outcomes that say more of
- * the machine than of the candidate (device lost, too noisy) are not taken over. */
-bool resume_take(const struct resume *resume, const struct candidates *pool, size_t candidate,
-	struct evaluation *evaluation, struct error *err);
+/* Tells the search everything that was evaluated, in the order in which it came. Outcomes that say
+ * more of the machine than of the candidate (device lost, too noisy) are not taken over. */
+enum status resume_evaluations(struct search *search, struct error *err);
+
+/* The recorded final of this problem, if all of these had their part in it; the samples of a final
+ * belong together. finals (count of them) borrow from the journal. */
+bool resume_finals(const struct search *search, struct evaluated *const *finalists, size_t count,
+	const struct evaluation **finals);
 
 #endif

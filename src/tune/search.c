@@ -7,6 +7,23 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "tune/resume.h"
+
+void search_add(struct search *search, size_t candidate, struct evaluation *evaluation)
+{
+	struct evaluated_list *list = &search->evaluated;
+	double time_us = evaluation->outcome == OUTCOME_OK ? evaluation->time.median : INFINITY;
+
+	if (time_us < search->budget.best_us)
+		search->best = list->count;
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	list->items[list->count++] =
+		(struct evaluated){.candidate = candidate, .evaluation = *evaluation};
+	*evaluation = (struct evaluation){0};
+	search->known[candidate] = true;
+	budget_count(&search->budget, time_us);
+	search->strategy->tell(search->strategy_state, candidate, time_us);
+}
 
 size_t search_count(const struct search *search, enum flight_stage from, enum flight_stage to)
 {
@@ -147,9 +164,12 @@ enum status search_open(
 	const char *name = session->strategy ? session->strategy : session->effort->strategy;
 	enum status status;
 
+	struct candidates_options options = session->pool;
+
 	*search = (struct search){.session = session, .number = number, .incumbent = -1};
+	options.known_by = session->bench->device;
 	status = candidates_open(&session->bench->catalogue, problem,
-		device_spec(session->bench->device), &session->pool, &search->pool, err);
+		device_spec(session->bench->device), &options, &search->pool, err);
 	if (status != STATUS_OK)
 		return status;
 	search->setup = (struct flight_setup){.pool = &search->pool,
@@ -163,6 +183,7 @@ enum status search_open(
 		status = record_problem(search, err);
 	if (status != STATUS_OK)
 		return status;
+	search->known = memory_zeroed(search->pool.count, sizeof(*search->known));
 	search->strategy = strategy_find(name);
 	if (!search->strategy)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -172,9 +193,11 @@ enum status search_open(
 	search->pool.view.seed = session->seed;
 	search->pool.view.budget = session->effort->evaluations;
 	search->strategy_state = search->strategy->open(&search->pool.view);
-	resume_open(&search->resume, session->resume, problem);
 	search->incumbent = find_incumbent(search);
 	budget_start(&search->budget, session->effort, budget_seconds(session));
+	status = resume_evaluations(search, err);
+	if (status != STATUS_OK)
+		return status;
 	if (session->observer.begin)
 		session->observer.begin(
 			session->observer.context, &search->pool, number, session->problems->count);
@@ -193,6 +216,6 @@ void search_close(struct search *search)
 	for (size_t i = 0; i < search->evaluated.count; i++)
 		evaluation_release(&search->evaluated.items[i].evaluation);
 	free(search->evaluated.items);
-	resume_release(&search->resume);
+	free(search->known);
 	candidates_release(&search->pool);
 }

@@ -7,7 +7,6 @@
 #define TUNE_SEARCH_H
 
 #include "tune/flight.h"
-#include "tune/resume.h"
 #include "tune/session.h"
 
 struct search {
@@ -18,12 +17,12 @@ struct search {
 	const struct strategy *strategy;
 	void *strategy_state;
 	struct budget budget;
-	struct resume resume;
 	struct flight **flights;
 	size_t flight_count, flight_capacity;
 	struct evaluated_list evaluated;
+	bool *known; /* per candidate: it is in evaluated */
 	ptrdiff_t incumbent; /* candidate, or -1 */
-	size_t resumed;
+	size_t resumed; /* of evaluated: taken over from an interrupted run */
 	bool exhausted; /* the strategy has nothing more */
 	const char *stopped_because;
 	size_t best; /* index into evaluated */
@@ -33,6 +32,9 @@ struct search {
 enum status search_open(
 	struct session *session, size_t number, struct search *search, struct error *err);
 void search_close(struct search *search);
+
+/* Takes an evaluation over, tells the strategy, counts it. */
+void search_add(struct search *search, size_t candidate, struct evaluation *evaluation);
 
 size_t search_count(const struct search *search, enum flight_stage from, enum flight_stage to);
 void search_show(const struct search *search, bool finals);

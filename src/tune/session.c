@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "tune/final.h"
+#include "tune/resume.h"
 #include "tune/search.h"
 
 enum {
@@ -13,22 +14,6 @@ enum {
 	FLIGHTS_READY = 16,    /* compiled and waiting; beyond that, asking more is guessing */
 	POLL_FDS = 64,
 };
-
-/* Takes an evaluation over, tells the strategy, counts it. */
-static void conclude(struct search *search, size_t candidate, struct evaluation *evaluation)
-{
-	struct evaluated_list *list = &search->evaluated;
-	double time_us = evaluation->outcome == OUTCOME_OK ? evaluation->time.median : INFINITY;
-
-	if (time_us < search->budget.best_us)
-		search->best = list->count;
-	ARRAY_GROW(list->items, list->count, list->capacity);
-	list->items[list->count++] =
-		(struct evaluated){.candidate = candidate, .evaluation = *evaluation};
-	*evaluation = (struct evaluation){0};
-	budget_count(&search->budget, time_us);
-	search->strategy->tell(search->strategy_state, candidate, time_us);
-}
 
 static enum status record(struct search *search, struct flight *flight, struct error *err)
 {
@@ -41,25 +26,10 @@ static enum status record(struct search *search, struct flight *flight, struct e
 	return journal_write(search->session->journal, "evaluation", line, err);
 }
 
-/* A candidate that an earlier, killed run has measured already is not measured again. */
-static bool take_over(struct search *search, size_t candidate, struct error *err)
-{
-	struct evaluation evaluation;
-
-	if (!resume_take(&search->resume, &search->pool, candidate, &evaluation, err))
-		return false;
-	search->resumed++;
-	conclude(search, candidate, &evaluation);
-	return true;
-}
-
 static enum status launch_flight(struct search *search, size_t candidate, struct error *err)
 {
-	struct flight *flight;
+	struct flight *flight = memory_zeroed(1, sizeof(*flight));
 
-	if (take_over(search, candidate, err))
-		return STATUS_OK;
-	flight = memory_zeroed(1, sizeof(*flight));
 	ARRAY_GROW(search->flights, search->flight_count, search->flight_capacity);
 	search->flights[search->flight_count++] = flight;
 	return flight_start(&search->setup, candidate, flight, err);
@@ -165,7 +135,7 @@ static enum status land(struct search *search, struct error *err)
 			continue;
 		}
 		status = record(search, flight, err);
-		conclude(search, flight->candidate, &flight->evaluation);
+		search_add(search, flight->candidate, &flight->evaluation);
 		flight_release(&search->setup, flight);
 		free(flight);
 	}
@@ -195,7 +165,7 @@ static enum status search_loop(struct search *search, struct error *err)
 {
 	enum status status = STATUS_OK;
 
-	if (search->incumbent >= 0)
+	if (search->incumbent >= 0 && !search->known[search->incumbent])
 		status = launch_flight(search, (size_t)search->incumbent, err);
 	while (status == STATUS_OK) {
 		status = ask(search, err);
@@ -221,8 +191,12 @@ static enum status search_loop(struct search *search, struct error *err)
 static enum status run_problem(struct session *session, size_t number, struct error *err)
 {
 	struct search search;
-	enum status status = search_open(session, number, &search, err);
+	bool done = false;
+	enum status status = resume_entry(session, number, &done, err);
 
+	if (status != STATUS_OK || done)
+		return status;
+	status = search_open(session, number, &search, err);
 	if (status == STATUS_OK)
 		status = search_loop(&search, err);
 	if (status == STATUS_OK)

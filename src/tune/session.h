@@ -61,6 +61,9 @@ struct session_observer {
 	void (*begin)(void *context, const struct candidates *pool, size_t problem, size_t count);
 	void (*progress)(void *context, const struct session_progress *progress);
 	void (*end)(void *context, const struct problem_result *result);
+	/* The interrupted run had concluded this problem; entry as in the tuned file. */
+	void (*taken)(void *context, const struct problem *problem, size_t number, size_t count,
+		const struct json *entry);
 	void (*failed)(void *context, const struct problem *problem, const struct error *err);
 };
 
@@ -73,6 +76,7 @@ struct session {
 	const char *strategy; /* NULL: the effort's */
 	uint64_t seed;
 	struct journal *journal;          /* NULL: none */
+	const struct journal_record *record; /* what stood in the journal; of resume */
 	const struct journal_run *resume; /* an unfinished run of the same signature, or NULL */
 	struct tuned *tuned;              /* entries are put here */
 	const char *tuned_path;           /* saved after every problem; NULL: not at all */

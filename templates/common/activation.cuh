@@ -2,7 +2,8 @@
 //   ACT_none, ACT_relu, ACT_gelu_tanh, ACT_silu: exactly one is defined by the build.
 #include "common/types.cuh"
 
-// tanh(x) = 1 - 2 / (1 + exp(2x)): exact limits at both ends, error of a few units in the last place.
+// tanh(x) = 1 - 2 / (1 + exp(2x)): exact limits at both ends, error of a few units in the last
+// place.
 __device__ __forceinline__ float tanh_fp32(float x)
 {
 	return 1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * fminf(fmaxf(x, -15.0f), 15.0f)));

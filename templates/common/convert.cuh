@@ -12,8 +12,14 @@ struct fp32 {
 	typedef float memory;
 	static constexpr int code = 0;
 	static constexpr u32 poison = 0x7fffffffu;
-	static __device__ __forceinline__ float load(memory value) { return value; }
-	static __device__ __forceinline__ memory store(float value) { return value; }
+	static __device__ __forceinline__ float load(memory value)
+	{
+		return value;
+	}
+	static __device__ __forceinline__ memory store(float value)
+	{
+		return value;
+	}
 };
 
 // fp32 in memory of which a tensor core reads sign, exponent and the upper 10 mantissa bits.
@@ -21,10 +27,14 @@ struct tf32 {
 	typedef float memory;
 	static constexpr int code = 1;
 	static constexpr u32 poison = 0x7fffffffu;
-	static __device__ __forceinline__ float load(memory value) { return value; }
+	static __device__ __forceinline__ float load(memory value)
+	{
+		return value;
+	}
 	static __device__ __forceinline__ memory store(float value)
 	{
-		// 13 mantissa bits go; adding half of the last kept place rounds ties away from zero.
+		// 13 mantissa bits go; adding half of the last kept place rounds ties away from
+		// zero.
 		return __uint_as_float((__float_as_uint(value) + 0x1000u) & 0xffffe000u);
 	}
 };
@@ -113,9 +123,10 @@ struct fp8_e4m3 {
 			return (u8)(sign | (magnitude != magnitude ? 0x7fu : 0x7eu));
 		if (magnitude >= 448.0f)
 			return (u8)(sign | 0x7eu);
-		if (magnitude < 0x1p-6f)	// subnormal result: units of 2^-9, ties to even
+		if (magnitude < 0x1p-6f) // subnormal result: units of 2^-9, ties to even
 			return (u8)(sign | (u32)__float2int_rn(magnitude * 512.0f));
-		// Keep 3 of 23 mantissa bits; a carry out of the mantissa raises the exponent by itself.
+		// Keep 3 of 23 mantissa bits; a carry out of the mantissa raises the exponent by
+		// itself.
 		u32 rounded = (bits & 0x7fffffffu) + 0x7ffffu + (bits >> 20 & 1u);
 		u32 code_bits = (rounded >> 20) - (120u << 3);
 		return (u8)(sign | (code_bits > 0x7eu ? 0x7eu : code_bits));

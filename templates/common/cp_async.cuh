@@ -4,30 +4,34 @@
 #include "common/types.cuh"
 
 // Copies BYTES (4, 8 or 16; both addresses so aligned), of which `valid` (0..BYTES) are read from
-// global memory; the rest is written as zeros, so an edge needs no branch. 16 bytes bypass L1 (.cg).
+// global memory; the rest is written as zeros, so an edge needs no branch. 16 bytes bypass L1
+// (.cg).
 template <int BYTES>
 __device__ __forceinline__ void cp_async(u32 destination, const void *source, int valid)
 {
 	static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async moves 4, 8 or 16 bytes");
 	if constexpr (BYTES == 16)
-		asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-			::"r"(destination), "l"(source), "r"(valid) : "memory");
+		asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(destination),
+			     "l"(source), "r"(valid)
+			     : "memory");
 	else
-		asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
-			::"r"(destination), "l"(source), "n"(BYTES), "r"(valid) : "memory");
+		asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(destination),
+			     "l"(source), "n"(BYTES), "r"(valid)
+			     : "memory");
 }
 
 // The same without an edge: all BYTES are read.
-template <int BYTES>
-__device__ __forceinline__ void cp_async(u32 destination, const void *source)
+template <int BYTES> __device__ __forceinline__ void cp_async(u32 destination, const void *source)
 {
 	static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async moves 4, 8 or 16 bytes");
 	if constexpr (BYTES == 16)
-		asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-			::"r"(destination), "l"(source) : "memory");
+		asm volatile(
+			"cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(destination), "l"(source)
+			: "memory");
 	else
-		asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
-			::"r"(destination), "l"(source), "n"(BYTES) : "memory");
+		asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(destination),
+			     "l"(source), "n"(BYTES)
+			     : "memory");
 }
 
 __device__ __forceinline__ void cp_async_commit()
@@ -36,8 +40,7 @@ __device__ __forceinline__ void cp_async_commit()
 }
 
 // Returns when at most PENDING of this thread's latest groups are still in flight.
-template <int PENDING>
-__device__ __forceinline__ void cp_async_wait()
+template <int PENDING> __device__ __forceinline__ void cp_async_wait()
 {
 	asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }

@@ -1,17 +1,19 @@
-// The kernels with which the measuring worker prepares, checks and compares buffers. Their names and
-// arguments are fixed: a stand-in driver library answers for them by name.
+// The kernels with which the measuring worker prepares, checks and compares buffers. Their names
+// and arguments are fixed: a stand-in driver library answers for them by name.
 //
 // Every kernel strides over its work with the whole grid: any one-dimensional grid and block are
 // correct (blocks of at most 1024 threads; TT_BLOCK = 256 is usual), so the caller chooses the size
-// by speed alone. Pointers are device pointers; no kernel touches a byte outside of what it is given.
+// by speed alone. Pointers are device pointers; no kernel touches a byte outside of what it is
+// given.
 //
 //   dtype_code  0 fp32, 1 tf32, 2 fp16, 3 bf16, 4 fp8_e4m3, 5 i32
 //
-//   tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, float low, float high, u64 seed)
+//   tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, float low, float high, u64
+//   seed)
 //       Element (r, c) at data[r*ld + c] becomes uniform in [low, high], a function of seed and
-//       r*cols + c alone, rounded to the dtype. The pitch (cols <= c < ld) becomes NaN (i32: the most
-//       negative number), so that whoever reads it shows. Nothing is written after the last row's
-//       last column: the tensor ends there.
+//       r*cols + c alone, rounded to the dtype. The pitch (cols <= c < ld) becomes NaN (i32: the
+//       most negative number), so that whoever reads it shows. Nothing is written after the last
+//       row's last column: the tensor ends there.
 //   tt_poison(void *data, u64 bytes, u32 pattern)
 //       Writes the pattern's bytes, little end first, from the first byte on, over and over.
 //   tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 *bad_count)
@@ -21,12 +23,12 @@
 //   tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld, const i64 *units,
 //              int unit_count, int unit_size, const double *expected, double abs_tol,
 //              double rel_tol, struct tt_result *result)
-//       Unit u covers the logical elements units[u]*unit_size + 0..unit_size-1 of a tensor whose rows
-//       have row_length elements at a pitch of ld; expected[u*unit_size + j] belongs to the j-th.
-//       (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a violation
-//       iff |out - expected| > abs_tol + rel_tol*|expected|, or out is NaN. Results of several
-//       launches into one struct add up, except first_out and first_expected, which belong to the
-//       launch that holds first_bad_linear_index.
+//       Unit u covers the logical elements units[u]*unit_size + 0..unit_size-1 of a tensor whose
+//       rows have row_length elements at a pitch of ld; expected[u*unit_size + j] belongs to the
+//       j-th. (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a
+//       violation iff |out - expected| > abs_tol + rel_tol*|expected|, or out is NaN. Results of
+//       several launches into one struct add up, except first_out and first_expected, which belong
+//       to the launch that holds first_bad_linear_index.
 //   tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes, u64 *sum)
 //       Adds to *sum a 64-bit checksum of the logical bytes. It does not depend on grid, block or
 //       the order of execution: two runs with the same bytes give the same sum.
@@ -34,20 +36,20 @@
 //       Writes words 32-bit words: with a buffer larger than L2 this evicts everything else.
 //   tt_anchor_1(float *out, int iterations)
 //       A fixed amount of fp32 arithmetic whose time depends on the clock alone. Launch with
-//       2 blocks of 512 threads per SM: with 30000 iterations about 1 ms at 1.98 GHz. `out` holds one
-//       float per thread. This kernel never changes: recorded times refer to it by name; another
-//       one would be tt_anchor_2.
+//       2 blocks of 512 threads per SM: with 30000 iterations about 1 ms at 1.98 GHz. `out` holds
+//       one float per thread. This kernel never changes: recorded times refer to it by name;
+//       another one would be tt_anchor_2.
 #include "common/convert.cuh"
 
 struct tt_result {
 	u64 violations;
-	u64 first_bad_linear_index;	// the smallest logical index of a violation; all ones if none
-	double max_abs_error;		// over elements that are not NaN
-	double max_tolerance_ratio;	// largest |out - expected| / (abs_tol + rel_tol*|expected|)
-	double first_out;		// the value at first_bad_linear_index, and what it should be
+	u64 first_bad_linear_index; // the smallest logical index of a violation; all ones if none
+	double max_abs_error;       // over elements that are not NaN
+	double max_tolerance_ratio; // largest |out - expected| / (abs_tol + rel_tol*|expected|)
+	double first_out;           // the value at first_bad_linear_index, and what it should be
 	double first_expected;
 	u64 nan_count;
-	u64 blocks_done;		// internal: 0 between launches
+	u64 blocks_done; // internal: 0 between launches
 };
 
 static_assert(sizeof(tt_result) == 64, "read by the host as eight 8-byte words");
@@ -65,7 +67,8 @@ __device__ __forceinline__ u64 thread_count()
 	return (u64)gridDim.x * blockDim.x;
 }
 
-// The finalizer of splitmix64 (Steele, Lea, Flood, 2014): every input bit flips half the output bits.
+// The finalizer of splitmix64 (Steele, Lea, Flood, 2014): every input bit flips half the output
+// bits.
 __device__ __forceinline__ u64 mix(u64 bits)
 {
 	bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -95,8 +98,8 @@ __device__ __forceinline__ void write(void *data, i64 position, bool inside, flo
 		((memory *)data)[position] = (memory)DTYPE::poison;
 }
 
-extern "C" __global__ void tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, float low,
-	float high, u64 seed)
+extern "C" __global__ void tt_fill(
+	void *data, int dtype_code, i64 rows, i64 cols, i64 ld, float low, float high, u64 seed)
 {
 	i64 total = rows > 0 ? (rows - 1) * ld + cols : 0;
 	for (i64 i = (i64)thread_index(); i < total; i += (i64)thread_count()) {
@@ -105,12 +108,24 @@ extern "C" __global__ void tt_fill(void *data, int dtype_code, i64 rows, i64 col
 		bool inside = col < cols;
 		float value = uniform(seed, (u64)(row * cols + col), low, high);
 		switch (dtype_code) {
-		case fp32::code: write<fp32>(data, i, inside, value); break;
-		case tf32::code: write<tf32>(data, i, inside, value); break;
-		case fp16::code: write<fp16>(data, i, inside, value); break;
-		case bf16::code: write<bf16>(data, i, inside, value); break;
-		case fp8_e4m3::code: write<fp8_e4m3>(data, i, inside, value); break;
-		case code_i32: ((i32 *)data)[i] = inside ? __float2int_rn(value) : (i32)0x80000000; break;
+		case fp32::code:
+			write<fp32>(data, i, inside, value);
+			break;
+		case tf32::code:
+			write<tf32>(data, i, inside, value);
+			break;
+		case fp16::code:
+			write<fp16>(data, i, inside, value);
+			break;
+		case bf16::code:
+			write<bf16>(data, i, inside, value);
+			break;
+		case fp8_e4m3::code:
+			write<fp8_e4m3>(data, i, inside, value);
+			break;
+		case code_i32:
+			((i32 *)data)[i] = inside ? __float2int_rn(value) : (i32)0x80000000;
+			break;
 		}
 	}
 }
@@ -169,11 +184,16 @@ extern "C" __global__ void tt_guard_check(const void *data, u64 bytes, u32 patte
 __device__ __forceinline__ double read(const void *data, int dtype_code, i64 position)
 {
 	switch (dtype_code) {
-	case fp16::code: return fp16::load(((const u16 *)data)[position]);
-	case bf16::code: return bf16::load(((const u16 *)data)[position]);
-	case fp8_e4m3::code: return fp8_e4m3::load(((const u8 *)data)[position]);
-	case code_i32: return ((const i32 *)data)[position];
-	default: return ((const float *)data)[position];	// fp32 and tf32
+	case fp16::code:
+		return fp16::load(((const u16 *)data)[position]);
+	case bf16::code:
+		return bf16::load(((const u16 *)data)[position]);
+	case fp8_e4m3::code:
+		return fp8_e4m3::load(((const u8 *)data)[position]);
+	case code_i32:
+		return ((const i32 *)data)[position];
+	default:
+		return ((const float *)data)[position]; // fp32 and tf32
 	}
 }
 
@@ -247,13 +267,14 @@ extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_l
 	if (!is_last)
 		return;
 	__threadfence();
-	describe_first_bad(out, dtype_code, row_length, ld, units, count, unit_size, expected, result);
+	describe_first_bad(
+		out, dtype_code, row_length, ld, units, count, unit_size, expected, result);
 	if (threadIdx.x == 0)
 		result->blocks_done = 0;
 }
 
-extern "C" __global__ void tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes,
-	u64 *sum)
+extern "C" __global__ void tt_checksum(
+	const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes, u64 *sum)
 {
 	i64 groups_per_row = ceil_div(row_bytes, (i64)8);
 	bool aligned = (((u64)data | (u64)row_bytes | (u64)pitch_bytes) & 7) == 0;

@@ -28,8 +28,7 @@ struct alignas(8) vec8 {
 };
 
 // ceil(a / b) for a >= 1, b >= 1 without the overflow of (a + b - 1) near the top of the type.
-template <typename T>
-__device__ __forceinline__ constexpr T ceil_div(T a, T b)
+template <typename T> __device__ __forceinline__ constexpr T ceil_div(T a, T b)
 {
 	return (a - 1) / b + 1;
 }

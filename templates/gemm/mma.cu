@@ -1,11 +1,11 @@
 // GEMM on tensor cores through mma.sync (sm_80 and up): fp16, bf16 and tf32, both layouts of B.
 //
 // A block of (BM/WM) x (BN/WN) warps computes a tile of BM x BN. Steps of BK flow through a ring of
-// STAGES shared-memory stages filled by cp.async; a warp holds WM x WN sums in registers and reads its
-// operands with ldmatrix, one mma step (32 bytes of k) ahead of the arithmetic. Shared memory is
-// swizzled, so neither the copies nor ldmatrix meet bank conflicts.
-// Constants from the build: BM BN BK WM WN STAGES MIN_BLOCKS, A_VEC and B_VEC (elements per copy that
-// the pitches allow), C_ALIGN (bytes).
+// STAGES shared-memory stages filled by cp.async; a warp holds WM x WN sums in registers and reads
+// its operands with ldmatrix, one mma step (32 bytes of k) ahead of the arithmetic. Shared memory
+// is swizzled, so neither the copies nor ldmatrix meet bank conflicts. Constants from the build: BM
+// BN BK WM WN STAGES MIN_BLOCKS, A_VEC and B_VEC (elements per copy that the pitches allow),
+// C_ALIGN (bytes).
 #include "common/ldmatrix.cuh"
 #include "common/mma.cuh"
 #include "common/activation.cuh"
@@ -20,12 +20,12 @@ constexpr int warps_m = BM / WM;
 constexpr int warps_n = BN / WN;
 constexpr int threads = 32 * warps_m * warps_n;
 constexpr int element_bytes = sizeof(input::memory);
-constexpr int mma_k_bytes = 32;			// one mma step, for 16-bit and tf32 alike
+constexpr int mma_k_bytes = 32; // one mma step, for 16-bit and tf32 alike
 constexpr int k_steps = BK * element_bytes / mma_k_bytes;
 // In which mma step of a block step the next copy is started: with many, after a first batch of
 // arithmetic, so that the tensor cores do not wait for the copy's address arithmetic.
 constexpr int copy_step = k_steps >= 4 ? 1 : 0;
-constexpr int m_tiles = WM / 16;		// mma tiles of a warp
+constexpr int m_tiles = WM / 16; // mma tiles of a warp
 constexpr int n_tiles = WN / 8;
 
 #if B_LAYOUT_nk
@@ -55,9 +55,9 @@ struct fragments {
 
 // A lane's constant part of the addresses from which a warp loads fragments.
 struct fragment_reader {
-	u32 a_row, a_mask;	// A, and B in [N,K]: byte offset of the row; XOR for the byte in the row
+	u32 a_row, a_mask; // A, and B in [N,K]: byte offset of the row; XOR for the byte in the row
 	u32 b_row, b_mask;
-	u32 b_column[b_is_kn ? n_tiles : 1];	// B in [K,N]: offsets of the columns, rows included
+	u32 b_column[b_is_kn ? n_tiles : 1]; // B in [K,N]: offsets of the columns, rows included
 
 	__device__ __forceinline__ fragment_reader(int warp_m, int warp_n, int lane)
 	{
@@ -65,18 +65,21 @@ struct fragment_reader {
 		a_row = row * a_layout::row_bytes;
 		a_mask = lane / 16 * 16 ^ a_layout::mask(row);
 		if constexpr (!b_is_kn) {
-			// Matrices of an x4 load: columns n..n+7 with both k halves, then n+8..n+15.
+			// Matrices of an x4 load: columns n..n+7 with both k halves, then
+			// n+8..n+15.
 			row = warp_n * WN + lane / 16 * 8 + lane % 8;
 			b_row = row * b_layout::row_bytes;
 			b_mask = lane / 8 % 2 * 16 ^ b_layout::mask(row);
 		} else if constexpr (b_by_word) {
 #pragma unroll
 			for (int j = 0; j < n_tiles; j++)
-				b_column[j] = b_layout::offset(lane % 4, (warp_n * WN + j * 8 + lane / 4) * 4);
+				b_column[j] = b_layout::offset(
+					lane % 4, (warp_n * WN + j * 8 + lane / 4) * 4);
 		} else {
 #pragma unroll
 			for (int j = 0; j < n_tiles; j += 2)
-				b_column[j] = b_layout::offset(lane % 16, (warp_n * WN + j * 8) * 2 + lane / 16 * 16);
+				b_column[j] = b_layout::offset(
+					lane % 16, (warp_n * WN + j * 8) * 2 + lane / 16 * 16);
 		}
 	}
 
@@ -97,22 +100,26 @@ struct fragment_reader {
 #pragma unroll
 				for (int w = 0; w < 4; w++)
 					if (j + w / 2 < n_tiles)
-						b[j + w / 2][w % 2] = load_word(address + b_column[j + w / 2]
-							+ w % 2 * 4 * b_layout::row_bytes);
+						b[j + w / 2][w % 2] =
+							load_word(address + b_column[j + w / 2] +
+								  w % 2 * 4 * b_layout::row_bytes);
 				continue;
 			}
-			u32 address = b_is_kn
-				? tile + step * 16 * b_layout::row_bytes + b_column[b_is_kn ? j : 0]
-				: tile + b_row + (b_mask ^ step * mma_k_bytes) + j * 8 * b_layout::row_bytes;
+			u32 address = b_is_kn ? tile + step * 16 * b_layout::row_bytes +
+							b_column[b_is_kn ? j : 0]
+					      : tile + b_row + (b_mask ^ step * mma_k_bytes) +
+							j * 8 * b_layout::row_bytes;
 			if (j + 1 < n_tiles) {
 				u32 four[4];
-				b_is_kn ? ldmatrix_x4_trans(four, address) : ldmatrix_x4(four, address);
+				b_is_kn ? ldmatrix_x4_trans(four, address)
+					: ldmatrix_x4(four, address);
 				b[j][0] = four[0];
 				b[j][1] = four[1];
 				b[j + 1][0] = four[2];
 				b[j + 1][1] = four[3];
 			} else {
-				b_is_kn ? ldmatrix_x2_trans(b[j], address) : ldmatrix_x2(b[j], address);
+				b_is_kn ? ldmatrix_x2_trans(b[j], address)
+					: ldmatrix_x2(b[j], address);
 			}
 		}
 	}
@@ -148,14 +155,14 @@ struct producer {
 	a_copy a;
 	b_copy b;
 	i64 b_advance;
-	int rows, cols;		// of the tile that lie inside C
-	int k_left;		// from the next step on
+	int rows, cols; // of the tile that lie inside C
+	int k_left;     // from the next step on
 	bool whole;
 
-	__device__ __forceinline__ producer(const input::memory *A, const input::memory *B, int M, int N,
-		int K, int lda, int ldb, int m, int n, int k)
-		: a(A, A + (i64)m * lda + k, lda),
-		  b(B, B + (b_is_kn ? (i64)k * ldb + n : (i64)n * ldb + k), ldb)
+	__device__ __forceinline__ producer(const input::memory *A, const input::memory *B, int M,
+		int N, int K, int lda, int ldb, int m, int n, int k)
+	    : a(A, A + (i64)m * lda + k, lda),
+	      b(B, B + (b_is_kn ? (i64)k * ldb + n : (i64)n * ldb + k), ldb)
 	{
 		b_advance = b_is_kn ? (i64)BK * ldb : BK;
 		rows = M - m;
@@ -171,8 +178,8 @@ struct producer {
 			b.template start<true>(stage + a_bytes, 0, 0);
 		} else {
 			a.template start<false>(stage, rows, k_left);
-			b.template start<false>(stage + a_bytes, b_is_kn ? k_left : cols,
-				b_is_kn ? cols : k_left);
+			b.template start<false>(
+				stage + a_bytes, b_is_kn ? k_left : cols, b_is_kn ? cols : k_left);
 		}
 		a.advance(BK);
 		b.advance(b_advance);
@@ -190,7 +197,8 @@ __device__ __forceinline__ void transpose_quad(u32 (&word)[4], int lane)
 			int other = r ^ distance;
 			if (r > other)
 				continue;
-			// Of the pair (r, other) a lane keeps the row on its side of the 2x2 exchange.
+			// Of the pair (r, other) a lane keeps the row on its side of the 2x2
+			// exchange.
 			bool upper = (lane & distance) != 0;
 			u32 give = upper ? word[r] : word[other];
 			u32 take = __shfl_xor_sync(0xffffffffu, give, distance);
@@ -202,8 +210,8 @@ __device__ __forceinline__ void transpose_quad(u32 (&word)[4], int lane)
 }
 
 // One row of a warp's sums, as the lanes of a quad hold it, into C.
-__device__ __forceinline__ void store_row(output::memory *to, const float (&sum)[n_tiles][2], int lane,
-	bool row_inside, int inside)
+__device__ __forceinline__ void store_row(
+	output::memory *to, const float (&sum)[n_tiles][2], int lane, bool row_inside, int inside)
 {
 	constexpr int grouped = output_bytes == 2 ? n_tiles / 4 * 4 : 0;
 #pragma unroll
@@ -212,7 +220,8 @@ __device__ __forceinline__ void store_row(output::memory *to, const float (&sum)
 		u32 word[4];
 #pragma unroll
 		for (int w = 0; w < 4; w++)
-			word[w] = output_run<2>({activate(sum[j + w][0]), activate(sum[j + w][1])}).word[0];
+			word[w] = output_run<2>({activate(sum[j + w][0]), activate(sum[j + w][1])})
+					  .word[0];
 		transpose_quad(word, lane);
 		int column = (j + lane % 4) * 8;
 		if (row_inside)
@@ -228,21 +237,22 @@ __device__ __forceinline__ void store_row(output::memory *to, const float (&sum)
 }
 
 // The same as fp32, without activation, into this block's plane of the split-K workspace.
-__device__ __forceinline__ void store_partial_row(float *to, const float (&sum)[n_tiles][2], int lane,
-	bool row_inside, int inside)
+__device__ __forceinline__ void store_partial_row(
+	float *to, const float (&sum)[n_tiles][2], int lane, bool row_inside, int inside)
 {
 #pragma unroll
 	for (int j = 0; j < n_tiles; j++) {
 		// The pitch is a multiple of 4: a pair that begins inside may end in the padding.
 		int column = j * 8 + lane % 4 * 2;
 		if (row_inside && column < inside)
-			*(vec8 *)(to + column) = vec8{{__float_as_uint(sum[j][0]), __float_as_uint(sum[j][1])}};
+			*(vec8 *)(to + column) =
+				vec8{{__float_as_uint(sum[j][0]), __float_as_uint(sum[j][1])}};
 	}
 }
 
-extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_mma(const input::memory *A,
-	const input::memory *B, output::memory *C, float *partial, int M, int N, int K, int lda, int ldb,
-	int ldc, int group_m)
+extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
+	gemm_mma(const input::memory *A, const input::memory *B, output::memory *C, float *partial,
+		int M, int N, int K, int lda, int ldb, int ldc, int group_m)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const u32 ring = shared_address(shared);
@@ -279,7 +289,8 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_mma(const
 #pragma unroll
 		for (int k = 0; k < k_steps; k++) {
 			if (k == copy_step) {
-				// The stage written now was read to its end before the last barrier.
+				// The stage written now was read to its end before the last
+				// barrier.
 				if (step + STAGES - 1 < share.count)
 					from_global.start_next(write_stage);
 				cp_async_commit();
@@ -319,9 +330,10 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_mma(const
 				line[j][1] = sum[i][j][2 * half + 1];
 			}
 			if (gridDim.y > 1)
-				store_partial_row(partial + plane + row * split_k_pitch(N) + column, line, lane,
-					row_inside, N - column);
+				store_partial_row(partial + plane + row * split_k_pitch(N) + column,
+					line, lane, row_inside, N - column);
 			else
-				store_row(C + row * ldc + column, line, lane, row_inside, N - column);
+				store_row(
+					C + row * ldc + column, line, lane, row_inside, N - column);
 		}
 }

@@ -2,12 +2,12 @@
 #include "common/types.cuh"
 
 struct tile_place {
-	int m, n;	// tile indices
+	int m, n; // tile indices
 };
 
-// Blocks run roughly in order of their index, so neighbours in time should share rows of A and columns
-// of B in L2. The tiles are walked in bands of group_m tile rows; inside a band down the rows first.
-// group_m = 1 walks row by row; group_m >= the tile rows walks column by column.
+// Blocks run roughly in order of their index, so neighbours in time should share rows of A and
+// columns of B in L2. The tiles are walked in bands of group_m tile rows; inside a band down the
+// rows first. group_m = 1 walks row by row; group_m >= the tile rows walks column by column.
 __device__ __forceinline__ tile_place grouped_tile(u32 block, u32 tiles_m, u32 tiles_n, u32 group_m)
 {
 	u32 band_tiles = group_m * tiles_n;
@@ -18,7 +18,7 @@ __device__ __forceinline__ tile_place grouped_tile(u32 block, u32 tiles_m, u32 t
 }
 
 struct k_share {
-	int first, count;	// steps of BK
+	int first, count; // steps of BK
 };
 
 // The steps of a sum are dealt in equal runs, the last ones shorter or empty.

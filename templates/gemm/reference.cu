@@ -28,9 +28,9 @@ __device__ __forceinline__ double product(const input::memory *a, const input::m
 	return (double)input::load(*a) * (double)input::load(*b);
 }
 
-extern "C" __global__ void __launch_bounds__(32 * warps) gemm_reference(const input::memory *A,
-	const input::memory *B, int M, int N, int K, int lda, int ldb, const i64 *units, int unit_count,
-	double *expected)
+extern "C" __global__ void __launch_bounds__(32 * warps)
+	gemm_reference(const input::memory *A, const input::memory *B, int M, int N, int K, int lda,
+		int ldb, const i64 *units, int unit_count, double *expected)
 {
 	int warp = threadIdx.x / 32;
 	int lane = threadIdx.x % 32;

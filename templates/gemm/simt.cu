@@ -3,10 +3,11 @@
 // A block computes a tile of BM x BN, a warp of LANES_M x (32/LANES_M) lanes a part of it, a lane
 // TM x TN sums. In shared memory both operands lie as [k][row or column], so that a lane reads four
 // neighbours at once; an operand whose rows run along k in memory is transposed on its way in.
-// STAGES 1: the next tile waits in registers while this one is multiplied, then goes to the other of
-// two stages. STAGES > 1: a ring of stages filled by cp.async, which transposes element by element.
-// Constants from the build: BM BN BK TM TN LANES_M STAGES VEC (elements per load from global memory
-// that the pitches allow) PAD (elements between shared rows) MIN_BLOCKS, C_ALIGN (bytes).
+// STAGES 1: the next tile waits in registers while this one is multiplied, then goes to the other
+// of two stages. STAGES > 1: a ring of stages filled by cp.async, which transposes element by
+// element. Constants from the build: BM BN BK TM TN LANES_M STAGES VEC (elements per load from
+// global memory that the pitches allow) PAD (elements between shared rows) MIN_BLOCKS, C_ALIGN
+// (bytes).
 #include "common/activation.cuh"
 #include "gemm_types.cuh"
 #include "layout.cuh"
@@ -22,13 +23,11 @@ constexpr int warps_m = BM / warp_rows;
 constexpr int warps_n = BN / warp_cols;
 constexpr int threads = 32 * warps_m * warps_n;
 
-template <bool CONDITION, typename IF_TRUE, typename IF_FALSE>
-struct choose {
+template <bool CONDITION, typename IF_TRUE, typename IF_FALSE> struct choose {
 	typedef IF_TRUE type;
 };
 
-template <typename IF_TRUE, typename IF_FALSE>
-struct choose<false, IF_TRUE, IF_FALSE> {
+template <typename IF_TRUE, typename IF_FALSE> struct choose<false, IF_TRUE, IF_FALSE> {
 	typedef IF_FALSE type;
 };
 
@@ -47,14 +46,14 @@ constexpr int b_width = STAGES == 1 || b_is_kn ? VEC : 1;
 typedef tile_copy<float, BM, BK, a_width, threads, a_layout> a_copy;
 typedef tile_copy<float, b_rows, b_cols, b_width, threads, b_layout> b_copy;
 
-constexpr int a_pitch = a_layout::row_bytes;	// from one k to the next
+constexpr int a_pitch = a_layout::row_bytes; // from one k to the next
 constexpr int b_pitch = b_layout::row_bytes;
 constexpr int a_bytes = BK * a_pitch;
 constexpr int stage_bytes = a_bytes + BK * b_pitch;
 
-// A lane's place in its warp. A 16-byte load serves a warp in two passes of half a warp instead of four
-// if lanes that differ in bit 0 (or in bit 1) read the same address. So bit 0 counts along N alone and
-// bit 1 along M alone: both operands have the property.
+// A lane's place in its warp. A 16-byte load serves a warp in two passes of half a warp instead of
+// four if lanes that differ in bit 0 (or in bit 1) read the same address. So bit 0 counts along N
+// alone and bit 1 along M alone: both operands have the property.
 struct lane_place {
 	int m, n;
 	__device__ __forceinline__ explicit lane_place(int lane)
@@ -64,8 +63,8 @@ struct lane_place {
 	}
 };
 
-// The i-th of a lane's rows (or columns), relative to its warp's part: groups of four neighbours, read
-// and, in C, written at once.
+// The i-th of a lane's rows (or columns), relative to its warp's part: groups of four neighbours,
+// read and, in C, written at once.
 __device__ __forceinline__ constexpr int lane_element(int lane, int lanes, int i)
 {
 	return lane * 4 + i / 4 * 4 * lanes + i % 4;
@@ -96,8 +95,8 @@ struct fragments {
 	}
 };
 
-// Registers feed two of an FMA's three operands at full rate; the third must be one that the previous
-// FMA read too. So the order walks two sums wide along the longer side, back and forth.
+// Registers feed two of an FMA's three operands at full rate; the third must be one that the
+// previous FMA read too. So the order walks two sums wide along the longer side, back and forth.
 __device__ __forceinline__ void multiply(float (&sum)[TM][TN], const fragments &from)
 {
 	constexpr bool along_rows = TM > TN;
@@ -122,16 +121,16 @@ struct producer {
 	a_copy a;
 	b_copy b;
 	i64 b_advance;
-	int rows, cols;		// of the tile that lie inside C
-	int k_left;		// from the next step on
+	int rows, cols; // of the tile that lie inside C
+	int k_left;     // from the next step on
 	bool whole;
-	u32 a_word[a_copy::passes * a_width];	// what is fetched and not yet put
+	u32 a_word[a_copy::passes * a_width]; // what is fetched and not yet put
 	u32 b_word[b_copy::passes * b_width];
 
-	__device__ __forceinline__ producer(const float *A, const float *B, int M, int N, int K, int lda,
-		int ldb, int m, int n, int k)
-		: a(A, A + (i64)m * lda + k, lda),
-		  b(B, B + (b_is_kn ? (i64)k * ldb + n : (i64)n * ldb + k), ldb)
+	__device__ __forceinline__ producer(const float *A, const float *B, int M, int N, int K,
+		int lda, int ldb, int m, int n, int k)
+	    : a(A, A + (i64)m * lda + k, lda),
+	      b(B, B + (b_is_kn ? (i64)k * ldb + n : (i64)n * ldb + k), ldb)
 	{
 		b_advance = b_is_kn ? (i64)BK * ldb : BK;
 		rows = M - m;
@@ -155,8 +154,8 @@ struct producer {
 			b.template start<true>(stage + a_bytes, 0, 0);
 		} else {
 			a.template start<false>(stage, rows, k_left);
-			b.template start<false>(stage + a_bytes, b_is_kn ? k_left : cols,
-				b_is_kn ? cols : k_left);
+			b.template start<false>(
+				stage + a_bytes, b_is_kn ? k_left : cols, b_is_kn ? cols : k_left);
 		}
 		next();
 	}
@@ -169,7 +168,8 @@ struct producer {
 			b.template fetch<true>(b_word, 0, 0);
 		} else {
 			a.template fetch<false>(a_word, rows, k_left);
-			b.template fetch<false>(b_word, b_is_kn ? k_left : cols, b_is_kn ? cols : k_left);
+			b.template fetch<false>(
+				b_word, b_is_kn ? k_left : cols, b_is_kn ? cols : k_left);
 		}
 		next();
 	}
@@ -214,7 +214,8 @@ __device__ __forceinline__ void main_loop(float (&sum)[TM][TN], int a_first, int
 #pragma unroll
 		for (int k = 0; k < BK; k++) {
 			if (k == 0) {
-				// The stage written in this step was read to its end before the last barrier.
+				// The stage written in this step was read to its end before the
+				// last barrier.
 				if (by_registers && step + 1 < steps)
 					from_global.fetch_next();
 				if (!by_registers && step + STAGES - 1 < steps)
@@ -230,18 +231,22 @@ __device__ __forceinline__ void main_loop(float (&sum)[TM][TN], int a_first, int
 					cp_async_wait<by_registers ? 0 : STAGES - 2>();
 				}
 				__syncthreads();
-				read_stage = read_stage == last_stage ? 0 : read_stage + stage_bytes;
-				write_stage = write_stage == last_stage ? 0 : write_stage + stage_bytes;
+				read_stage =
+					read_stage == last_stage ? 0 : read_stage + stage_bytes;
+				write_stage =
+					write_stage == last_stage ? 0 : write_stage + stage_bytes;
 			}
-			piece[(k + 1) % 2].read(shared + read_stage, a_first, b_first, (k + 1) % BK);
+			piece[(k + 1) % 2].read(
+				shared + read_stage, a_first, b_first, (k + 1) % BK);
 			multiply(sum, piece[k % 2]);
 		}
 	}
 	cp_async_wait<0>();
 }
 
-extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_simt(const float *A,
-	const float *B, float *C, float *partial, int M, int N, int K, int lda, int ldb, int ldc, int group_m)
+extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
+	gemm_simt(const float *A, const float *B, float *C, float *partial, int M, int N, int K,
+		int lda, int ldb, int ldc, int group_m)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const int warp = threadIdx.x / 32;
@@ -255,8 +260,8 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_simt(cons
 
 	producer from_global(A, B, M, N, K, lda, ldb, m, n, share.first * BK);
 	float sum[TM][TN] = {};
-	main_loop(sum, (first_row + lane.m * 4) * 4, a_bytes + (first_column + lane.n * 4) * 4, from_global,
-		shared, share.count);
+	main_loop(sum, (first_row + lane.m * 4) * 4, a_bytes + (first_column + lane.n * 4) * 4,
+		from_global, shared, share.count);
 
 	float *plane = partial + (i64)M * split_k_pitch(N) * blockIdx.y;
 #pragma unroll
@@ -275,8 +280,8 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_simt(cons
 			if (gridDim.y == 1)
 				store_run<4>(C + row * ldc + column, four, N - column);
 			else if (column < N)
-				*(float4 *)(plane + row * split_k_pitch(N) + column)
-					= make_float4(four[0], four[1], four[2], four[3]);
+				*(float4 *)(plane + row * split_k_pitch(N) + column) =
+					make_float4(four[0], four[1], four[2], four[3]);
 		}
 	}
 }

@@ -1,5 +1,6 @@
-// Split-K: several blocks share the sum of one tile, each writes its part as fp32 to a workspace, and a
-// second launch adds the parts in the order of their index, so the result is the same every time.
+// Split-K: several blocks share the sum of one tile, each writes its part as fp32 to a workspace,
+// and a second launch adds the parts in the order of their index, so the result is the same every
+// time.
 //
 // The workspace `partial` has SPLIT_K planes of M rows of split_k_pitch(N) floats: rows begin at
 // multiples of 16 bytes. In JSON: SPLIT_K*M*round_up(N, 4)*4 bytes.
@@ -13,8 +14,8 @@ __device__ __forceinline__ i64 split_k_pitch(int N)
 }
 
 // A thread adds four neighbouring columns. Launch ceil(M * round_up(N, 4) / 4 / block) blocks.
-extern "C" __global__ void __launch_bounds__(256) gemm_split_k_reduce(const float *partial,
-	output::memory *C, int M, int N, int ldc, int split_k)
+extern "C" __global__ void __launch_bounds__(256) gemm_split_k_reduce(
+	const float *partial, output::memory *C, int M, int N, int ldc, int split_k)
 {
 	i64 pitch = split_k_pitch(N);
 	i64 quads = pitch / 4;

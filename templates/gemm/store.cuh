@@ -1,13 +1,13 @@
-// Writing runs of neighbouring elements of C, rounded to the output type, in accesses as wide as ldc
-// keeps aligned. C_ALIGN is the power of two, 16 at most, that divides the bytes of a row's pitch.
+// Writing runs of neighbouring elements of C, rounded to the output type, in accesses as wide as
+// ldc keeps aligned. C_ALIGN is the power of two, 16 at most, that divides the bytes of a row's
+// pitch.
 #include "gemm_types.cuh"
 
 constexpr int output_bytes = sizeof(output::memory);
 
-// COUNT floats as output words: 16-bit types are packed in pairs. (DTYPE is a template parameter so that
-// the packing of a type that needs none is never looked up.)
-template <int COUNT, typename DTYPE = output>
-struct output_run {
+// COUNT floats as output words: 16-bit types are packed in pairs. (DTYPE is a template parameter so
+// that the packing of a type that needs none is never looked up.)
+template <int COUNT, typename DTYPE = output> struct output_run {
 	static constexpr int words = COUNT * (int)sizeof(typename DTYPE::memory) / 4;
 	u32 word[words];
 
@@ -32,13 +32,14 @@ __device__ __forceinline__ void store_words(output::memory *to, const u32 *word,
 {
 	constexpr int per_word = 4 / output_bytes;
 	if (C_ALIGN >= 4 && inside >= WORDS * per_word) {
-		constexpr int widest = WORDS % 4 == 0 && C_ALIGN >= 16 ? 4
-			: WORDS % 2 == 0 && C_ALIGN >= 8 ? 2 : 1;
+		constexpr int widest = WORDS % 4 == 0 && C_ALIGN >= 16  ? 4
+				       : WORDS % 2 == 0 && C_ALIGN >= 8 ? 2
+									: 1;
 #pragma unroll
 		for (int w = 0; w < WORDS; w += widest) {
 			if constexpr (widest == 4)
-				*(vec16 *)(to + w * per_word) = vec16{{word[w], word[w + 1], word[w + 2],
-					word[w + 3]}};
+				*(vec16 *)(to + w * per_word) =
+					vec16{{word[w], word[w + 1], word[w + 2], word[w + 3]}};
 			else if constexpr (widest == 2)
 				*(vec8 *)(to + w * per_word) = vec8{{word[w], word[w + 1]}};
 			else
@@ -58,7 +59,8 @@ __device__ __forceinline__ void store_words(output::memory *to, const u32 *word,
 
 // Writes COUNT neighbouring sums (activation already applied).
 template <int COUNT>
-__device__ __forceinline__ void store_run(output::memory *to, const float (&value)[COUNT], int inside)
+__device__ __forceinline__ void store_run(
+	output::memory *to, const float (&value)[COUNT], int inside)
 {
 	output_run<COUNT> run(value);
 	store_words<output_run<COUNT>::words>(to, run.word, inside);

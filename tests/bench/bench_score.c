@@ -18,7 +18,9 @@ struct bench {
 
 static void bench_visit(const struct case_mma *mma, void *context)
 {
-	enum { REPEATS = 32 };
+	enum {
+		REPEATS = 32
+	};
 	struct bench *bench = context;
 	struct case_work work;
 	double start;
@@ -40,7 +42,7 @@ static void bench_visit(const struct case_mma *mma, void *context)
 int main(void)
 {
 	const double promised = 500e3;
-	struct bench bench = { .device = case_device_hopper() };
+	struct bench bench = {.device = case_device_hopper()};
 	double rate;
 
 	case_mma_space(4096, 4096, 4096, bench_visit, &bench);

@@ -38,9 +38,6 @@ static const char bench_helpers[] = "standin cubin\n"
 				    "kernel tt_checksum params=8,8,8,8,8\n"
 				    "kernel tt_flush params=8,8\n"
 				    "kernel tt_anchor_1 params=8,4 regs=20\n";
-static const char bench_reference[] = "standin cubin\n"
-				      "kernel standin_scale_reference params=8,4,8,8,4,4,4\n";
-
 static inline struct text bench_text(const char *string)
 {
 	struct text text = {0};
@@ -162,117 +159,138 @@ static inline void toy_buffers(const struct toy *toy, struct plan_buffer buffers
 		.fill_high = 1};
 }
 
+/* The reference of a toy problem; release the cubin. */
+struct toy_reference {
+	struct plan_buffer buffers[2];
+	struct plan_argument arguments[7];
+	char entry[64];
+	struct reference_plan plan;
+	struct text cubin;
+};
+
+static inline void toy_reference_make(
+	const struct toy *toy, const char *entry, struct toy_reference *made)
+{
+	char *text = string_format("standin cubin\nkernel %s params=8,4,8,8,4,4,4\n", entry);
+
+	*made = (struct toy_reference){
+		.arguments = {{.kind = ARGUMENT_UNITS}, {.kind = ARGUMENT_UNIT_COUNT},
+			{.kind = ARGUMENT_EXPECTED}, {.kind = ARGUMENT_BUFFER, .index = 1},
+			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->columns},
+			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
+			{.kind = ARGUMENT_INT32,
+				.integer = toy->unit_is_row ? (int64_t)toy->columns : 1}},
+		.plan = {.tensor_count = 2,
+			.units_per_block = 256,
+			.unit_is_row = toy->unit_is_row,
+			.tolerance_abs = 1e-6,
+			.tolerance_rel = 1e-6,
+			.launch = {.grid = {1, 1, 1},
+				.block = {256, 1, 1},
+				.cluster = {1, 1, 1},
+				.repeat = 1,
+				.argument_count = 7}},
+		.cubin = bench_text(text),
+	};
+	toy_buffers(toy, made->buffers);
+	string_put(made->entry, sizeof(made->entry), entry);
+	made->plan.tensors = made->buffers;
+	made->plan.launch.entry = made->entry;
+	made->plan.launch.arguments = made->arguments;
+	free(text);
+}
+
 static inline uint32_t toy_problem(
 	struct device *device, const struct toy *toy, const char *reference_entry)
 {
-	struct plan_buffer buffers[2];
-	struct plan_argument arguments[] = {
-		{.kind = ARGUMENT_UNITS},
-		{.kind = ARGUMENT_UNIT_COUNT},
-		{.kind = ARGUMENT_EXPECTED},
-		{.kind = ARGUMENT_BUFFER, .index = 1},
-		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->columns},
-		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
-		{.kind = ARGUMENT_INT32,
-			.integer = toy->unit_is_row ? (int64_t)toy->columns : 1},
-	};
-	struct reference_plan reference = {
-		.tensors = buffers,
-		.tensor_count = 2,
-		.units_per_block = 256,
-		.unit_is_row = toy->unit_is_row,
-		.tolerance_abs = 1e-6,
-		.tolerance_rel = 1e-6,
-	};
-	char entry[64];
-	char *text = string_format("standin cubin\nkernel %s params=8,4,8,8,4,4,4\n",
-		reference_entry);
-	struct text cubin = bench_text(text);
+	struct toy_reference reference;
 	uint32_t problem = 0;
 	struct error err;
 
-	toy_buffers(toy, buffers);
-	string_put(entry, sizeof(entry), reference_entry);
-	reference.launch = (struct plan_launch){
-		.entry = entry,
-		.grid = {1, 1, 1},
-		.block = {256, 1, 1},
-		.cluster = {1, 1, 1},
-		.repeat = 1,
-		.arguments = arguments,
-		.argument_count = 7,
-	};
-	assert_ok(device_problem(device, "scale", "rows=..", &reference, &cubin, &problem, &err));
-	text_release(&cubin);
-	free(text);
+	toy_reference_make(toy, reference_entry, &reference);
+	assert_ok(device_problem(
+		device, "scale", "rows=..", &reference.plan, &reference.cubin, &problem, &err));
+	text_release(&reference.cubin);
 	return problem;
 }
 
-/* name: the entry, attributes may follow. padding: makes the cubin that much larger. */
+/* A candidate of a toy problem; release the cubin. name: the entry, attributes may follow. */
+struct toy_candidate {
+	struct plan_buffer buffers[3];
+	struct plan_argument arguments[8];
+	char entry[64];
+	struct plan_launch launch;
+	struct plan plan;
+	struct text cubin;
+};
+
+static inline void toy_candidate_make(
+	const struct toy *toy, const char *name, struct toy_candidate *made)
+{
+	char *text = string_format("standin cubin\nkernel %s params=8,8,4,4,4,4,4%s\n", name,
+		toy->workspace_bytes ? ",8" : "");
+
+	*made = (struct toy_candidate){
+		.arguments = {{.kind = ARGUMENT_BUFFER, .index = 0},
+			{.kind = ARGUMENT_BUFFER, .index = 1},
+			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->rows},
+			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->columns},
+			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_out},
+			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
+			{.kind = ARGUMENT_FLOAT32, .real = 2},
+			{.kind = ARGUMENT_BUFFER, .index = 2}},
+		.launch = {.grid = {4, 1, 1},
+			.block = {128, 1, 1},
+			.cluster = {1, 1, 1},
+			.smem_dynamic_bytes = 1024,
+			.repeat = 1,
+			.argument_count = toy->workspace_bytes ? 8 : 7},
+		.plan = {.buffer_count = toy->workspace_bytes ? 3 : 2,
+			.tensor_count = 2,
+			.launch_count = 1,
+			.workspace_bytes = toy->workspace_bytes},
+		.cubin = bench_text(text),
+	};
+	toy_buffers(toy, made->buffers);
+	made->buffers[2] = (struct plan_buffer){.name = "partial",
+		.role = BUFFER_WORKSPACE,
+		.init = toy->workspace_init,
+		.bytes = toy->workspace_bytes};
+	string_put(made->entry, sizeof(made->entry), name);
+	made->entry[strcspn(made->entry, " ")] = '\0';
+	made->launch.entry = made->entry;
+	made->launch.arguments = made->arguments;
+	made->plan.buffers = made->buffers;
+	made->plan.launches = &made->launch;
+	free(text);
+}
+
+/* padding: makes the cubin that much larger. */
 static inline device_handle toy_load_padded(struct device *device, uint32_t problem,
 	const struct toy *toy, const char *name, size_t padding)
 {
-	struct plan_buffer buffers[3];
-	struct plan_argument arguments[] = {
-		{.kind = ARGUMENT_BUFFER, .index = 0},
-		{.kind = ARGUMENT_BUFFER, .index = 1},
-		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->rows},
-		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->columns},
-		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_out},
-		{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
-		{.kind = ARGUMENT_FLOAT32, .real = 2},
-		{.kind = ARGUMENT_BUFFER, .index = 2},
-	};
-	char entry[64];
-	struct plan_launch launch = {
-		.entry = entry,
-		.grid = {4, 1, 1},
-		.block = {128, 1, 1},
-		.cluster = {1, 1, 1},
-		.smem_dynamic_bytes = 1024,
-		.repeat = 1,
-		.arguments = arguments,
-		.argument_count = toy->workspace_bytes ? 8 : 7,
-	};
-	struct plan plan = {
-		.buffers = buffers,
-		.buffer_count = toy->workspace_bytes ? 3 : 2,
-		.tensor_count = 2,
-		.launches = &launch,
-		.launch_count = 1,
-		.workspace_bytes = toy->workspace_bytes,
-	};
+	struct toy_candidate candidate;
 	struct kernel_resources resources = {
 		.regs_per_thread = 99, .spill_store_bytes = 8, .blocks_per_sm = -1};
-	char *text = string_format("standin cubin\nkernel %s params=8,8,4,4,4,4,4%s\n", name,
-		toy->workspace_bytes ? ",8" : "");
-	struct text cubin = bench_text(text);
 	struct device_load_request request = {
 		.problem = problem,
 		.family = "toy/scale",
 		.configuration = name,
-		.cubins = &cubin,
+		.cubins = &candidate.cubin,
 		.cubin_count = 1,
-		.plan = &plan,
+		.plan = &candidate.plan,
 		.resources = &resources,
 		.predicted_time_us = 10,
 	};
 	device_handle handle = 0;
 	struct error err;
 
-	string_put(entry, sizeof(entry), name);
-	entry[strcspn(entry, " ")] = '\0'; /* attributes may follow */
-	toy_buffers(toy, buffers);
-	buffers[2] = (struct plan_buffer){.name = "partial",
-		.role = BUFFER_WORKSPACE,
-		.init = toy->workspace_init,
-		.bytes = toy->workspace_bytes};
+	toy_candidate_make(toy, name, &candidate);
 	for (size_t i = 0; i < padding; i++)
-		text_append_char(&cubin, ' ');
+		text_append_char(&candidate.cubin, ' ');
 	assert_ok(device_load(device, &request, &handle, &err));
 	assert_int_not_equal(handle, 0);
-	text_release(&cubin);
-	free(text);
+	text_release(&candidate.cubin);
 	return handle;
 }
 

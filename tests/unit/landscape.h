@@ -14,7 +14,10 @@
 #include "base/random.h"
 #include "search/strategy.h"
 
-enum { LANDSCAPE_PARAMETERS = 9, LANDSCAPE_LEVELS = 16 };
+enum {
+	LANDSCAPE_PARAMETERS = 9,
+	LANDSCAPE_LEVELS = 16
+};
 
 struct landscape {
 	struct search_view view;
@@ -26,11 +29,11 @@ struct landscape {
 
 /* BM, BN, BK, WM, WN, STAGES, GROUP, SPLIT, and one without an order. */
 static const int landscape_levels[2][LANDSCAPE_PARAMETERS] = {
-	{ 12, 12, 2, 5, 5, 3, 2, 3, 2 },
-	{ 6, 12, 2, 3, 4, 4, 2, 2, 3 },
+	{12, 12, 2, 5, 5, 3, 2, 3, 2},
+	{6, 12, 2, 3, 4, 4, 2, 2, 3},
 };
 static const bool landscape_ordered[LANDSCAPE_PARAMETERS] = {
-	true, true, true, true, true, true, true, true, false };
+	true, true, true, true, true, true, true, true, false};
 
 static double landscape_normal(struct random_state *random)
 {
@@ -48,12 +51,12 @@ static bool landscape_legal(size_t family, const choice *x)
 	const int wm = 16 << x[3], wn = 8 << x[4];
 
 	return bm % wm == 0 && bn % wn == 0 && bm / wm * (bn / wn) <= 16 &&
-		(bm + bn) * (32 << x[2]) * 2 * (x[5] + 2) <= 232448 && wm * wn <= 8192;
+	       (bm + bn) * (32 << x[2]) * 2 * (x[5] + 2) <= 232448 && wm * wn <= 8192;
 }
 
 static void landscape_enumerate(struct landscape *landscape, size_t f)
 {
-	choice x[LANDSCAPE_PARAMETERS] = { 0 };
+	choice x[LANDSCAPE_PARAMETERS] = {0};
 	size_t capacity = 0, count = 0;
 
 	for (;;) {
@@ -68,7 +71,7 @@ static void landscape_enumerate(struct landscape *landscape, size_t f)
 			}
 			for (int i = 0; i < LANDSCAPE_PARAMETERS; i++)
 				landscape->configurations[f][count * LANDSCAPE_PARAMETERS +
-					(size_t)i] = x[i];
+							     (size_t)i] = x[i];
 			count++;
 		}
 		while (p >= 0 && ++x[p] == landscape_levels[f][p])
@@ -96,7 +99,7 @@ static double landscape_base(size_t f, const choice *x, const double *centre)
 		sum += (place - centre[p]) * (place - centre[p]) * 1.2;
 	}
 	sum += 0.8 * fabs((double)x[0] / landscape_levels[f][0] +
-			(double)x[1] / landscape_levels[f][1] - 1.1);
+			     (double)x[1] / landscape_levels[f][1] - 1.1);
 	return sum;
 }
 
@@ -112,7 +115,7 @@ static void landscape_init(
 	uint32_t *family;
 	size_t count;
 
-	*landscape = (struct landscape){ 0 };
+	*landscape = (struct landscape){0};
 	random_seed(&random, seed);
 	for (size_t f = 0; f < 2; f++)
 		landscape_enumerate(landscape, f);
@@ -127,8 +130,7 @@ static void landscape_init(
 				drift = 0.7 * drift + 0.09 * error * landscape_normal(&random);
 				value[f][p][i] = drift;
 				for (int j = 0; j < LANDSCAPE_LEVELS; j++)
-					pair[f][p][i][j] =
-						0.03 * error * landscape_normal(&random);
+					pair[f][p][i][j] = 0.03 * error * landscape_normal(&random);
 			}
 		}
 	count = landscape->families[0].count + landscape->families[1].count;
@@ -139,16 +141,16 @@ static void landscape_init(
 	for (size_t i = 0; i < count; i++) {
 		const size_t f = i >= landscape->families[0].count;
 		const choice *x = landscape->configurations[f] +
-			(i - landscape->families[f].first) * LANDSCAPE_PARAMETERS;
+				  (i - landscape->families[f].first) * LANDSCAPE_PARAMETERS;
 		double log_time = landscape_base(f, x, centre);
 
 		predicted[i] = 100 * exp(log_time);
 		log_time += 0.3 + (f ? 0.15 * error : 0) + 0.01 * landscape_normal(&random);
 		for (int p = 0; p < LANDSCAPE_PARAMETERS; p++)
 			log_time += value[f][p][x[p]] +
-				pair[f][p][x[p]][x[(p + 1) % LANDSCAPE_PARAMETERS]];
-		landscape->time_us[i] = random_unit(&random) < failures ? INFINITY
-									: 100 * exp(log_time);
+				    pair[f][p][x[p]][x[(p + 1) % LANDSCAPE_PARAMETERS]];
+		landscape->time_us[i] =
+			random_unit(&random) < failures ? INFINITY : 100 * exp(log_time);
 		landscape->best_us = fmin(landscape->best_us, landscape->time_us[i]);
 		family[i] = (uint32_t)f;
 	}
@@ -170,7 +172,7 @@ static void landscape_release(struct landscape *landscape)
 	free(landscape->time_us);
 	free((void *)(uintptr_t)landscape->view.predicted_us);
 	free((void *)(uintptr_t)landscape->view.family);
-	*landscape = (struct landscape){ 0 };
+	*landscape = (struct landscape){0};
 }
 
 #endif

@@ -104,7 +104,7 @@ CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_wo
 	const double slice = (bm + bn) * bk * 2;
 	struct launch_work *main_launch = &into->launches[0], *reduce = &into->launches[1];
 
-	*into = (struct case_work){ 0 };
+	*into = (struct case_work){0};
 	into->work = (struct work){
 		.flop = 2 * m * n * k,
 		.min_bytes = 2 * (m * k + n * k + m * n),
@@ -125,9 +125,9 @@ CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_wo
 			.pitch_bytes = (uint64_t)mma->k * 2,
 		};
 	*main_launch = (struct launch_work){
-		.grid = { (uint32_t)tiles, (uint32_t)mma->split_k, 1 },
-		.block = { (uint32_t)(32 * warps), 1, 1 },
-		.cluster = { 1, 1, 1 },
+		.grid = {(uint32_t)tiles, (uint32_t)mma->split_k, 1},
+		.block = {(uint32_t)(32 * warps), 1, 1},
+		.cluster = {1, 1, 1},
 		.smem_dynamic_bytes = (uint32_t)(mma->stages * slice),
 		.repeat = 1,
 		.regs_estimate = (int32_t)(wm * wn / 32 + (wm + wn) / 2 + 40),
@@ -155,9 +155,9 @@ CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_wo
 	main_launch->epilogue[PIPE_L2_WRITE] = bm * bn * (mma->split_k > 1 ? 4 : 2);
 	main_launch->epilogue[PIPE_INSTRUCTIONS] = bm * bn / 32;
 	*reduce = (struct launch_work){
-		.grid = { (uint32_t)case_ceil_div(m * n, 1024), 1, 1 },
-		.block = { 256, 1, 1 },
-		.cluster = { 1, 1, 1 },
+		.grid = {(uint32_t)case_ceil_div(m * n, 1024), 1, 1},
+		.block = {256, 1, 1},
+		.cluster = {1, 1, 1},
 		.repeat = 1,
 		.regs_estimate = 32,
 		.units = case_ceil_div(m * n, 1024),
@@ -187,20 +187,20 @@ CASE_UNUSED static void case_mma_name(const struct case_mma *mma, struct text *t
 typedef void case_mma_visit(const struct case_mma *mma, void *context);
 CASE_UNUSED static void case_mma_space(int m, int n, int k, case_mma_visit *visit, void *context)
 {
-	static const int sides[] = { 16, 32, 64, 96, 128, 192, 256 };
-	static const int warp_sides[] = { 16, 32, 64, 128 };
-	static const int depths[] = { 32, 64 };
-	static const int splits[] = { 1, 2, 4, 8 };
+	static const int sides[] = {16, 32, 64, 96, 128, 192, 256};
+	static const int warp_sides[] = {16, 32, 64, 128};
+	static const int depths[] = {32, 64};
+	static const int splits[] = {1, 2, 4, 8};
 
 	for (int i = 0; i < 7; i++)
 		for (int j = 0; j < 7; j++)
 			for (int w = 0; w < 16; w++)
 				for (int s = 0; s < 32; s++) {
-					const struct case_mma mma = { m, n, k, sides[i], sides[j],
-						depths[s & 1], warp_sides[w & 3], warp_sides[w >> 2],
-						2 + (s >> 1 & 3), splits[s >> 3] };
-					const int warps =
-						mma.bm / mma.wm * (mma.bn / mma.wn);
+					const struct case_mma mma = {m, n, k, sides[i], sides[j],
+						depths[s & 1], warp_sides[w & 3],
+						warp_sides[w >> 2], 2 + (s >> 1 & 3),
+						splits[s >> 3]};
+					const int warps = mma.bm / mma.wm * (mma.bn / mma.wn);
 
 					if (mma.bm % mma.wm == 0 && mma.bn % mma.wn == 0 &&
 						warps >= 1 && warps <= 16 &&

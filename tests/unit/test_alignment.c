@@ -27,10 +27,10 @@ static void check_rows(uint64_t pitch, uint64_t width, const uint64_t expected[4
 static void test_golden_rows(void **state)
 {
 	(void)state;
-	check_rows(12, 4, (const uint64_t[]){ 1, 1, 1, 1 });
-	check_rows(13, 4, (const uint64_t[]){ 1, 2, 2, 2 });
-	check_rows(12, 12, (const uint64_t[]){ 3, 3, 3, 3 });
-	check_rows(13, 12, (const uint64_t[]){ 3, 4, 4, 4 });
+	check_rows(12, 4, (const uint64_t[]){1, 1, 1, 1});
+	check_rows(13, 4, (const uint64_t[]){1, 2, 2, 2});
+	check_rows(12, 12, (const uint64_t[]){3, 3, 3, 3});
+	check_rows(13, 12, (const uint64_t[]){3, 4, 4, 4});
 }
 
 /* The mean over whole periods and a rest is the mean over all rows. */
@@ -45,15 +45,15 @@ static void test_mean_is_exact(void **state)
 				for (uint64_t row = 0; row < rows; row++)
 					sum += alignment_units(row * pitch, width, 32);
 				assert_true(alignment_units_mean(pitch, rows, width, 32) ==
-					(double)sum / (double)rows);
+					    (double)sum / (double)rows);
 			}
 }
 
 /* bf16, BK=64: rows of 128 bytes are one line each if the pitch allows it. */
 static void test_traffic(void **state)
 {
-	struct work_tile tile = { .rows = 128, .row_bytes = 128, .pitch_bytes = 1792 * 2 };
-	struct launch_work launch = { .tiles = &tile, .tile_count = 1 };
+	struct work_tile tile = {.rows = 128, .row_bytes = 128, .pitch_bytes = 1792 * 2};
+	struct launch_work launch = {.tiles = &tile, .tile_count = 1};
 	struct traffic traffic;
 
 	(void)state;

@@ -94,10 +94,10 @@ static void test_swizzle(void **state)
 static void test_traffic(void **state)
 {
 	struct work_smem_access accesses[2] = {
-		{ .pipe = PIPE_SMEM_READ, .width_bytes = 4, .bytes_per_step = 1000 },
-		{ .pipe = PIPE_SMEM_WRITE, .width_bytes = 4, .bytes_per_step = 1000 },
+		{.pipe = PIPE_SMEM_READ, .width_bytes = 4, .bytes_per_step = 1000},
+		{.pipe = PIPE_SMEM_WRITE, .width_bytes = 4, .bytes_per_step = 1000},
 	};
-	struct launch_work launch = { .smem_accesses = accesses, .smem_access_count = 2 };
+	struct launch_work launch = {.smem_accesses = accesses, .smem_access_count = 2};
 	struct traffic traffic;
 
 	(void)state;

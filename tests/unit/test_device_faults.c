@@ -5,6 +5,9 @@
  */
 #include "unit/device_bench.h"
 
+#include "base/child.h"
+#include "measure/protocol.h"
+
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
 /* ---- crashes among others ---- */
@@ -248,6 +251,95 @@ static void test_list_without_gpu(void **state)
 	bench_close(&bench);
 }
 
+/* ---- the worker itself ---- */
+static void say(struct child *worker, enum measure_request kind, struct text *payload)
+{
+	struct error err;
+
+	assert_ok(message_send(worker->to_fd, kind, payload->data, payload->length, &err));
+	text_release(payload);
+}
+
+static void await(struct child *worker, enum measure_reply kind)
+{
+	struct message message;
+	uint32_t got;
+
+	do {
+		assert_int_equal(message_receive(worker->from_fd, &worker->pending, 30, &message),
+			MESSAGE_READY);
+		got = message.kind;
+		message_release(&message);
+	} while (got == REPLY_PROGRESS);
+	assert_int_equal(got, kind);
+}
+
+/* child_reap() closes a descriptor that we closed already: give it another one. */
+static int open_null(void)
+{
+	return dup(STDERR_FILENO);
+}
+
+/* It frees what it took and ends when its input closes (sanitizers look on). */
+static void test_worker_ends(void **state)
+{
+	struct toy toy = small;
+	struct bench bench;
+	struct toy_reference reference;
+	struct toy_candidate candidate;
+	struct measure_open open = {.seed = 1, .kernel_timeout_s = 5};
+	uint32_t handles[] = {8};
+	struct measure_sample sample = {.handles = handles, .handle_count = 1, .rounds_min = 3,
+		.rounds_max = 3, .seconds_max = 5};
+	struct json *header = json_new_object();
+	struct text payload = {0};
+	struct child worker;
+	char *program = path_executable();
+	const char *arguments[] = {program, "worker-measure", NULL};
+	struct child_exit how;
+	struct error err;
+
+	(void)state;
+	toy.workspace_bytes = 100;
+	bench_setup(&bench, "");
+	assert_ok(child_start(&worker, program, arguments, NULL, &err));
+	json_put_string(header, "device", "0");
+	packet_pack(header, NULL, 0, &payload);
+	say(&worker, REQUEST_HELLO, &payload);
+	await(&worker, REPLY_HELLO);
+	measure_open_pack(&open, &payload);
+	say(&worker, REQUEST_OPEN, &payload);
+	packet_pack(json_new_object(), &bench.helpers, 1, &payload);
+	say(&worker, REQUEST_HELPERS, &payload);
+	await(&worker, REPLY_HELPERS);
+	toy_reference_make(&toy, "standin_scale_reference", &reference);
+	measure_problem_pack(1, "toy", &reference.plan, &reference.cubin, &payload);
+	say(&worker, REQUEST_PROBLEM, &payload);
+	toy_candidate_make(&toy, "standin_scale", &candidate);
+	for (uint32_t handle = 7; handle < 10; handle++) {
+		measure_load_pack(handle, 1, &candidate.plan, &candidate.cubin, 1, &payload);
+		say(&worker, REQUEST_LOAD, &payload);
+		await(&worker, REPLY_LOADED);
+		measure_handle_pack(handle, &payload);
+		say(&worker, REQUEST_VERIFY, &payload);
+		await(&worker, REPLY_VERIFIED);
+	}
+	measure_sample_pack(&sample, &payload);
+	say(&worker, REQUEST_SAMPLE, &payload);
+	await(&worker, REPLY_SAMPLED);
+	measure_handle_pack(9, &payload);
+	say(&worker, REQUEST_UNLOAD, &payload);
+	close(worker.to_fd);
+	worker.to_fd = open_null();
+	how = child_reap(&worker);
+	assert_false(how.by_signal);
+	assert_int_equal(how.code, 0);
+	text_release(&reference.cubin);
+	text_release(&candidate.cubin);
+	free(program);
+	bench_close(&bench);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +350,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_worker_missing),
 		cmocka_unit_test(test_uuid_and_lock),
 		cmocka_unit_test(test_list_without_gpu),
+		cmocka_unit_test(test_worker_ends),
 	};
 
 	if (bench_is_worker(argc, argv))

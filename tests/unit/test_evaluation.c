@@ -47,12 +47,12 @@ static const char pruned_json[] =
 
 static struct evaluation evaluation_full(void)
 {
-	static const double samples_us[] = { 12.5, 11.5, 12, 13, 12.25, 12.75, 11.75 };
+	static const double samples_us[] = {12.5, 11.5, 12, 13, 12.25, 12.75, 11.75};
 	const struct device_spec device = case_device_hopper();
-	const struct case_mma mma = { 128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4 };
+	const struct case_mma mma = {128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4};
 	const struct kernel_resources resources[2] = {
-		{ 168, 16, 8, 12, 32, 2, FLAG_MASK(SPILLS), 1, -1 },
-		{ 32, 0, 0, 0, 0, 1, 0, 8, -1 },
+		{168, 16, 8, 12, 32, 2, FLAG_MASK(SPILLS), 1, -1},
+		{32, 0, 0, 0, 0, 1, 0, 8, -1},
 	};
 	struct evaluation evaluation = evaluation_pruned();
 	struct case_work work;
@@ -67,7 +67,7 @@ static struct evaluation evaluation_full(void)
 	memcpy(evaluation.resources, resources, sizeof(resources));
 	case_mma_work(&mma, &work);
 	score_compute(&device, &work.work, resources, &evaluation.score);
-	evaluation.verification = (struct verification){ true, 524288, 3, 17, 0.5, 0.25, 0.25, 1 };
+	evaluation.verification = (struct verification){true, 524288, 3, 17, 0.5, 0.25, 0.25, 1};
 	evaluation_add_samples(&evaluation, samples_us, 3);
 	evaluation_add_samples(&evaluation, samples_us + 3, 4);
 	evaluation.compile_seconds = 0.375;
@@ -117,7 +117,7 @@ static enum status parse(const char *text, struct evaluation *evaluation, struct
 static void check_round_trip(const char *text)
 {
 	struct evaluation back;
-	struct error err = { 0 };
+	struct error err = {0};
 	char *again;
 
 	assert_int_equal(parse(text, &back, &err), STATUS_OK);
@@ -163,7 +163,7 @@ static void test_full(void **state)
 static void test_not_a_number(void **state)
 {
 	struct evaluation evaluation = evaluation_full(), back;
-	struct error err = { 0 };
+	struct error err = {0};
 	char *text;
 
 	(void)state;
@@ -185,19 +185,19 @@ static void test_errors(void **state)
 	static const struct {
 		const char *from, *to, *path;
 	} cases[] = {
-		{ "\"outcome\":\"wrong_result\"", "\"outcome\":\"wrong\"", "$.outcome" },
-		{ "\"outcome\":\"wrong_result\",", "", "$" },
-		{ "0123456789abcdef0123", "0123456789ABCDEF0123", "$.kernel_hash" },
-		{ "[\"spills\",\"throttled\"]", "[\"spills\",\"hot\"]", "$.flags[1]" },
-		{ "\"regs_per_thread\":168", "\"regs_per_thread\":99999999999",
-			"$.resources[0].regs_per_thread" },
-		{ "\"stack_bytes\":32", "\"stack_bytes\":0.5", "$.resources[0].stack_bytes" },
-		{ "\"points\":524288", "\"points\":-1", "$.verification.points" },
-		{ "\"timing\":\"measured\"", "\"timing\":\"guessed\"", "$.timing" },
-		{ "[12.5,", "[-12.5,", "$.samples_us[0]" },
-		{ "[12.5,", "[\"12.5\",", "$.samples_us[0]" },
-		{ "\"from_cache\":true", "\"from_cache\":1", "$.from_cache" },
-		{ "\"score\":{\"tiles\":128", "\"score\":{\"tiles\":\"128\"", "$.score" },
+		{"\"outcome\":\"wrong_result\"", "\"outcome\":\"wrong\"", "$.outcome"},
+		{"\"outcome\":\"wrong_result\",", "", "$"},
+		{"0123456789abcdef0123", "0123456789ABCDEF0123", "$.kernel_hash"},
+		{"[\"spills\",\"throttled\"]", "[\"spills\",\"hot\"]", "$.flags[1]"},
+		{"\"regs_per_thread\":168", "\"regs_per_thread\":99999999999",
+			"$.resources[0].regs_per_thread"},
+		{"\"stack_bytes\":32", "\"stack_bytes\":0.5", "$.resources[0].stack_bytes"},
+		{"\"points\":524288", "\"points\":-1", "$.verification.points"},
+		{"\"timing\":\"measured\"", "\"timing\":\"guessed\"", "$.timing"},
+		{"[12.5,", "[-12.5,", "$.samples_us[0]"},
+		{"[12.5,", "[\"12.5\",", "$.samples_us[0]"},
+		{"\"from_cache\":true", "\"from_cache\":1", "$.from_cache"},
+		{"\"score\":{\"tiles\":128", "\"score\":{\"tiles\":\"128\"", "$.score"},
 	};
 	struct evaluation evaluation = evaluation_full();
 	char *text = print(&evaluation);
@@ -205,9 +205,9 @@ static void test_errors(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *found = strstr(text, cases[i].from);
-		struct text changed = { 0 };
-		struct evaluation back = { 0 };
-		struct error err = { 0 };
+		struct text changed = {0};
+		struct evaluation back = {0};
+		struct error err = {0};
 
 		assert_non_null(found);
 		text_append_bytes(&changed, text, (size_t)(found - text));

@@ -53,7 +53,7 @@ static void test_registers(void **state)
 static void test_threads_blocks_barriers(void **state)
 {
 	const struct device_spec hopper = case_device_hopper();
-	struct occupancy_demand demand = { .threads = 32, .regs_per_thread = 16 };
+	struct occupancy_demand demand = {.threads = 32, .regs_per_thread = 16};
 	enum occupancy_limiter limiter;
 
 	(void)state;

@@ -35,13 +35,13 @@ static void test_tiles(void **state)
 	assert_true(quantization_tile_efficiency(1792, 1792, 256, 128) == 1);
 	assert_true(quantization_tile_efficiency(257, 128, 256, 128) == 257.0 / 512);
 	assert_true(quantization_tile_efficiency(4096, 4096, 192, 192) ==
-		4096.0 * 4096 / (22.0 * 192 * 22 * 192));
+		    4096.0 * 4096 / (22.0 * 192 * 22 * 192));
 }
 
 static void test_waves(void **state)
 {
 	const struct device_spec ampere = case_device_ampere();
-	struct launch_work launch = { .units = 98, .grid = { 98, 1, 1 } };
+	struct launch_work launch = {.units = 98, .grid = {98, 1, 1}};
 	struct quantization_waves waves = waves_of(&ampere, &launch, 1);
 
 	(void)state;
@@ -59,7 +59,7 @@ static void test_waves(void **state)
 static void test_clusters(void **state)
 {
 	const struct device_spec hopper = case_device_hopper();
-	struct launch_work launch = { .units = 512, .grid = { 512, 1, 1 }, .cluster = { 4, 2, 1 } };
+	struct launch_work launch = {.units = 512, .grid = {512, 1, 1}, .cluster = {4, 2, 1}};
 	struct quantization_slots slots = quantization_slots(&hopper, &launch, 1, -1);
 
 	(void)state;
@@ -77,7 +77,7 @@ static void test_clusters(void **state)
 static void test_clusters_without_figures(void **state)
 {
 	struct device_spec hopper = case_device_hopper();
-	const struct launch_work launch = { .units = 512, .cluster = { 8, 1, 1 } };
+	const struct launch_work launch = {.units = 512, .cluster = {8, 1, 1}};
 
 	(void)state;
 	hopper.max_clusters[3] = 0;
@@ -88,7 +88,7 @@ static void test_persistent(void **state)
 {
 	const struct device_spec hopper = case_device_hopper();
 	struct launch_work launch = {
-		.units = 512, .grid = { 128, 1, 1 }, .schedule = SCHEDULE_PERSISTENT };
+		.units = 512, .grid = {128, 1, 1}, .schedule = SCHEDULE_PERSISTENT};
 	struct quantization_slots slots = quantization_slots(&hopper, &launch, 1, -1);
 
 	(void)state;
@@ -107,8 +107,8 @@ static void test_persistent(void **state)
 static void test_stream_k(void **state)
 {
 	const struct device_spec hopper = case_device_hopper();
-	struct launch_work launch = { .units = 140, .steps_mean = 64, .grid = { 132, 1, 1 },
-		.schedule = SCHEDULE_STREAM_K };
+	struct launch_work launch = {
+		.units = 140, .steps_mean = 64, .grid = {132, 1, 1}, .schedule = SCHEDULE_STREAM_K};
 
 	(void)state;
 	assert_true(waves_of(&hopper, &launch, 1).efficiency_ratio == 1);

@@ -21,22 +21,19 @@
 #define GOLDEN TEST_DATA "/score/golden.csv"
 
 static const struct case_mma golden_cases[] = {
-	{ 1792, 1792, 1792, 256, 128, 32, 64, 64, 3, 1 },
-	{ 1793, 1793, 1793, 256, 128, 32, 64, 64, 3, 1 },
-	{ 4096, 4096, 4096, 128, 256, 64, 64, 64, 3, 1 },
-	{ 4096, 4096, 4096, 128, 256, 32, 64, 64, 4, 1 },
-	{ 4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1 },
-	{ 4096, 4096, 4096, 128, 128, 64, 32, 64, 2, 1 },
-	{ 4096, 4096, 4096, 64, 64, 64, 32, 32, 3, 1 },
-	{ 4096, 4096, 4096, 32, 32, 64, 16, 16, 3, 1 },
-	{ 8192, 8192, 8192, 128, 256, 64, 64, 64, 3, 1 },
-	{ 128, 4096, 7168, 128, 128, 64, 64, 64, 4, 1 },
-	{ 128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4 },
-	{ 128, 4096, 7168, 64, 128, 64, 32, 64, 4, 2 },
-	{ 16, 4096, 4096, 16, 64, 64, 16, 16, 5, 4 },
-	{ 16, 4096, 4096, 128, 128, 64, 64, 64, 3, 1 },
-	{ 1, 1, 1, 128, 128, 32, 64, 64, 3, 1 },
-	{ 2048, 2048, 2048, 256, 256, 64, 64, 64, 5, 1 }, /* too much shared memory */
+	{1792, 1792, 1792, 256, 128, 32, 64, 64, 3, 1},
+	{1793, 1793, 1793, 256, 128, 32, 64, 64, 3, 1},
+	{4096, 4096, 4096, 128, 256, 64, 64, 64, 3, 1},
+	{4096, 4096, 4096, 128, 256, 32, 64, 64, 4, 1},
+	{4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1},
+	{4096, 4096, 4096, 128, 128, 64, 32, 64, 2, 1},
+	{4096, 4096, 4096, 64, 64, 64, 32, 32, 3, 1}, {4096, 4096, 4096, 32, 32, 64, 16, 16, 3, 1},
+	{8192, 8192, 8192, 128, 256, 64, 64, 64, 3, 1},
+	{128, 4096, 7168, 128, 128, 64, 64, 64, 4, 1},
+	{128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4}, {128, 4096, 7168, 64, 128, 64, 32, 64, 4, 2},
+	{16, 4096, 4096, 16, 64, 64, 16, 16, 5, 4}, {16, 4096, 4096, 128, 128, 64, 64, 64, 3, 1},
+	{1, 1, 1, 128, 128, 32, 64, 64, 3, 1},
+	{2048, 2048, 2048, 256, 256, 64, 64, 64, 5, 1}, /* too much shared memory */
 };
 
 static void golden_append(struct text *text, const char *device_name,
@@ -64,12 +61,13 @@ static void golden_append(struct text *text, const char *device_name,
 static void test_golden(void **state)
 {
 	const struct device_spec ampere = case_device_ampere(), hopper = case_device_hopper();
-	struct text now = { 0 }, golden = { 0 };
+	struct text now = {0}, golden = {0};
 	struct error err;
 
 	(void)state;
 	text_append(&now,
-		"device,case,tiles,slots_per_wave,waves,wave_efficiency_ratio,tile_efficiency_ratio,"
+		"device,case,tiles,slots_per_wave,waves,wave_efficiency_ratio,tile_efficiency_"
+		"ratio,"
 		"blocks_per_sm,occupancy_ratio,occupancy_limiter,smem_bytes,bank_conflict_ratio,"
 		"lines_per_row_ratio,sectors_per_row_ratio,l2_bytes,arithmetic_intensity,bound,"
 		"predicted_time_us\n");
@@ -99,7 +97,9 @@ static double time_of(const struct device_spec *device, const struct case_mma *m
 	return time_us;
 }
 
-enum { RANKED = 8192 };
+enum {
+	RANKED = 8192
+};
 struct ranking {
 	const struct device_spec *device;
 	struct {
@@ -136,10 +136,11 @@ static struct ranking *ranking_of(const struct device_spec *device, int m, int n
 	qsort(ranking->items, ranking->count, sizeof(ranking->items[0]), ranking_compare);
 	if (getenv("TILETUNE_VERBOSE"))
 		for (size_t i = 0; i < 24; i++) {
-			struct text text = { 0 };
+			struct text text = {0};
 
 			case_mma_name(&ranking->items[i].mma, &text);
-			print_message("%3zu %8.2f us %s\n", i, ranking->items[i].time_us, text.data);
+			print_message(
+				"%3zu %8.2f us %s\n", i, ranking->items[i].time_us, text.data);
 			text_release(&text);
 		}
 	return ranking;
@@ -163,10 +164,10 @@ static void test_large_products_like_large_tiles(void **state)
 	}
 	/* mma.sync kernels reach 400 to 450 TFLOP/s there */
 	assert_true(tflops > 300 && tflops < 500);
-	assert_true(time_of(&hopper, &(struct case_mma){ 4096, 4096, 4096, 128, 256, 32, 64, 64, 4,
-					     1 }) < 1.1 * best);
-	assert_true(time_of(&hopper, &(struct case_mma){ 4096, 4096, 4096, 64, 64, 32, 32, 32, 4,
-					     1 }) > 1.3 * best);
+	assert_true(time_of(&hopper, &(struct case_mma){4096, 4096, 4096, 128, 256, 32, 64, 64, 4,
+					     1}) < 1.1 * best);
+	assert_true(time_of(&hopper, &(struct case_mma){4096, 4096, 4096, 64, 64, 32, 32, 32, 4,
+					     1}) > 1.3 * best);
 	free(ranking);
 }
 
@@ -188,20 +189,20 @@ static void test_few_rows_like_small_tiles_and_split_k(void **state)
 static void test_pairs_of_choices(void **state)
 {
 	const struct device_spec hopper = case_device_hopper();
-	struct case_mma mma = { 4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1 }, other = mma;
+	struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1}, other = mma;
 
 	(void)state;
 	other.wm = other.wn = 16; /* small warp tiles read shared memory more often */
 	assert_true(time_of(&hopper, &other) > 1.3 * time_of(&hopper, &mma));
-	mma = (struct case_mma){ 128, 4096, 7168, 128, 128, 64, 64, 64, 4, 1 };
+	mma = (struct case_mma){128, 4096, 7168, 128, 128, 64, 64, 64, 4, 1};
 	other = mma;
 	other.split_k = 4; /* 32 tiles leave 100 SMs idle */
 	assert_true(time_of(&hopper, &other) < 0.6 * time_of(&hopper, &mma));
-	mma = (struct case_mma){ 512, 512, 512, 64, 64, 64, 32, 32, 2, 1 };
+	mma = (struct case_mma){512, 512, 512, 64, 64, 64, 32, 32, 2, 1};
 	other = mma;
 	other.stages = 4; /* one block per SM: nothing else hides the latency */
 	assert_true(time_of(&hopper, &other) < time_of(&hopper, &mma));
-	mma = (struct case_mma){ 4096, 4096, 4096, 128, 128, 64, 64, 64, 3, 1 };
+	mma = (struct case_mma){4096, 4096, 4096, 128, 128, 64, 64, 64, 3, 1};
 	other = mma;
 	other.m = other.n = other.k = 4095; /* rows that do not start on sectors */
 	assert_true(time_of(&hopper, &other) > time_of(&hopper, &mma));
@@ -211,7 +212,7 @@ static void test_pairs_of_choices(void **state)
 static void test_waves_in_time(void **state)
 {
 	const struct device_spec ampere = case_device_ampere();
-	const struct case_mma one = { 1792, 1792, 1792, 256, 128, 32, 64, 64, 3, 1 };
+	const struct case_mma one = {1792, 1792, 1792, 256, 128, 32, 64, 64, 3, 1};
 	struct case_mma two = one;
 	double ratio;
 
@@ -230,7 +231,7 @@ static void test_waves_in_time(void **state)
 static void test_resources(void **state)
 {
 	const struct device_spec hopper = case_device_hopper();
-	const struct case_mma mma = { 4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1 };
+	const struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1};
 	struct kernel_resources resources = {
 		.regs_per_thread = 200,
 		.smem_static_bytes = 64,
@@ -276,8 +277,8 @@ static double time_of_work(const struct device_spec *device, const struct case_w
 static void test_schedules(void **state)
 {
 	const struct device_spec hopper = case_device_hopper();
-	const struct case_mma mma = { 4096, 4096, 4096, 128, 256, 64, 64, 64, 4, 1 };
-	const struct case_mma uneven = { 1408, 3072, 4096, 128, 256, 64, 64, 64, 4, 1 };
+	const struct case_mma mma = {4096, 4096, 4096, 128, 256, 64, 64, 64, 4, 1};
+	const struct case_mma uneven = {1408, 3072, 4096, 128, 256, 64, 64, 64, 4, 1};
 	struct case_work work;
 	double grid, persistent, stream_k;
 
@@ -311,7 +312,7 @@ static void test_schedules(void **state)
 static void test_impossible(void **state)
 {
 	const struct device_spec ampere = case_device_ampere();
-	const struct case_mma mma = { 1024, 1024, 1024, 128, 128, 32, 64, 64, 4, 1 };
+	const struct case_mma mma = {1024, 1024, 1024, 128, 128, 32, 64, 64, 4, 1};
 	struct case_work work;
 	struct score score;
 
@@ -366,16 +367,17 @@ static void check_json(const struct case_mma *mma, const char *expected_start)
 static void test_json(void **state)
 {
 	static const char start[] =
-		"{\"tiles\":512,\"slots_per_wave\":132,\"waves\":4,\"waves_exact\":3.878787878787879,"
+		"{\"tiles\":512,\"slots_per_wave\":132,\"waves\":4,\"waves_exact\":3."
+		"878787878787879,"
 		"\"wave_efficiency_ratio\":0.9696969696969697,\"tile_efficiency_ratio\":1,"
 		"\"blocks_per_sm\":1,\"occupancy_ratio\":0.125,\"occupancy_limiter\":";
 
 	(void)state;
-	check_json(&(struct case_mma){ 4096, 4096, 4096, 128, 256, 64, 64, 64, 4, 1 }, start);
-	check_json(&(struct case_mma){ 128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4 },
-		"{\"tiles\":128,");
+	check_json(&(struct case_mma){4096, 4096, 4096, 128, 256, 64, 64, 64, 4, 1}, start);
+	check_json(
+		&(struct case_mma){128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4}, "{\"tiles\":128,");
 	/* cannot run: the time is null */
-	check_json(&(struct case_mma){ 2048, 2048, 2048, 256, 256, 64, 64, 64, 5, 1 },
+	check_json(&(struct case_mma){2048, 2048, 2048, 256, 256, 64, 64, 64, 5, 1},
 		"{\"tiles\":64,\"slots_per_wave\":0,");
 }
 
@@ -384,7 +386,8 @@ static void test_json_errors(void **state)
 	static const char *const broken[] = {
 		"[]",
 		"{}",
-		"{\"predicted_time_us\": \"fast\", \"predicted_tflops\": 1, \"regs_estimated\": true}",
+		"{\"predicted_time_us\": \"fast\", \"predicted_tflops\": 1, \"regs_estimated\": "
+		"true}",
 		"{\"predicted_time_us\": 1, \"predicted_tflops\": 1, \"regs_estimated\": true,"
 		" \"launches\": {}}",
 		"{\"predicted_time_us\": 1, \"predicted_tflops\": 1, \"regs_estimated\": true,"
@@ -397,8 +400,8 @@ static void test_json_errors(void **state)
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
 		struct json *json;
 		struct json_at at;
-		struct score score = { 0 };
-		struct error err = { 0 };
+		struct score score = {0};
+		struct error err = {0};
 
 		assert_int_equal(
 			json_parse(broken[i], strlen(broken[i]), "broken", &json, &err), STATUS_OK);

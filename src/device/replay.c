@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * replay:FILE, a device that is a recorded journal (plain or gzip). Nothing is compiled and nothing
+ * runs: each candidate meets the outcome and the samples that the journal has for it, at the stage
+ * at which it met them then. Times are as good as the recording: a GPU's are measured, a model's
+ * predicted. For tests, search research and demonstrations.
+ *
+ * A request to sample one handle is answered by the first look's samples, one for several handles
+ * (the final) by those of the recorded final, where the candidate was in it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "device/device_kind.h"
+#include "device/replay_record.h"
+
+struct replay_problem {
+	char *operation, *text;
+};
+
+struct replay {
+	char *path;
+	struct replay_record record;
+	struct replay_problem *problems; /* number - 1 */
+	size_t problem_count, problem_capacity;
+	const struct replay_candidate **handles; /* number - 1; NULL: not recorded, or unloaded */
+	size_t handle_count, handle_capacity;
+	struct event_queue events;
+};
+
+extern const struct device_kind device_kind_replay;
+/* The same of a journal whose times were predicted. */
+static const struct device_kind replay_predicted;
+
+static void override(int64_t *limit, const struct json_at *device, const char *key)
+{
+	int64_t value;
+
+	if (json_member_int(device, key, &value, NULL) == STATUS_OK && value > 0)
+		*limit = value;
+}
+
+/* The sheet that the run names, with the limits that the GPU had then; without one, from those. */
+static enum status recorded_spec(const struct json_at *at, const struct device_options *options,
+	struct device_spec **spec, struct error *err)
+{
+	struct device_facts facts = {0};
+	const char *name = "", *sheet = NULL;
+	int64_t compute_capability = 0;
+	enum status status;
+
+	if (json_member_string(at, "name", &name, err) != STATUS_OK ||
+		json_member_int(at, "compute_capability", &compute_capability, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	facts.compute_capability = (int)compute_capability;
+	string_put(facts.name, sizeof(facts.name), name);
+	override(&facts.sm_count, at, "sm_count");
+	override(&facts.l2_bytes, at, "l2_bytes");
+	override(&facts.dram_bytes, at, "dram_bytes");
+	override(&facts.smem_per_sm_bytes, at, "smem_per_sm_bytes");
+	override(&facts.smem_per_block_bytes, at, "smem_per_block_bytes");
+	override(&facts.regs_per_sm, at, "regs_per_sm");
+	if (json_member_string(at, "sheet", &sheet, NULL) == STATUS_OK) {
+		status = device_spec_load(sheet, options->config_folders, spec, err);
+		if (status == STATUS_OK) {
+			override(&(*spec)->sm_count, at, "sm_count");
+			override(&(*spec)->l2_bytes, at, "l2_bytes");
+			override(&(*spec)->dram_bytes, at, "dram_bytes");
+		}
+		return status;
+	}
+	return device_spec_match(&facts, options->config_folders, spec, err);
+}
+
+/* Which recording it is, so that a resumed replay is one of the same file. */
+static void identify(struct device *device, const struct json_at *line, const struct json_at *at)
+{
+	struct replay *replay = device->state;
+	struct device_identity *identity = &device->identity;
+	struct hash *hash = hash_new();
+	struct text content = {0};
+	char digits[HASH_SIZE];
+	const char *text;
+
+	if (json_member_string(at, "name", &text, NULL) == STATUS_OK)
+		string_put(identity->name, sizeof(identity->name), text);
+	if (json_member_string(line, "driver", &text, NULL) == STATUS_OK)
+		string_put(identity->driver, sizeof(identity->driver), text);
+	if (json_member_string(line, "mig", &text, NULL) == STATUS_OK)
+		string_put(identity->mig, sizeof(identity->mig), text);
+	json_member_double(line, "anchor_us", &identity->anchor_us, NULL);
+	if (file_read(replay->path, &content, NULL) == STATUS_OK)
+		hash_add(hash, text_string(&content), content.length);
+	hash_finish(hash, digits);
+	text_release(&content);
+	string_put(identity->uuid, sizeof(identity->uuid), "replay-");
+	string_put(identity->uuid + strlen("replay-"), sizeof(identity->uuid) - strlen("replay-"),
+		digits);
+}
+
+static enum status replay_open(struct device *device, const char *rest,
+	const struct device_options *options, struct error *err)
+{
+	struct replay *replay = memory_zeroed(1, sizeof(*replay));
+	struct json_at line, at;
+	char *where;
+	enum status status;
+
+	device->state = replay;
+	if (!rest[0]) {
+		error_set(err, STATUS_BAD_INPUT,
+			"device replay: expected a journal after the colon, found nothing");
+		return error_hint(err, "--device replay:tuned.journal.jsonl");
+	}
+	replay->path = string_copy(rest);
+	status = replay_record_open(rest, &replay->record, err);
+	if (status != STATUS_OK)
+		return status;
+	where = string_format("%s: run %s", rest, replay->record.run->id);
+	line = json_root(replay->record.run->line, where);
+	if (json_find(&line, "device", &at))
+		status = recorded_spec(&at, options, &device->spec, err);
+	if (status == STATUS_OK) {
+		identify(device, &line, &at);
+		device->kind = replay->record.measured ? &device_kind_replay : &replay_predicted;
+	}
+	free(where);
+	return status;
+}
+
+static void replay_close(struct device *device)
+{
+	struct replay *replay = device->state;
+
+	if (!replay)
+		return;
+	for (size_t i = 0; i < replay->problem_count; i++) {
+		free(replay->problems[i].operation);
+		free(replay->problems[i].text);
+	}
+	free(replay->problems);
+	free(replay->handles);
+	event_queue_release(&replay->events);
+	replay_record_release(&replay->record);
+	free(replay->path);
+	free(replay);
+}
+
+static enum status replay_problem(struct device *device, const char *operation,
+	const char *problem_text, const struct reference_plan *reference,
+	const struct text *reference_cubin, uint32_t *problem, struct error *err)
+{
+	struct replay *replay = device->state;
+
+	(void)reference, (void)reference_cubin, (void)err;
+	ARRAY_GROW(replay->problems, replay->problem_count, replay->problem_capacity);
+	replay->problems[replay->problem_count++] = (struct replay_problem){
+		.operation = string_copy(operation), .text = string_copy(problem_text)};
+	*problem = (uint32_t)replay->problem_count;
+	return STATUS_OK;
+}
+
+/* The stage at which a candidate with this outcome was found out. */
+static enum device_event_kind stage_of(enum outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_PRUNED_BY_MODEL:
+	case OUTCOME_COMPILE_FAILED:
+	case OUTCOME_COMPILE_CRASHED:
+	case OUTCOME_COMPILE_TIMEOUT:
+	case OUTCOME_LAUNCH_FAILED:
+	case OUTCOME_OUT_OF_MEMORY:
+		return DEVICE_EVENT_LOADED;
+	case OUTCOME_CRASHED:
+	case OUTCOME_TIMED_OUT:
+	case OUTCOME_WRONG_RESULT:
+	case OUTCOME_OUT_OF_BOUNDS:
+	case OUTCOME_NONDETERMINISTIC:
+		return DEVICE_EVENT_VERIFIED;
+	default:
+		return DEVICE_EVENT_SAMPLED;
+	}
+}
+
+/* What was recorded, as far as this stage shows it. */
+static void answer(struct replay *replay, device_handle handle, enum device_event_kind stage,
+	const struct evaluation *evaluation)
+{
+	struct device_event event = {.kind = stage, .handle = handle};
+
+	if (stage_of(evaluation->outcome) == stage && evaluation->outcome != OUTCOME_OK) {
+		event.outcome = evaluation->outcome;
+		event.detail = string_copy(evaluation->detail);
+	}
+	if (stage == DEVICE_EVENT_LOADED) {
+		event.flags = evaluation->flags;
+		if (evaluation->resources) {
+			event.launch_count = evaluation->launch_count;
+			event.resources = memory_copy(evaluation->resources,
+				evaluation->launch_count * sizeof(*evaluation->resources));
+		}
+	}
+	if (stage == DEVICE_EVENT_VERIFIED)
+		event.verification = evaluation->verification;
+	if (stage == DEVICE_EVENT_SAMPLED && evaluation->sample_count) {
+		event.predicted = evaluation->predicted;
+		event.sample_count = evaluation->sample_count;
+		event.samples_us = memory_copy(evaluation->samples_us,
+			evaluation->sample_count * sizeof(*evaluation->samples_us));
+	}
+	event_queue_push(&replay->events, event);
+}
+
+static const struct evaluation *first_look_of(const struct replay_candidate *candidate)
+{
+	return candidate->first_look ? candidate->first_look : candidate->final;
+}
+
+static enum status replay_load(struct device *device, const struct device_load_request *request,
+	device_handle *handle, struct error *err)
+{
+	struct replay *replay = device->state;
+	const struct replay_problem *problem = &replay->problems[request->problem - 1];
+	const struct replay_candidate *candidate = replay_record_find(&replay->record,
+		problem->operation, problem->text, request->family, request->configuration);
+
+	(void)err;
+	ARRAY_GROW(replay->handles, replay->handle_count, replay->handle_capacity);
+	replay->handles[replay->handle_count++] = candidate;
+	*handle = (device_handle)replay->handle_count;
+	if (candidate) {
+		answer(replay, *handle, DEVICE_EVENT_LOADED, first_look_of(candidate));
+	} else {
+		struct device_event event = {.kind = DEVICE_EVENT_LOADED,
+			.handle = *handle,
+			.outcome = OUTCOME_LAUNCH_FAILED,
+			.detail = string_format("not recorded in %s", replay->path)};
+
+		event_queue_push(&replay->events, event);
+	}
+	return STATUS_OK;
+}
+
+static const struct replay_candidate *candidate_of(
+	const struct replay *replay, device_handle handle)
+{
+	if (handle == 0 || handle > replay->handle_count || !replay->handles[handle - 1])
+		BUG("device handle %u", handle);
+	return replay->handles[handle - 1];
+}
+
+static enum status replay_verify(struct device *device, device_handle handle, struct error *err)
+{
+	struct replay *replay = device->state;
+
+	(void)err;
+	answer(replay, handle, DEVICE_EVENT_VERIFIED, first_look_of(candidate_of(replay, handle)));
+	return STATUS_OK;
+}
+
+static enum status replay_sample(
+	struct device *device, const struct device_sample_request *request, struct error *err)
+{
+	struct replay *replay = device->state;
+
+	(void)err;
+	for (size_t i = 0; i < request->handle_count; i++) {
+		const struct replay_candidate *candidate =
+			candidate_of(replay, request->handles[i]);
+		bool finals = request->handle_count > 1 && candidate->final;
+
+		answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED,
+			finals ? candidate->final : first_look_of(candidate));
+	}
+	return STATUS_OK;
+}
+
+static void replay_unload(struct device *device, device_handle handle)
+{
+	struct replay *replay = device->state;
+
+	replay->handles[handle - 1] = NULL;
+}
+
+static size_t replay_pending(const struct device *device)
+{
+	const struct replay *replay = device->state;
+
+	return event_queue_length(&replay->events);
+}
+
+static bool replay_poll(struct device *device, double timeout_s, struct device_event *event)
+{
+	struct replay *replay = device->state;
+
+	(void)timeout_s; /* everything is there at once */
+	return event_queue_pop(&replay->events, event);
+}
+
+static bool replay_knows(const struct device *device, const char *operation, const char *problem,
+	const char *family, const char *configuration)
+{
+	const struct replay *replay = device->state;
+
+	return replay_record_find(&replay->record, operation, problem, family, configuration);
+}
+
+#define REPLAY_CALLS                                                                               \
+	.name = "replay", .compiles = false, .open = replay_open, .close = replay_close,           \
+	.problem = replay_problem, .load = replay_load, .verify = replay_verify,                   \
+	.sample = replay_sample, .unload = replay_unload, .pending = replay_pending,               \
+	.poll = replay_poll, .knows = replay_knows,                                                \
+	.summary = "a recorded journal: nothing is compiled or run"
+
+const struct device_kind device_kind_replay = {REPLAY_CALLS, .measures = true};
+static const struct device_kind replay_predicted = {REPLAY_CALLS, .measures = false};

@@ -1,0 +1,100 @@
+/* layer: kernel */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reader of family JSON (of the operation in tests/data/kernel), and everything that is computed
+ * of a candidate: the first configuration of its space, whether legal or not.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "kernel/family.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char operation_path[] = "tests/data/kernel/templates/widget/operation.json";
+
+static void compute_all(const struct bound_family *bound)
+{
+	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	choice choices[SPACE_PARAMETERS_MAX] = {0};
+	struct kernel_resources resources = {.blocks_per_sm = 1};
+	struct build build;
+	struct plan plan;
+	struct work work;
+	struct fact *facts;
+	struct error err = {0};
+	const char *why;
+	size_t count;
+	int rule;
+
+	if (space_values(bound->space, choices, slots, &err) == STATUS_OK) {
+		if (candidate_build(bound, slots, &build, &err) == STATUS_OK)
+			build_release(&build);
+		if (candidate_plan(bound, slots, &plan, &err) == STATUS_OK)
+			plan_release(&plan);
+		if (candidate_work(bound, slots, &work, &err) == STATUS_OK)
+			work_release(&work);
+		if (candidate_facts(bound, slots, 1, 1, &facts, &count, &err) == STATUS_OK)
+			free(facts);
+		(void)candidate_prune(bound, slots, &resources, 1, &rule, &why, &err);
+	}
+	free(slots);
+}
+
+static void bind_family(const struct operation *operation, const struct family *family)
+{
+	struct problem_list problems = {0};
+	struct device_spec *device;
+	struct bound_family *bound;
+	struct error err = {0};
+	bool applies, is_empty = false;
+
+	if (problem_parse(operation, "M=100,N=33,ld=37,H=3,dtype=bf16", &problems, &err) !=
+			STATUS_OK ||
+		device_spec_load("", NULL, &device, &err) != STATUS_OK)
+		abort();
+	(void)family_applies(family, problems.items[0], device, &applies, NULL, &err);
+	if (!family_is_composite(family) &&
+		family_bind(family, problems.items[0], device, NULL, &bound, &err) == STATUS_OK) {
+		for (size_t i = 0; i < space_parameter_count(bound->space); i++)
+			is_empty = is_empty || space_parameter_values(bound->space, i)->count == 0;
+		if (!is_empty)
+			compute_all(bound);
+		bound_family_free(bound);
+	}
+	device_spec_free(device);
+	problem_list_release(&problems);
+}
+
+static struct operation *load_operation(void)
+{
+	struct operation *operation;
+	struct json *tree;
+	struct error err = {0};
+
+	if (json_load(operation_path, &tree, &err) != STATUS_OK ||
+		operation_from_json(tree, operation_path, NULL, &operation, &err) != STATUS_OK)
+		abort();
+	return operation;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct operation *operation;
+	struct family *family;
+	struct json *tree;
+	struct error err = {0};
+
+	if (json_parse((const char *)data, size, "family.json", &tree, &err) != STATUS_OK)
+		return 0;
+	operation = load_operation();
+	if (family_from_json(tree, "family.json", "full", operation, &family, &err) == STATUS_OK)
+		bind_family(operation, family);
+	else if (family || !*err.message)
+		abort();
+	family_free(family);
+	operation_free(operation);
+	return 0;
+}

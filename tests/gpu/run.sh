@@ -1,0 +1,215 @@
+#!/bin/sh
+# Tests on a real GPU; ends with one line: N passed, N failed. Needs a driver and NVRTC, no more:
+# the programs are built already (`make test-gpu`), or lie in a folder made by `make dist TESTS=1`.
+#
+#	tests/gpu/run.sh BUILD [odd|occupancy|device|timing|resume]...
+#
+# From the environment:
+#	TEST_DEVICE       cuda:0
+#	TEST_EVALUATIONS  4    configurations per odd problem and family
+#	TEST_SEED         1    of the search, of the inputs and of which tiles are tried
+#	TEST_FAMILIES          only these, "gemm/mma gemm/simt"
+#	TEST_LIMIT        240  seconds for one invocation of the tuner
+set -u
+build=$1
+shift
+[ $# -gt 0 ] || set -- odd occupancy device timing resume
+device=${TEST_DEVICE:-cuda:0}
+evaluations=${TEST_EVALUATIONS:-4}
+seed=${TEST_SEED:-1}
+limit=${TEST_LIMIT:-240}
+here=$(dirname "$0")
+tool=$build/tiletune
+work=$build/test-gpu
+passed=0 failed=0
+mkdir -p "$work/logs" "$work/journals"
+
+pass() {
+	passed=$((passed + 1))
+	echo "ok    $1"
+}
+fail() { # name, log to show the end of
+	failed=$((failed + 1))
+	echo "FAIL  $1"
+	[ -z "${2:-}" ] || tail -n "${3:-15}" "$2" | sed 's/^/      /'
+}
+# A test program, from a build folder or from a dist folder.
+program() {
+	for folder in "$build/release/tests" "$build/bin"; do
+		[ -x "$folder/$1" ] && echo "$folder/$1" && return
+	done
+	return 1
+}
+# Runs a test program; its lines "ok NAME" and "FAILED NAME" count, or else its exit code.
+run_program() { # name, arguments
+	name=$1
+	shift
+	log=$work/logs/$name.log
+	path=$(program "$name") || {
+		fail "$name: not built"
+		return
+	}
+	timeout "$limit" "$path" "$@" >"$log" 2>&1
+	code=$?
+	good=$(grep -c '^ok ' "$log")
+	bad=$(grep -c '^FAILED ' "$log")
+	if [ $code -ne 0 ] && [ "$bad" = 0 ]; then bad=1; fi
+	if [ "$good" = 0 ] && [ "$bad" = 0 ]; then good=1; fi
+	passed=$((passed + good)) failed=$((failed + bad))
+	if [ "$bad" = 0 ]; then
+		echo "ok    $name ($good)"
+		grep '^note ' "$log" | sed 's/^/      /'
+	else
+		echo "FAIL  $name (exit $code)"
+		grep '^FAILED ' "$log" | head -n 20 | sed 's/^/      /'
+		tail -n 12 "$log" | sed 's/^/      /'
+	fi
+}
+tune() { # output's name, arguments
+	name=$1
+	shift
+	timeout "$limit" "$tool" tune --device "$device" --path . --cache-dir "$work/cache" \
+		--seed "$seed" -o "$work/journals/$name.json" "$@" >"$work/logs/$name.log" 2>&1
+}
+# Outcomes of a journal, counted: "ok 41 wrong_result 1".
+outcomes() {
+	grep -h '^{"event":"evaluation"' "$@" 2>/dev/null |
+		sed 's/.*"outcome":"\([a-z_]*\)".*/\1/' | sort | uniq -c | awk '{ printf "%s %s ", $2, $1 }'
+}
+bad_outcomes='wrong_result|out_of_bounds|nondeterministic|crashed|timed_out|launch_failed|compile_failed|compile_crashed|compile_timeout|device_lost'
+
+families_of() { # operation
+	"$tool" families "$1" --path . | sed -n "s|^  \($1/[A-Za-z0-9_]*\) .*|\1|p"
+}
+
+# Every family over the sizes that break tilings. A slice of the tiles, so that the spaces stay
+# small; the seed chooses the slice.
+odd_family() { # suite's file, family
+	name=$(basename "$1" .json)-$(echo "$2" | tr / -)
+	slice=$(odd_slice "$2")
+	rm -f "$work/journals/$name".*
+	tune "$name" --suite "$1" --family "$2" --strategy random --evaluations "$evaluations" \
+		--fresh ${slice:+--where "$slice"}
+	code=$?
+	journal=$work/journals/$name.journal.jsonl
+	count=$(outcomes "$journal")
+	if [ $code -eq 124 ]; then
+		fail "$name: not done after $limit s: $count" "$work/logs/$name.log"
+	elif [ -z "$count" ]; then
+		if grep -q 'does not apply' "$work/logs/$name.log"; then
+			echo "-     $name: applies to no problem of the suite on this GPU"
+		else
+			fail "$name: nothing was tried" "$work/logs/$name.log"
+		fi
+	elif echo "$count" | grep -qE "$bad_outcomes"; then
+		fail "$name: $count"
+		awk -v bad="\"outcome\":\"($bad_outcomes)\"" '
+			/^{"event":"problem"/ { problem = $0; sub(/.*"text":"/, "", problem); sub(/".*/, "", problem) }
+			/^{"event":"evaluation"/ && $0 ~ bad { sub(/"flags".*"verification"/, "\"verification\""); sub(/"score":.*/, "")
+				print problem ": " substr($0, 22, 700) }' "$journal" >"$work/logs/$name.bad"
+		head -n 6 "$work/logs/$name.bad" | sed 's/^/      /'
+	elif ! echo "$count" | grep -q '^ok \| ok '; then
+		fail "$name: none was right and timed: $count" "$work/logs/$name.log"
+	else
+		pass "$name: $count"
+	fi
+}
+odd_slice() { # family: which of its tiles are tried, as an expression; empty: all
+	case $1 in
+	gemm/*) echo "(BM//16 + BN//8 + $seed) % 11 == 0" ;;
+	esac
+}
+# No odd problem may be left without a configuration that is right.
+odd_coverage() { # suite's file
+	name=$(basename "$1" .json)
+	total=$(sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' "$work/logs/$name"-*.log | sort -n | tail -n 1)
+	served=$(awk '/^{"event":"problem"/ { problem = $0; sub(/.*"text":"/, "", problem); sub(/".*/, "", problem) }
+		/^{"event":"evaluation"/ && /"outcome":"ok"/ { print problem }' "$work/journals/$name"-*.journal.jsonl | sort -u | wc -l)
+	if [ "${total:-0}" -gt 0 ] && [ "$served" -ge "$total" ]; then
+		pass "$name: $served of $total problems served"
+	else
+		fail "$name: $served of ${total:-no} problems served"
+	fi
+}
+phase_odd() {
+	for suite in "$here"/odd_*.json; do
+		operation=$(sed -n 's/.*"operation": *"\([a-z_]*\)".*/\1/p' "$suite")
+		named=$(sed -n 's/.*"families": *\[\(.*\)\].*/\1/p' "$suite" | tr -d '",')
+		for family in $(families_of "$operation"); do
+			[ -z "$named" ] || echo " $named " | grep -q " ${family#*/} " || continue
+			[ -z "${TEST_FAMILIES:-}" ] || echo " $TEST_FAMILIES " | grep -q " $family " || continue
+			odd_family "$suite" "$family"
+		done
+		[ -n "${TEST_FAMILIES:-}" ] || odd_coverage "$suite"
+	done
+}
+
+# Ours, from the compiler's report, against the driver's, for everything that was loaded.
+phase_occupancy() {
+	set -- "$work"/journals/*.journal.jsonl
+	[ -e "$1" ] || {
+		tune occupancy gemm -p M=512,N=512,K=512,dtype=fp16,fp32 --strategy random --evaluations 8 --fresh
+		set -- "$work"/journals/*.journal.jsonl
+	}
+	run_program test_occupancy_gpu --device "$device" --path . --cache-dir "$work/cache" "$@"
+}
+
+# Kernels that are known to be wrong, to crash, to hang.
+phase_device() {
+	TILETUNE=$tool run_program test_device_gpu
+}
+
+phase_timing() {
+	run_program test_timing_gpu --device "$device" --path . --cache-dir "$work/cache" --worker "$tool"
+}
+
+# A tuner that is killed goes on where it stopped: nothing that was measured is measured again.
+phase_resume() {
+	name=resume
+	journal=$work/journals/$name.journal.jsonl
+	rm -f "$work/journals/$name".*
+	resume_arguments="gemm -p M=640,N=768,K=512,dtype=fp16 --family mma --strategy random --evaluations 40"
+	where="BM*BN <= 8192 and STAGES == 3 and SPLIT_K == 1"
+	# exec: the process that is killed is the tuner itself
+	# shellcheck disable=SC2086
+	(exec "$tool" tune $resume_arguments --where "$where" --device "$device" --path . --seed "$seed" \
+		--cache-dir "$work/cache" -o "$work/journals/$name.json" >"$work/logs/$name-killed.log" 2>&1) &
+	killed=$!
+	waited=0
+	while kill -0 $killed 2>/dev/null && [ $waited -lt 600 ]; do
+		[ "$(grep -cs '^{"event":"evaluation"' "$journal")" -ge 8 ] 2>/dev/null && break
+		sleep 0.1
+		waited=$((waited + 1))
+	done
+	kill -9 $killed 2>/dev/null
+	wait $killed 2>/dev/null
+	before=$(grep -cs '^{"event":"evaluation"' "$journal")
+	finished=$(grep -cs '^{"event":"finish"' "$journal")
+	if [ "${before:-0}" -lt 8 ] || [ "$finished" != 0 ]; then
+		fail "resume: killed after $before evaluations, finished $finished times" "$work/logs/$name-killed.log"
+		return
+	fi
+	# shellcheck disable=SC2086
+	tune "$name" $resume_arguments --where "$where"
+	code=$?
+	after=$(grep -c '^{"event":"evaluation"' "$journal")
+	twice=$(grep '^{"event":"evaluation"' "$journal" |
+		sed 's/.*"family":"\([^"]*\)","configuration":"\([^"]*\)".*/\1 \2/' | sort | uniq -d | wc -l)
+	if [ $code -eq 0 ] && [ "$twice" = 0 ] && [ "$after" -gt "$before" ]; then
+		pass "resume: $before evaluations before the kill, $((after - before)) after it, none twice"
+	else
+		fail "resume: exit $code, $before then $after evaluations, $twice twice" "$work/logs/$name.log"
+	fi
+}
+
+if ! "$tool" devices --path . >"$work/logs/devices.log" 2>&1 ||
+	{ [ "${device#cuda}" != "$device" ] && grep -q '^GPUs: none' "$work/logs/devices.log"; }; then
+	echo "expected a GPU and the tuner at $tool:"
+	cat "$work/logs/devices.log"
+	exit 5
+fi
+for phase in "$@"; do
+	"phase_$phase"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,374 @@
+/* layer: kernel */
+/* SPDX-License-Identifier: MIT
+ *
+ * Candidates: which families apply, builds and their hashes, work, prune rules; with the widget,
+ * the toy operation, and the real templates.
+ */
+#include <math.h>
+
+#include "unit/kernel_fixture.h"
+
+static void assert_near(double found, double expected)
+{
+	if (!(fabs(found - expected) <= 1e-9 * (1 + fabs(expected))))
+		fail_msg("expected %.17g, found %.17g", expected, found);
+}
+
+static const char small[] = "M=128,N=64,dtype=fp16";
+
+static void open_widget(struct fixture *fixture, const char *problem, const char *configuration)
+{
+	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
+}
+
+static void expect_applies(const struct family *family, const struct problem *problem,
+	const char *device, const char *expected)
+{
+	const char *configs[] = {"configs", NULL};
+	struct device_spec *spec;
+	struct text why = {0};
+	struct error err = {0};
+	bool applies;
+
+	assert_ok(device_spec_load(device, configs, &spec, &err));
+	assert_ok(family_applies(family, problem, spec, &applies, &why, &err));
+	assert_int_equal(applies, *expected == '\0');
+	assert_string_equal(text_string(&why), expected);
+	assert_ok(family_applies(family, problem, spec, &applies, NULL, &err));
+	text_release(&why);
+	device_spec_free(spec);
+}
+
+static void test_applies(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	open_widget(&fixture, "M=128,N=64,dtype=fp16,fp32", "");
+	expect_applies(fixture.bound->family, fixture.problems.items[0], "h200-sxm", "");
+	expect_applies(fixture.bound->family, fixture.problems.items[1], "h200-sxm",
+		"dtype in ['fp16', 'bf16']");
+	expect_applies(fixture.bound->family, fixture.problems.items[1], "a100-sxm4",
+		"compute_capability >= 90");
+	fixture_close(&fixture);
+}
+
+/* "options | entries" of a unit. */
+static void expect_unit(
+	const struct build_unit *unit, const char *name, const char *options, const char *entries)
+{
+	struct text found = {0};
+
+	assert_string_equal(unit->name, name);
+	for (size_t i = 0; i < unit->option_count; i++)
+		text_appendf(&found, "%s%s", i ? " " : "", unit->options[i]);
+	assert_string_equal(text_string(&found), options);
+	text_clear(&found);
+	for (size_t i = 0; i < unit->entry_count; i++)
+		text_appendf(&found, "%s%s", i ? " " : "", unit->entries[i]);
+	assert_string_equal(text_string(&found), entries);
+	text_release(&found);
+}
+
+#define FIXED_OPTIONS "--std=c++17 -default-device -DNDEBUG --ptxas-options=-v "
+
+static void test_build(void **state)
+{
+	static const char plain[] =
+		FIXED_OPTIONS "-DALIGNED=1 -DBM=64 -DDTYPE_fp16=1 -DH=8 -DKIND_wide=1 "
+			      "-DLAYOUT_nk=1 -DMODE_plain=1 -DOUT_DTYPE_fp16=1 -DSCALE=0.125 "
+			      "-DSMEM=16384 -DSTAGES=2 -DTHREADS=128";
+	static const char fancy[] =
+		FIXED_OPTIONS "-DALIGNED=0 -DBM=32 -DDTYPE_bf16=1 -DH=0 -DKIND_narrow=1 "
+			      "-DLAYOUT_kn=1 -DMODE_fancy=1 -DOUT_DTYPE_fp32=1 -DSCALE=0.125 "
+			      "-DSMEM=4096 -DSTAGES=1 -DTHREADS=64";
+	struct fixture fixture;
+	struct build build;
+	struct error err = {0};
+	struct json *defines;
+	char *text;
+
+	(void)state;
+	open_widget(&fixture, small, "");
+	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
+	assert_int_equal(build.unit_count, 2);
+	expect_unit(&build.units[0], "widget/full.cu", plain, "widget_main");
+	/* not launched with REPEATS=1, but it would be with another argument */
+	expect_unit(&build.units[1], "widget/reduce.cu", plain, "widget_reduce");
+	assert_non_null(strstr(build.units[0].source, "#define CYCLE 1"));
+	assert_null(strstr(build.units[0].source, "tests/data"));
+	build_release(&build);
+	defines = candidate_defines(fixture.bound, fixture.slots);
+	text = json_print(defines, false);
+	assert_string_equal(text,
+		"{\"ALIGNED\":1,\"BM\":64,\"DTYPE_fp16\":1,\"H\":8,\"KIND_wide\":1,\"LAYOUT_nk\":1,"
+		"\"MODE_plain\":1,\"OUT_DTYPE_fp16\":1,\"SCALE\":0.125,\"SMEM\":16384,\"STAGES\":2,"
+		"\"THREADS\":128}");
+	free(text);
+	json_free(defines);
+	fixture_close(&fixture);
+	open_widget(&fixture, "M=128,N=64,dtype=bf16,out_dtype=fp32,layout=kn,H=0",
+		"BM=32,MODE=fancy,STAGES=1,ALIGNED=false");
+	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
+	expect_unit(&build.units[0], "widget/full.cu", fancy, "widget_main widget_fancy");
+	build_release(&build);
+	fixture_close(&fixture);
+}
+
+static void hash_of(const char *problem, const char *configuration, char digits[HASH_SIZE])
+{
+	struct fixture fixture;
+	struct build build;
+	struct error err = {0};
+
+	open_widget(&fixture, problem, configuration);
+	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
+	memcpy(digits, build.kernel_hash, HASH_SIZE);
+	build_release(&build);
+	fixture_close(&fixture);
+}
+
+/* One cubin serves what differs in arguments only; everything else has a hash of its own. */
+static void test_hash(void **state)
+{
+	static const char *const same[][2] = {
+		{"M=128,N=64,dtype=fp16", ""},
+		{"M=200,N=640,ld=1000,dtype=fp16", ""},
+		{"M=256,N=64,dtype=fp16", "REPEATS=4"},
+	};
+	static const char *const different[][2] = {
+		{"M=128,N=64,dtype=fp16", ""},
+		{"M=128,N=64,dtype=bf16", ""},
+		{"M=128,N=64,dtype=fp16,layout=kn", ""},
+		{"M=128,N=64,dtype=fp16,H=9", ""},
+		{"M=128,N=64,dtype=fp16", "STAGES=1"},
+		{"M=128,N=64,dtype=fp16", "MODE=fancy"},
+		{"M=128,N=64,dtype=fp16", "ALIGNED=false"},
+	};
+	char first[HASH_SIZE], hashes[ARRAY_COUNT(different)][HASH_SIZE];
+
+	(void)state;
+	hash_of(same[0][0], same[0][1], first);
+	assert_int_equal(strlen(first), 32);
+	for (size_t i = 1; i < ARRAY_COUNT(same); i++) {
+		hash_of(same[i][0], same[i][1], hashes[0]);
+		assert_string_equal(hashes[0], first);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(different); i++) {
+		hash_of(different[i][0], different[i][1], hashes[i]);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(hashes[i], hashes[k]);
+	}
+}
+
+static void test_work(void **state)
+{
+	struct fixture fixture;
+	struct work work;
+	const struct launch_work *launch;
+	struct error err = {0};
+
+	(void)state;
+	open_widget(&fixture, "M=100,N=96,ld=104,dtype=fp16",
+		"BM=32,MODE=fancy,STAGES=3,REPEATS=2,ALIGNED=true");
+	assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
+	assert_near(work.flop, 3 * 100 * 96.0);
+	assert_near(work.min_bytes, 100 * 96 * 4.0);
+	assert_int_equal(work.workspace_bytes, 2 * 100 * 96 * 4 + 8);
+	assert_int_equal(work.launch_count, 3);
+	launch = &work.launches[0];
+	assert_string_equal(launch->entry, "widget_main");
+	assert_int_equal(launch->grid[0], 4);
+	assert_int_equal(launch->grid[1], 2);
+	assert_int_equal(launch->block[0], 64);
+	assert_int_equal(launch->cluster[0], 2);
+	assert_int_equal(launch->smem_dynamic_bytes, 3 * 32 * 128);
+	assert_int_equal(launch->repeat, 1);
+	assert_int_equal(launch->regs_estimate, 72);
+	assert_near(launch->units, 8);
+	assert_near(launch->useful_ratio, 100.0 / 128);
+	assert_near(launch->steps_mean, 0.75);
+	assert_near(launch->steps_max, 2);
+	assert_near(launch->stages, 3);
+	assert_int_equal(launch->schedule, SCHEDULE_PERSISTENT);
+	assert_int_equal(launch->dtype, DTYPE_FP16);
+	assert_near(launch->per_step[PIPE_TENSOR_WGMMA], 2 * 32 * 64.0);
+	assert_near(launch->per_step[PIPE_BARRIERS], 1);
+	assert_near(launch->per_step[PIPE_FP32], 0);
+	assert_near(launch->prologue[PIPE_L2_READ], 32 * 128.0);
+	assert_near(launch->epilogue[PIPE_L2_WRITE], 32 * 64.0);
+	assert_near(launch->epilogue_overlap_ratio, 0.5);
+	assert_near(launch->dram_read_bytes, 100 * 96 * 2.0);
+	assert_int_equal(launch->smem_access_count, 2);
+	assert_int_equal(launch->smem_accesses[0].pipe, PIPE_SMEM_READ);
+	assert_int_equal(launch->smem_accesses[0].width_bytes, 16);
+	assert_int_equal(launch->smem_accesses[0].address[31], 31 * 64);
+	assert_near(launch->smem_accesses[0].bytes_per_step, 32 * 128.0);
+	assert_int_equal(launch->smem_accesses[1].pipe, PIPE_SMEM_WRITE);
+	assert_int_equal(launch->smem_accesses[1].address[5], 20);
+	assert_int_equal(launch->tile_count, 2);
+	assert_string_equal(launch->tiles[0].tensor, "X");
+	assert_int_equal(launch->tiles[0].rows, 32);
+	assert_int_equal(launch->tiles[0].row_bytes, 128);
+	assert_int_equal(launch->tiles[0].row_offset_bytes, 6);
+	assert_int_equal(launch->tiles[0].pitch_bytes, 208);
+	assert_int_equal(launch->tiles[1].pitch_bytes, (96 + 8) * 4);
+	launch = &work.launches[1];
+	assert_int_equal(launch->schedule, SCHEDULE_STREAM_K);
+	assert_int_equal(launch->dtype, DTYPE_FP32);
+	assert_int_equal(launch->repeat, 2);
+	assert_near(launch->steps_mean, 1);
+	assert_near(launch->stages, 1);
+	assert_near(launch->useful_ratio, 1);
+	assert_int_equal(launch->regs_estimate, 16);           /* 8 is less than there is */
+	assert_int_equal(work.launches[2].regs_estimate, 255); /* 300 is more */
+	work_release(&work);
+	fixture_close(&fixture);
+}
+
+/* Remembered addresses must be those of the configuration at hand, in any order. */
+static void test_work_again(void **state)
+{
+	static const char *const aligned[] = {"true", "false", "true"};
+	struct fixture fixture;
+	struct error err = {0};
+
+	(void)state;
+	open_widget(&fixture, small, "");
+	for (size_t i = 0; i < ARRAY_COUNT(aligned); i++) {
+		char *text = string_format("ALIGNED=%s", aligned[i]);
+		bool given[SPACE_PARAMETERS_MAX];
+		struct work work;
+
+		assert_ok(configuration_parse(fixture.bound, text, fixture.slots, given, &err));
+		assert_ok(space_derive(fixture.bound->space, fixture.slots, &err));
+		assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
+		assert_int_equal(work.launches[0].smem_accesses[0].address[1], i == 1 ? 72 : 64);
+		assert_int_equal(work.launch_count, 1);
+		work_release(&work);
+		free(text);
+	}
+	fixture_close(&fixture);
+}
+
+static void expect_prune(const struct fixture *fixture, struct kernel_resources resources,
+	int expected_rule, const char *expected_why)
+{
+	const char *why = "";
+	struct error err = {0};
+	int rule;
+
+	assert_ok(
+		candidate_prune(fixture->bound, fixture->slots, &resources, 1, &rule, &why, &err));
+	assert_int_equal(rule, expected_rule);
+	assert_string_equal(why, expected_why);
+}
+
+static void test_prune(void **state)
+{
+	struct kernel_resources good = {.regs_per_thread = 64, .blocks_per_sm = 2};
+	struct kernel_resources one = good;
+	struct kernel_resources several[2] = {good, good};
+	struct fixture fixture;
+	struct error err = {0};
+	const char *why;
+	int rule;
+
+	(void)state;
+	open_widget(&fixture, small, "STAGES=3,BM=128");
+	expect_prune(&fixture, good, -1, "");
+	one.flags = FLAG_MASK(SETMAXNREG_IGNORED);
+	expect_prune(&fixture, one, 0, "the compiler gave up");
+	one.flags = FLAG_MASK(WGMMA_SERIALIZED);
+	expect_prune(&fixture, one, 0, "the compiler gave up");
+	one.flags = FLAG_MASK(SPILLS);
+	expect_prune(&fixture, one, -1, "");
+	one.spill_store_bytes = 8;
+	one.spill_load_bytes = 12;
+	expect_prune(&fixture, one, 1, "spills");
+	one = good;
+	one.blocks_per_sm = 0;
+	expect_prune(&fixture, one, 2, "too big");
+	one = good;
+	one.regs_per_thread = 201;
+	expect_prune(&fixture, one, -1, ""); /* 49152 dynamic */
+	one.smem_static_bytes = 60000;
+	expect_prune(&fixture, one, 2, "too big"); /* and 60000 static */
+	several[1].spill_store_bytes = 100;        /* in the second launch */
+	assert_ok(candidate_prune(fixture.bound, fixture.slots, several, 2, &rule, &why, &err));
+	assert_int_equal(rule, 1);
+	fixture_close(&fixture);
+}
+
+/* The toy operation needs no C of its own. */
+static void test_toy(void **state)
+{
+	struct fixture fixture;
+	struct space_removed removed = {0};
+	struct build build;
+	struct plan plan;
+	struct work work;
+	struct error err = {0};
+	double by_constraint[8] = {0};
+
+	(void)state;
+	fixture_open(&fixture, "tests/toy/templates", "row_softmax", "online",
+		"batch=2,heads=4,seq=512,cols=1000,dtype=bf16", "ROWS=4", "toy");
+	assert_ok(family_examples_check(fixture.bound->family, fixture.device, &err));
+	removed.by_constraint = by_constraint;
+	assert_ok(space_enumerate(fixture.bound->space, NULL, NULL, &removed, &err));
+	assert_near(space_product(fixture.bound->space), 144);
+	assert_near(removed.legal, 126);
+	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
+	expect_unit(&build.units[0], "row_softmax/online.cu",
+		FIXED_OPTIONS "-DDTYPE_bf16=1 -DROWS=4 -DROW_THREADS=128 -DUNROLL=2",
+		"row_softmax_online");
+	assert_ok(candidate_plan(fixture.bound, fixture.slots, &plan, &err));
+	assert_int_equal(plan.launches[0].grid[0], 1024);
+	assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
+	assert_near(work.launches[0].steps_mean, 4);
+	work_release(&work);
+	plan_release(&plan);
+	build_release(&build);
+	fixture_close(&fixture);
+}
+
+/* Every family that is here: its examples, and a plan of its defaults. */
+static void test_templates(void **state)
+{
+	const char *folders[] = {"templates", NULL}, *configs[] = {"configs", NULL};
+	static const char *const devices[] = {"h200-sxm", "a100-sxm4"};
+	struct catalogue catalogue;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(catalogue_load(folders, NULL, &catalogue, &err));
+	assert_true(catalogue.family_count > 0);
+	for (size_t d = 0; d < ARRAY_COUNT(devices); d++) {
+		struct device_spec *device;
+
+		assert_ok(device_spec_load(devices[d], configs, &device, &err));
+		for (size_t i = 0; i < catalogue.family_count; i++)
+			if (!family_is_composite(catalogue.families[i]))
+				assert_ok(
+					family_examples_check(catalogue.families[i], device, &err));
+		device_spec_free(device);
+	}
+	catalogue_release(&catalogue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_applies),
+		cmocka_unit_test(test_build),
+		cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_work),
+		cmocka_unit_test(test_work_again),
+		cmocka_unit_test(test_prune),
+		cmocka_unit_test(test_toy),
+		cmocka_unit_test(test_templates),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,460 @@
+/* layer: kernel */
+/* SPDX-License-Identifier: MIT
+ *
+ * The catalogue: which files are found, how includes are expanded, what broken files say.
+ */
+#include "kernel/source.h"
+#include "unit/kernel_fixture.h"
+
+static void test_all(void **state)
+{
+	static const char *const expected[] = {
+		"gadget/plain", "widget/full", "widget/mine", "widget/pair"};
+	const char *folders[] = {KERNEL_TEMPLATES, "/nonexistent", TEST_DATA "/kernel/more", NULL};
+	struct catalogue catalogue;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(catalogue_load(folders, NULL, &catalogue, &err));
+	assert_int_equal(catalogue.operation_count, 2);
+	assert_string_equal(operation_name(catalogue.operations[0]), "gadget");
+	assert_string_equal(operation_name(catalogue.operations[1]), "widget");
+	assert_int_equal(catalogue.family_count, ARRAY_COUNT(expected));
+	for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
+		assert_string_equal(family_name(catalogue.families[i]), expected[i]);
+	assert_string_equal(family_summary(catalogue.families[2]), "a user's own");
+	assert_ptr_equal(family_operation(catalogue.families[2]), catalogue.operations[1]);
+	assert_false(family_is_composite(catalogue.families[1]));
+	assert_true(family_is_composite(catalogue.families[3]));
+	catalogue_release(&catalogue);
+}
+
+/* Only one operation, and what its composite families need. */
+static void test_only(void **state)
+{
+	const char *folders[] = {KERNEL_TEMPLATES, NULL};
+	struct catalogue catalogue;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(catalogue_load(folders, "gadget", &catalogue, &err));
+	assert_int_equal(catalogue.operation_count, 1);
+	assert_int_equal(catalogue.family_count, 1);
+	catalogue_release(&catalogue);
+	assert_ok(catalogue_load(folders, "widget", &catalogue, &err));
+	assert_int_equal(catalogue.operation_count, 2);
+	assert_int_equal(catalogue.family_count, 3);
+	catalogue_release(&catalogue);
+	assert_fails(catalogue_load(folders, "wigdet", &catalogue, &err), STATUS_BAD_INPUT,
+		"operation: expected one of those in " KERNEL_TEMPLATES
+		" (gadget, widget), found \"wigdet\"");
+	assert_string_equal(err.hint, "did you mean \"widget\"?");
+	assert_null(catalogue.operations);
+	folders[0] = "/nonexistent";
+	assert_fails(catalogue_load(folders, "gemm", &catalogue, &err), STATUS_BAD_INPUT,
+		"in /nonexistent (none), found \"gemm\"");
+}
+
+static void test_lookup(void **state)
+{
+	const char *folders[] = {KERNEL_TEMPLATES, NULL};
+	const struct operation *operation;
+	const struct family *family;
+	struct catalogue catalogue;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(catalogue_load(folders, NULL, &catalogue, &err));
+	assert_ok(catalogue_operation(&catalogue, "widget", &operation, &err));
+	assert_string_equal(
+		operation_summary(operation), "every feature of the format, computed by nobody");
+	assert_int_equal(operation_key_count(operation), 7);
+	assert_string_equal(operation_key_name(operation, 3), "out_dtype");
+	assert_fails(catalogue_operation(&catalogue, "gadgt", &operation, &err), STATUS_BAD_INPUT,
+		"operation: expected one of gadget, widget, found \"gadgt\"");
+	assert_ok(catalogue_operation(&catalogue, "widget", &operation, &err));
+	assert_ok(catalogue_family(&catalogue, operation, "full", &family, &err));
+	assert_string_equal(family_name(family), "widget/full");
+	assert_ok(catalogue_family(&catalogue, NULL, "widget/full", &family, &err));
+	assert_ok(catalogue_family(&catalogue, operation, "widget/full", &family, &err));
+	assert_fails(catalogue_family(&catalogue, operation, "fulll", &family, &err),
+		STATUS_BAD_INPUT, "family: expected one of full, pair, found \"fulll\"");
+	assert_string_equal(err.hint, "did you mean \"full\"?");
+	assert_fails(catalogue_family(&catalogue, operation, "gadget/plain", &family, &err),
+		STATUS_BAD_INPUT, "expected one of widget/full, widget/pair");
+	assert_fails(catalogue_family(&catalogue, NULL, "full", &family, &err), STATUS_BAD_INPUT,
+		"expected one of gadget/plain, widget/full, widget/pair, found \"full\"");
+	catalogue_release(&catalogue);
+}
+
+static void hash_of(const char *operation, char digits[HASH_SIZE])
+{
+	const char *folders[] = {KERNEL_TEMPLATES, NULL};
+	struct hash *hash = hash_new();
+	struct catalogue catalogue;
+	struct error err = {0};
+
+	assert_ok(catalogue_load(folders, operation, &catalogue, &err));
+	catalogue_hash(&catalogue, hash);
+	hash_finish(hash, digits);
+	catalogue_release(&catalogue);
+}
+
+static void test_hash(void **state)
+{
+	char first[HASH_SIZE], second[HASH_SIZE], other[HASH_SIZE];
+
+	(void)state;
+	hash_of("widget", first);
+	hash_of("widget", second);
+	hash_of("gadget", other);
+	assert_string_equal(first, second);
+	assert_string_not_equal(first, other);
+}
+
+static void test_includes(void **state)
+{
+	const char *folders[] = {KERNEL_TEMPLATES, NULL};
+	struct error err = {0};
+	char *source;
+
+	(void)state;
+	assert_ok(source_expand(KERNEL_TEMPLATES, "widget/full.cu", folders, &source, &err));
+	assert_string_equal(source, "#line 1 \"widget/full.cu\"\n"
+				    "#line 1 \"widget/local.cuh\"\n"
+				    "#line 1 \"common/shared.cuh\"\n"
+				    "\n"
+				    "// shared by all\n"
+				    "#line 1 \"common/cycle.cuh\"\n"
+				    "#line 2 \"common/cycle.cuh\"\n"
+				    "/* a comment that speaks of\n"
+				    "#include <nothing.h>\n"
+				    "and goes on */\n"
+				    "#define CYCLE 1\n"
+				    "#line 4 \"common/shared.cuh\"\n"
+				    "#define SHARED 1\n"
+				    "#line 2 \"widget/local.cuh\"\n"
+				    "#define LOCAL 1\n"
+				    "#line 2 \"widget/full.cu\"\n"
+				    "#line 3 \"widget/full.cu\"\n"
+				    "extern \"C\" __global__ void widget_main() {}\n");
+	free(source);
+	/* without a newline at the end of the file */
+	assert_ok(source_expand(KERNEL_TEMPLATES, "widget/reduce.cu", folders, &source, &err));
+	assert_string_equal(source,
+		"#line 1 \"widget/reduce.cu\"\nextern \"C\" __global__ void widget_reduce() {}\n");
+	free(source);
+}
+
+/* A folder of templates that is written for one test. */
+static char *scratch_file(const char *folder, const char *name, const char *content)
+{
+	char *path = string_format("%s/%s", folder, name), *parent = path_parent(path);
+	struct error err = {0};
+
+	assert_ok(directory_make(parent, &err));
+	assert_ok(file_write(path, content, strlen(content), &err));
+	free(parent);
+	return path;
+}
+
+static void test_bad_includes(void **state)
+{
+	static const struct {
+		const char *source, *message;
+	} cases[] = {
+		{"\n#include <cuda_fp16.h>\n", "op/bad.cu:2: expected #include \"file\", found "
+					       "#include <cuda_fp16.h>"},
+		{"# include NAME\n", "op/bad.cu:1: expected #include \"file\""},
+		{"#include \"\"\n", "op/bad.cu:1: expected #include \"file\""},
+		{"#include \"none.cuh\"\n", "op/bad.cu:1: expected an include that is there, "
+					    "found \"none.cuh\" (looked beside the file, "},
+		{"#include \"../../../../etc/passwd\"\n", "found \"../../../../etc/passwd\""},
+		{"#include \"/etc/passwd\"\n", "found \"/etc/passwd\""},
+		{"#include \"..\"\n", "found \"..\""},
+	};
+	char *root = string_format("%s/test-includes", TEST_BUILD);
+	const char *folders[] = {root, NULL};
+	struct error err = {0};
+	char *source = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		free(scratch_file(root, "op/bad.cu", cases[i].source));
+		assert_fails(source_expand(root, "op/bad.cu", folders, &source, &err),
+			STATUS_BAD_INPUT, cases[i].message);
+		assert_null(source);
+	}
+	free(scratch_file(root, "op/good.cu",
+		"  #\tinclude\t\"a/../b.cuh\" // yes\n"
+		"const char *s = \"/* no comment\";\n"
+		"#include \"b.cuh\"\nint x; /* one */ /* two\n"
+		"#include <ignored>\n*/\n"));
+	free(scratch_file(root, "op/b.cuh", "int b;\n"));
+	assert_ok(source_expand(root, "op/good.cu", folders, &source, &err));
+	assert_non_null(strstr(source, "int b;"));
+	assert_null(strstr(strstr(source, "int b;") + 1, "int b;"));
+	assert_non_null(strstr(source, "#include <ignored>"));
+	free(source);
+	free(root);
+}
+
+struct broken_case {
+	const char *from, *to, *message;
+};
+
+/* Each case changes one place of a good file; the message names file and JSON path. */
+static void check_broken(const char *path, const struct broken_case *cases, size_t count,
+	const struct operation *operation)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *text = file_with(path, cases[i].from, cases[i].to);
+		struct json *tree = NULL;
+		struct error err = {0};
+		struct operation *made_operation = NULL;
+		struct family *made_family = NULL;
+		enum status status = json_parse(text, strlen(text), "file.json", &tree, &err);
+
+		if (status == STATUS_OK && operation)
+			status = family_from_json(
+				tree, "file.json", "full", operation, &made_family, &err);
+		else if (status == STATUS_OK)
+			status = operation_from_json(
+				tree, "file.json", "widget", &made_operation, &err);
+		if (status != STATUS_BAD_INPUT || !strstr(err.message, cases[i].message) ||
+			strncmp(err.message, "file.json: ", 11) != 0)
+			fail_msg("\"%s\" for \"%s\": expected \"%s\", found %d \"%s\"", cases[i].to,
+				cases[i].from, cases[i].message, status, err.message);
+		assert_null(made_operation);
+		assert_null(made_family);
+		free(text);
+	}
+}
+
+static void test_broken_operation(void **state)
+{
+	static const struct broken_case cases[] = {
+		{"operation/1", "operation/2", "$.format: expected \"tiletune.operation/1\""},
+		{"\"name\": \"widget\"", "\"name\": \"gizmo\"",
+			"$.name: expected \"widget\" as the folder"},
+		{"\"flop\"", "\"flops\"", "$.flops: expected a known member"},
+		{"\"flop\": \"3*M*N\",", "", "expected a member \"flop\""},
+		{"3*M*N", "3*M*Q", "$.flop: column 5: expected a known name, found 'Q'"},
+		{"3*M*N", "3*M*", "$.flop: column"},
+		{"3*M*N", "3*sm_count",
+			"$.flop: column 3: expected a known name, found 'sm_count'"},
+		{"\"max\": 65536", "\"max\": 0", "$.keys.M: expected a min that is not above max"},
+		{"\"max\": 65536", "\"maximum\": 65536",
+			"$.keys.M.maximum: expected a known member"},
+		{"\"type\": \"int\", \"max\"", "\"type\": \"float\", \"max\"",
+			"$.keys.M.type: expected \"int\""},
+		{"\"as\": \"constant\"", "\"as\": \"constnt\"",
+			"$.keys.H.as: expected \"argument\" or \"constant\""},
+		{"{\"enum\": [\"nk\", \"kn\"],",
+			"{\"enum\": [\"nk\", \"kn\"], \"as\": \"argument\",",
+			"$.keys.layout.as: expected \"constant\""},
+		{"[\"nk\", \"kn\"]", "[]", "$.keys.layout.enum: expected at least one value"},
+		{"[\"nk\", \"kn\"]", "[\"nk\", \"n k\"]",
+			"$.keys.layout.enum[1]: expected a value of letters"},
+		{"[\"nk\", \"kn\"]", "[\"nk\", \"nk\"]",
+			"$.keys.layout.enum[1]: expected every value once"},
+		{"\"'nk'\"", "\"nk\"",
+			"$.keys.layout.default: column 1: expected a known name, found 'nk'"},
+		{"\"default\": \"N\"", "\"default\": \"ld + 1\"",
+			"$.keys.ld.default: expected a default that does not wait for itself"},
+		{"\"default\": \"dtype\"}",
+			"\"default\": \"dtype if ld > 1 else dtype\"}, \"x\": {\"type\": \"int\", "
+			"\"default\": \"x\"}",
+			"$.keys.x.default: expected a default that does not wait"},
+		{"\"batch,seq\": \"batch*seq\"", "\"batch,N\": \"batch*N\"",
+			"$.keys.M: expected aliases of names that are no keys"},
+		{"\"batch,seq\": \"batch*seq\"", "\"batch,seq\": \"batch*M\"",
+			"$.keys.M.aliases.batch,seq: column 7"},
+		{"\"batch,seq\": \"batch*seq\"", "\"batch,\": \"batch\"",
+			"expected a name of letters"},
+		{"\"N\": {\"type\": \"int\", \"as\": \"argument\"}",
+			"\"sm_count\": {\"type\": \"int\"}",
+			"$.keys.sm_count: expected a name that is not the device's"},
+		{"\"N\": {\"type\": \"int\", \"as\": \"argument\"}",
+			"\"lane\": {\"type\": \"int\"}",
+			"$.keys.lane: expected a name that is not the device's or the model's"},
+		{"\"N\": {\"type\": \"int\", \"as\": \"argument\"}", "\"max\": {\"type\": \"int\"}",
+			"$.keys.max: expected a name other than the word \"max\""},
+		{"\"why\": \"a row has N elements\"", "\"because\": \"\"",
+			"$.constraints[0].because: expected a known member"},
+		{"\"role\": \"out\"", "\"role\": \"in\"",
+			"$.tensors: expected exactly one tensor of role \"out\""},
+		{"\"role\": \"out\"", "\"role\": \"inout\"",
+			"$.tensors.Y.role: expected \"in\" or \"out\""},
+		{"\"fill\": [-2, 3]", "\"fill\": [3, 3]",
+			"$.tensors.X.fill: expected a lowest below the highest"},
+		{"\"fill\": [-2, 3]", "\"fill\": [3]",
+			"$.tensors.X.fill: expected [lowest, highest]"},
+		{"\"dtype\": \"fp32\", \"role\"", "\"dtype\": \"fp31\", \"role\"",
+			"$.tensors.W.dtype: column 1: expected a known name, found 'fp31'"},
+		{"[2, \"M\", \"N + H\"]", "[]", "$.tensors.W.shape: expected 1 to 8 expressions"},
+		{"[2, \"M\", \"N + H\"]", "[2, {}]",
+			"$.tensors.W.shape[1]: expected an expression"},
+		{"\"W\": {", "\"M\": {", "$.tensors.M: expected a name that is not a key's"},
+		{"\"unit\": \"element\"", "\"unit\": \"column\"",
+			"$.reference.unit: expected \"element\" or \"row\""},
+		{"\"unit_count\", \"expected\"", "\"unit_cont\", \"expected\"",
+			"$.reference.args[2]: column 1: expected a known name, found 'unit_cont'"},
+		{"\"type\": \"i64\"", "\"type\": \"i63\"",
+			"$.reference.args[5].type: expected \"i32\", \"i64\" or \"f32\""},
+		{"\"rel\": 0.25", "\"rel\": null", "$.tolerance.rel: expected an expression"},
+		{"\"pick\": \"argmax\"", "\"pick\": \"best\"",
+			"$.rules[0].pick: expected \"first\" or \"argmax\""},
+		{"\"set\": {\"TILE\": \"t\"}", "\"set\": {}",
+			"$.rules[2].set: expected at least one parameter"},
+		{"\"as\": \"rows\"", "\"as\": \"2\"", "$.rules[1].as: expected a name of letters"},
+		{"{\"name\": \"when small\",", "{", "$.facts[4]: expected a member \"name\""},
+		{"{\"name\": \"when small\",", "{\"names\": 3,",
+			"$.facts[4].names: expected a known member"},
+	};
+
+	(void)state;
+	check_broken(KERNEL_TEMPLATES "/widget/operation.json", cases, ARRAY_COUNT(cases), NULL);
+}
+
+static void test_broken_family(void **state)
+{
+	static const struct broken_case cases[] = {
+		{"family/1", "family/2", "$.format: expected \"tiletune.family/1\""},
+		{"\"operation\": \"widget\"", "\"operation\": \"gadget\"",
+			"$.operation: expected \"widget\" as the folder"},
+		{"\"name\": \"full\"", "\"name\": \"fool\"",
+			"$.name: expected \"full\" as the file"},
+		{"\"summary\"", "\"summery\"", "$.summery: expected a known member"},
+		{"compute_capability >= 90", "BM >= 90",
+			"$.requires[0]: column 1: expected a known name, found 'BM'"},
+		{"\"[1, 2, 4]\"", "\"[BM]\"",
+			"$.parameters.REPEATS.values: column 2: expected a known name"},
+		{"\"as\": \"argument\"", "\"as\": \"args\"", "$.parameters.REPEATS.as: expected"},
+		{"\"MODE\": [", "\"X\": [", "$.parameters.X: expected a name that no tensor has"},
+		{"\"MODE\": [", "\"M\": [", "$.parameters.M: expected a name that no key"},
+		{"\"MODE\": [", "\"l2_bytes\": [",
+			"$.parameters.l2_bytes: expected a name that no key"},
+		{"\"MODE\": [", "\"spill_bytes\": [",
+			"$.parameters.spill_bytes: expected a name that no key"},
+		{"\"MODE\": \"'plain'\"", "\"MOD\": \"'plain'\"",
+			"$.defaults: expected a member \"MODE\""},
+		{"\"MODE\": \"'plain'\"", "\"MODE\": \"'plain'\", \"MOD\": 1",
+			"$.defaults.MOD: expected a known member"},
+		{"\"64 if M >= 64 else 16\"", "\"64 if STAGES >= 2 else 16\"",
+			"$.defaults.BM: column 7: expected a known name, found 'STAGES'"},
+		{"\"32*(BM//16)\"", "\"32*(SCALE//16)\"",
+			"$.constants.THREADS: column 5: expected a known name"},
+		{"\"32*(BM//16)\"", "{}", "$.constants.THREADS: expected an expression"},
+		{"\"SCALE\": \"1 / 8\"", "\"BM\": \"1 / 8\"",
+			"$.constants.BM: expected a name that no key"},
+		{"SMEM <= smem_per_block_bytes", "SMEM <= smem_per_blok_bytes",
+			"$.constraints[1].expr: column 9: expected a known name, found "
+			"'smem_per_blok_bytes'"},
+		{"SMEM <= smem_per_block_bytes", "SMEM <= spill_bytes",
+			"$.constraints[1].expr: column 9"},
+		{"\"spill_bytes > 16\"", "\"lane > 16\"",
+			"$.prune[1].expr: column 1: expected a known name"},
+		{"\"init\": \"each\"", "\"init\": \"always\"",
+			"$.workspaces[0].init: expected \"none\", \"once\" or \"each\""},
+		{"\"name\": \"partial\"", "\"name\": \"Y\"",
+			"$.workspaces[0].name: expected a name that nothing else has"},
+		{"\"name\": \"map_w\"", "\"name\": \"map_x\"",
+			"$.tensor_maps[1].name: expected a name that nothing else has"},
+		{"\"buffer\": \"X\"", "\"buffer\": \"Z\"",
+			"$.tensor_maps[0].buffer: expected a tensor or workspace"},
+		{"[\"ld*dtype_bytes(dtype)\"]", "[]",
+			"$.tensor_maps[0].strides: expected 1 expressions"},
+		{"\"box\": [64, \"BM\"]", "\"box\": [64]",
+			"$.tensor_maps[0].box: expected 2 expressions"},
+		{"[\"THREADS\", 1, 1]", "[\"THREADS\", 1]",
+			"$.launches[0].block: expected 3 expressions"},
+		{"\"entry\": \"widget_reduce\"", "\"entry\": \"widget reduce\"",
+			"$.launches[1].entry: expected a name of letters"},
+		{"\"when\": \"REPEATS > 1\"", "\"when\": \"REPEAT > 1\"",
+			"$.launches[1].when: column 1"},
+		{"\"map_w\", \"Y\"", "\"map_v\", \"Y\"",
+			"$.launches[0].args[2]: column 1: expected a known name, found 'map_v'"},
+		{"\"regs_estimate\": 8,", "", "$.launches[1]: expected a member \"regs_estimate\""},
+		{"{\"units\": 1}", "{}", "$.launches[2].model: expected a member \"units\""},
+		{"\"barriers\": 1", "\"barrier\": 1",
+			"$.launches[0].model.per_step.barrier: expected a known member"},
+		{"\"kind\": \"read\"", "\"kind\": \"load\"",
+			"$.launches[0].model.smem_accesses[0].kind: expected \"read\" or "
+			"\"write\""},
+		{"\"bytes\": \"BM*128\"", "\"bytes\": \"lane\"",
+			"$.launches[0].model.smem_accesses[0].bytes: column 1"},
+		{"{\"tensor\": \"W\"", "{\"tensor\": \"partial\"",
+			"$.launches[0].model.tiles[1].tensor: expected a tensor of the operation"},
+		{"\"schedule\": \"stream_k\"", "\"schedule\": \"stream-k\"",
+			"$.launches[1].model.schedule: column 1"},
+		{"\"max\": \"ceil_div(N, 64)\"", "\"most\": 1",
+			"$.launches[0].model.steps.most: expected a known member"},
+		{"\"why\": \"three warps\"", "\"reason\": \"\"",
+			"$.examples.illegal[0].reason: expected a known member"},
+		{", \"why\": \"three warps\"", "",
+			"$.examples.illegal[0]: expected a member \"why\""},
+		{"\"source\": \"full.cu\",", "", "expected a member \"source\""},
+		{"\"launches\": [", "\"steps\": [], \"launches\": [",
+			"expected no \"source\" in a family of steps"},
+	};
+	struct fixture fixture;
+
+	(void)state;
+	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, NULL, "", NULL);
+	check_broken(
+		KERNEL_TEMPLATES "/widget/full.json", cases, ARRAY_COUNT(cases), fixture.operation);
+	fixture_close(&fixture);
+}
+
+/* What only the file system can break. */
+static void test_broken_files(void **state)
+{
+	char *root = string_format("%s/test-catalogue", TEST_BUILD);
+	const char *folders[] = {root, KERNEL_TEMPLATES, NULL};
+	struct catalogue catalogue;
+	struct error err = {0};
+	char *family;
+
+	(void)state;
+	family = scratch_file(root, "gadget/broken.json", "{\"format\": \"tiletune.family/1\",");
+	assert_fails(catalogue_load(folders, "gadget", &catalogue, &err), STATUS_BAD_INPUT,
+		"gadget/broken.json: line 1, column");
+	assert_true(string_starts_with(err.message, root));
+	free(family);
+	family = file_with(KERNEL_TEMPLATES "/gadget/plain.json", "plain.cu", "none.cu");
+	free(scratch_file(root, "gadget/broken.json", family));
+	assert_fails(catalogue_load(folders, "gadget", &catalogue, &err), STATUS_BAD_INPUT,
+		"gadget/broken.json: $.source: expected a file of ");
+	free(family);
+	family = file_with(KERNEL_TEMPLATES "/gadget/plain.json", "plain.cu", "../../x.cu");
+	free(scratch_file(root, "gadget/broken.json", family));
+	assert_fails(catalogue_load(folders, "gadget", &catalogue, &err), STATUS_BAD_INPUT,
+		"gadget/broken.json: $.source: expected a file of ");
+	free(family);
+	/* steps of an operation that is not there */
+	family = file_with(KERNEL_TEMPLATES "/widget/pair.json", "\"gadget\"", "\"gadgit\"");
+	free(scratch_file(root, "widget/other.json", family));
+	assert_fails(catalogue_load(folders, "widget", &catalogue, &err), STATUS_BAD_INPUT,
+		"widget/other.json: $.steps[0].operation: operation: expected");
+	assert_string_equal(err.hint, "did you mean \"gadget\"?");
+	free(family);
+	free(root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_only),
+		cmocka_unit_test(test_lookup),
+		cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_includes),
+		cmocka_unit_test(test_bad_includes),
+		cmocka_unit_test(test_broken_operation),
+		cmocka_unit_test(test_broken_family),
+		cmocka_unit_test(test_broken_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* layer: kernel */
+/* SPDX-License-Identifier: MIT
+ *
+ * Configurations: text, JSON, defaults and what is nearest to them.
+ */
+#include "unit/kernel_fixture.h"
+
+static const char small[] = "M=128,N=64,dtype=fp16";
+
+static void open_widget(struct fixture *fixture, const char *problem, const char *configuration)
+{
+	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
+}
+
+static void test_configurations(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{"BM", "configuration \"BM\": expected NAME=VALUE, found \"BM\""},
+		{"BM=64,", "expected NAME=VALUE, found \"\""},
+		{"BN=64", "expected a parameter of widget/full, found \"BN\""},
+		{"BM=64,BM=64", "BM: expected one value, found a second"},
+		{"BM=x", "BM: expected one of 16, 32, 48, 64, 80, 96, 112, 128, found \"x\""},
+		{"MODE=plan", "MODE: expected one of plain, fancy, found \"plan\""},
+	};
+	struct fixture fixture;
+	struct text text = {0};
+	struct error err = {0};
+	struct json *tree;
+	struct json_at at;
+	choice again[SPACE_PARAMETERS_MAX] = {0};
+	bool given[SPACE_PARAMETERS_MAX];
+	struct value slots[128];
+
+	(void)state;
+	open_widget(&fixture, small, "");
+	configuration_format(fixture.bound, fixture.choices, &text);
+	assert_string_equal(text.data, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
+	tree = configuration_to_json(fixture.bound, fixture.choices);
+	at = json_root(tree, "c.json");
+	assert_ok(configuration_from_json(fixture.bound, &at, again, &err));
+	assert_memory_equal(again, fixture.choices, 5 * sizeof(choice));
+	json_put_int(tree, "BM", 65);
+	assert_fails(configuration_from_json(fixture.bound, &at, again, &err), STATUS_BAD_INPUT,
+		"c.json: $.BM: expected a value of the parameter's list, found 65");
+	json_put_int(tree, "BN", 64);
+	assert_fails(configuration_from_json(fixture.bound, &at, again, &err), STATUS_BAD_INPUT,
+		"c.json: $.BN: expected a known member");
+	json_free(tree);
+	tree = json_new_object();
+	at = json_root(tree, "c.json");
+	assert_fails(configuration_from_json(fixture.bound, &at, again, &err), STATUS_BAD_INPUT,
+		"c.json: $: expected a member \"BM\"");
+	json_free(tree);
+	memset(slots, 0, sizeof(slots));
+	assert_ok(configuration_parse(
+		fixture.bound, "MODE=fancy,ALIGNED=false,BM=20", slots, given, &err));
+	assert_true(given[0] && given[1] && !given[2] && !given[3] && given[4]);
+	assert_int_equal(slots[space_parameter_slot(fixture.bound->space, 0)].integer, 20);
+	assert_string_equal(slots[space_parameter_slot(fixture.bound->space, 1)].string, "fancy");
+	assert_false(slots[space_parameter_slot(fixture.bound->space, 4)].boolean);
+	for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
+		assert_fails(configuration_parse(fixture.bound, bad[i].text, slots, given, &err),
+			STATUS_BAD_INPUT, bad[i].message);
+	text_release(&text);
+	fixture_close(&fixture);
+}
+
+static void expect_default(const char *problem, const char *where, const char *expected)
+{
+	struct fixture fixture;
+	struct bound_family *bound;
+	struct text text = {0};
+	struct error err = {0};
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool found;
+
+	open_widget(&fixture, problem, "");
+	assert_ok(family_bind(fixture.bound->family, fixture.problems.items[0], fixture.device,
+		where, &bound, &err));
+	assert_ok(configuration_default(bound, choices, &found, &err));
+	if (found)
+		configuration_format(bound, choices, &text);
+	assert_string_equal(text_string(&text), expected);
+	text_release(&text);
+	bound_family_free(bound);
+	fixture_close(&fixture);
+}
+
+/* Legal defaults are taken; else what is nearest in factors of two. */
+static void test_default(void **state)
+{
+	(void)state;
+	expect_default(small, NULL, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
+	expect_default(
+		"M=8,N=9,dtype=fp16", NULL, "BM=16,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=false");
+	expect_default(small, "BM != 64 and STAGES != 2",
+		"BM=80,MODE=plain,STAGES=3,REPEATS=1,ALIGNED=true");
+	expect_default(small, "BM > 100 and MODE == 'fancy'",
+		"BM=128,MODE=fancy,STAGES=2,REPEATS=1,ALIGNED=true");
+	expect_default(small, "BM > 128", "");
+}
+
+static void test_where_error(void **state)
+{
+	struct fixture fixture;
+	struct bound_family *bound;
+	struct error err = {0};
+
+	(void)state;
+	open_widget(&fixture, small, "");
+	assert_fails(family_bind(fixture.bound->family, fixture.problems.items[0], fixture.device,
+			     "BN > 3", &bound, &err),
+		STATUS_BAD_INPUT, "--where: column 1: expected a known name, found 'BN'");
+	assert_null(bound);
+	fixture_close(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_configurations),
+		cmocka_unit_test(test_default),
+		cmocka_unit_test(test_where_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* layer: device */
+/* SPDX-License-Identifier: MIT
+ *
+ * The device that is a spec sheet.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "unit/unit.h"
+
+#include "device/device.h"
+
+static const char *const configs[] = {"configs", NULL};
+static const struct device_options options = {.config_folders = configs};
+
+static struct device *open_model(const char *name)
+{
+	struct device *device;
+	struct error err;
+
+	assert_ok(device_open(name, &options, &device, &err));
+	return device;
+}
+
+static device_handle load(struct device *device, int regs, uint32_t smem_bytes, double predicted_us)
+{
+	char entry[] = "k";
+	struct plan_launch launch = {.entry = entry, .grid = {100, 1, 1}, .block = {128, 2, 1},
+		.cluster = {1, 1, 1}, .smem_dynamic_bytes = smem_bytes, .repeat = 1};
+	struct plan plan = {.launches = &launch, .launch_count = 1};
+	struct kernel_resources resources = {.regs_per_thread = regs, .blocks_per_sm = -1};
+	struct device_load_request request = {.problem = 1, .plan = &plan, .resources = &resources,
+		.predicted_time_us = predicted_us};
+	device_handle handle = 0;
+	struct error err;
+
+	assert_ok(device_load(device, &request, &handle, &err));
+	return handle;
+}
+
+static struct device_event take(struct device *device, enum device_event_kind kind,
+	device_handle handle, enum outcome outcome)
+{
+	struct device_event event = {0};
+
+	assert_true(device_poll(device, 0, &event));
+	assert_int_equal(event.kind, kind);
+	assert_int_equal(event.handle, handle);
+	assert_int_equal(event.outcome, outcome);
+	return event;
+}
+
+static void test_open(void **state)
+{
+	struct device *device = open_model("model:h200-sxm");
+	device_handle anchor = 9;
+	struct error err;
+
+	(void)state;
+	assert_string_equal(device_identity(device)->kind, "model");
+	assert_string_equal(device_identity(device)->name, device_spec(device)->title);
+	assert_int_equal(device_identity(device)->driver_cuda_version, 0);
+	assert_true(device_compiles(device));
+	assert_false(device_measures(device));
+	assert_ok(device_anchor(device, &anchor, &err));
+	assert_int_equal(anchor, 0);
+	assert_int_equal(device_poll_fds(device, NULL, 0), 0);
+	device_close(device);
+	device = open_model("model:"); /* the embedded default */
+	assert_int_equal(device_spec(device)->compute_capability, 90);
+	device_close(device);
+	device_close(NULL);
+}
+
+static void test_bad_names(void **state)
+{
+	struct device *device;
+	struct error err;
+
+	(void)state;
+	assert_fails(device_open("model:h200", &options, &device, &err), STATUS_BAD_INPUT, "h200");
+	assert_fails(device_open("modle:h200-sxm", &options, &device, &err), STATUS_BAD_INPUT,
+		"expected a name that begins with one of cuda:, model:");
+	assert_non_null(strstr(err.hint, "did you mean model:h200-sxm?"));
+	assert_fails(device_open("", &options, &device, &err), STATUS_BAD_INPUT, "found");
+	assert_null(device);
+}
+
+static void test_candidate(void **state)
+{
+	struct device *device = open_model("model:h200-sxm");
+	struct device_event event;
+	uint32_t problem = 0;
+	device_handle handle;
+	struct error err;
+
+	(void)state;
+	assert_ok(device_problem(device, "toy", "n=1", NULL, NULL, &problem, &err));
+	assert_int_not_equal(problem, 0);
+	handle = load(device, 64, 50000, 12.5);
+	assert_ok(device_verify(device, handle, &err));
+	assert_ok(device_sample(device,
+		&(struct device_sample_request){.handles = &handle, .handle_count = 1,
+			.rounds_min = 5, .rounds_max = 9}, &err));
+	assert_int_equal(device_pending(device), 3);
+	event = take(device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK);
+	assert_int_equal(event.launch_count, 1);
+	assert_int_equal(event.resources[0].blocks_per_sm, 4); /* 256 threads of 64 registers */
+	assert_int_equal(event.resources[0].max_clusters, -1);
+	device_event_release(&event);
+	event = take(device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK);
+	assert_false(event.verification.done);
+	device_event_release(&event);
+	event = take(device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK);
+	assert_true(event.predicted);
+	assert_int_equal(event.sample_count, 1);
+	assert_true(event.samples_us[0] == 12.5);
+	device_event_release(&event);
+	assert_int_equal(device_pending(device), 0);
+	device_unload(device, handle);
+	device_close(device);
+}
+
+/* What cannot run is said to, at each question. */
+static void test_misfit(void **state)
+{
+	struct device *device = open_model("model:h200-sxm");
+	struct device_event event;
+	device_handle handle = load(device, 255, 300000, 3), endless = load(device, 32, 0, INFINITY);
+	struct error err;
+
+	(void)state;
+	event = take(device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED);
+	assert_non_null(strstr(event.detail, "k: no block fits on an SM (limited by "));
+	device_event_release(&event);
+	event = take(device, DEVICE_EVENT_LOADED, endless, OUTCOME_OK);
+	device_event_release(&event);
+	assert_ok(device_verify(device, handle, &err));
+	assert_ok(device_sample(device,
+		&(struct device_sample_request){
+			.handles = (device_handle[]){handle, endless}, .handle_count = 2}, &err));
+	event = take(device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_LAUNCH_FAILED);
+	device_event_release(&event);
+	event = take(device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_LAUNCH_FAILED);
+	assert_int_equal(event.sample_count, 0);
+	device_event_release(&event);
+	event = take(device, DEVICE_EVENT_SAMPLED, endless, OUTCOME_LAUNCH_FAILED);
+	device_event_release(&event);
+	device_close(device);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_bad_names),
+		cmocka_unit_test(test_candidate),
+		cmocka_unit_test(test_misfit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,356 @@
+/* layer: kernel */
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans: golden ones, their JSON there and back, limits of launches, the driver's rules for tensor
+ * maps, references.
+ */
+#include <math.h>
+
+#include "kernel/reference.h"
+#include "unit/kernel_fixture.h"
+
+#define GOLDEN TEST_DATA "/kernel/golden"
+
+static void expect_plan(
+	const char *problem, const char *configuration, const char *device, const char *golden)
+{
+	struct fixture fixture;
+	struct plan plan;
+	struct error err = {0};
+
+	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, device);
+	assert_ok(candidate_plan(fixture.bound, fixture.slots, &plan, &err));
+	assert_golden(plan_to_json(&plan), golden);
+	plan_release(&plan);
+	fixture_close(&fixture);
+}
+
+static void test_golden(void **state)
+{
+	(void)state;
+	expect_plan("M=128,N=64,dtype=fp16", "", NULL, GOLDEN "/plan_plain.json");
+	/* two launches and a workspace; no map of X, because its rows are not aligned */
+	expect_plan("M=100,N=33,ld=37,H=3,dtype=bf16,out_dtype=fp32",
+		"BM=32,MODE=fancy,STAGES=3,REPEATS=2,ALIGNED=false", NULL,
+		GOLDEN "/plan_fancy.json");
+}
+
+static void expect_round_trip(struct json *tree, const char *file)
+{
+	struct json_at at = json_root(tree, file);
+	struct plan plan;
+	struct error err = {0};
+	struct json *again;
+	char *first, *second;
+
+	assert_ok(plan_from_json(&at, &plan, &err));
+	again = plan_to_json(&plan);
+	first = json_print(tree, false);
+	second = json_print(again, false);
+	assert_string_equal(first, second);
+	free(first);
+	free(second);
+	json_free(again);
+	plan_release(&plan);
+}
+
+static void test_round_trip(void **state)
+{
+	static const char *const files[] = {GOLDEN "/plan_plain.json", GOLDEN "/plan_fancy.json"};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+		struct json *tree;
+		struct json_at at;
+		struct plan plan;
+
+		assert_ok(json_load(files[i], &tree, &err));
+		expect_round_trip(tree, files[i]);
+		at = json_root(tree, files[i]);
+		assert_ok(plan_from_json(&at, &plan, &err));
+		assert_int_equal(plan.tensor_count, 3);
+		assert_int_equal(plan.workspace_bytes, i == 0 ? 4 : 2 * 100 * 33 * 4 + 8);
+		assert_int_equal(plan.tensor_maps[0].rank, i == 0 ? 2 : 0);
+		plan_release(&plan);
+		json_free(tree);
+	}
+}
+
+static void test_broken_json(void **state)
+{
+	static const struct {
+		const char *from, *to, *message;
+	} cases[] = {
+		{"\"role\":\t\"in\"", "\"role\":\t\"inn\"",
+			"$.buffers[0].role: expected a known role"},
+		{"\"dtype\":\t\"fp16\"", "\"dtype\":\t\"fp15\"",
+			"$.buffers[0].dtype: expected an element type"},
+		{"\"bytes\":\t16384", "\"bytes\":\t-1", "$.buffers[0].bytes: expected a number"},
+		{"\"init\":\t\"each\"", "\"init\":\t\"now\"",
+			"$.buffers[3].init: expected a known init"},
+		{"\"tensors\":\t3", "\"tensors\":\t30", "expected a number of tensors"},
+		{"\"buffer\":\t1", "\"buffer\":\t100",
+			"expected tensor maps of buffers that are there"},
+		{"\"tensor_map\":\t1", "\"tensor_map\":\t2", "expected arguments that are there"},
+		{"\"i32\":\t128", "\"i33\":\t128",
+			"$.launches[0].args[6].i33: expected a known member"},
+		{"\"grid\":\t[4, 1, 1]", "\"grid\":\t[4, 1]",
+			"$.launches[0].grid: expected 3 to 3"},
+		{"\"swizzle_bytes\":\t128", "\"swizzle_bytes\":\t100",
+			"swizzle: expected 0, 32, 64"},
+		{"\"launches\"", "\"launch\"", "$.launch: expected a known member"},
+	};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		char *text = file_with(GOLDEN "/plan_plain.json", cases[i].from, cases[i].to);
+		struct json *tree;
+		struct json_at at;
+		struct plan plan;
+
+		assert_ok(json_parse(text, strlen(text), "plan", &tree, &err));
+		at = json_root(tree, "plan");
+		assert_fails(plan_from_json(&at, &plan, &err), STATUS_BAD_INPUT, cases[i].message);
+		assert_null(plan.launches);
+		json_free(tree);
+		free(text);
+	}
+}
+
+/* One place of the family is changed; its plan must be refused with that message. */
+static void expect_refusal(const char *problem, const char *device, const char *from,
+	const char *to, const char *message)
+{
+	char *text = file_with(KERNEL_TEMPLATES "/widget/full.json", from, to);
+	struct fixture fixture;
+	struct family *family;
+	struct bound_family *bound;
+	struct value slots[64] = {{0}};
+	struct json *tree;
+	struct plan plan;
+	struct work work;
+	struct error err = {0};
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool found;
+
+	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, problem, "", device);
+	assert_ok(json_parse(text, strlen(text), "f.json", &tree, &err));
+	assert_ok(family_from_json(tree, "f.json", "full", fixture.operation, &family, &err));
+	assert_ok(
+		family_bind(family, fixture.problems.items[0], fixture.device, NULL, &bound, &err));
+	assert_ok(configuration_default(bound, choices, &found, &err));
+	assert_true(found);
+	assert_ok(space_values(bound->space, choices, slots, &err));
+	assert_fails(candidate_plan(bound, slots, &plan, &err), STATUS_BAD_INPUT, message);
+	assert_null(plan.buffers);
+	if (!strstr(message, "args") && !strstr(message, "tensor map") &&
+		!strstr(message, "bytes:"))
+		assert_fails(candidate_work(bound, slots, &work, &err), STATUS_BAD_INPUT, message);
+	bound_family_free(bound);
+	family_free(family);
+	free(text);
+	fixture_close(&fixture);
+}
+
+static void test_limits(void **state)
+{
+	static const char problem[] = "M=128,N=64,dtype=fp16";
+
+	(void)state;
+	expect_refusal(problem, NULL, "\"grid\": [\"2*ceil_div(M, BM*REPEATS)\"",
+		"\"grid\": [\"2**31\"",
+		"f.json: $.launches[0].grid[0]: expected a number from 1 to 2147483647, found "
+		"2147483648");
+	expect_refusal(problem, NULL, "\"grid\": [\"2*ceil_div(M, BM*REPEATS)\"", "\"grid\": [0",
+		"$.launches[0].grid[0]: expected a number from 1");
+	expect_refusal(problem, NULL, "\"REPEATS\", 1],\n", "65536, 1],\n",
+		"$.launches[0].grid[1]: expected a number from 1 to 65535, found 65536");
+	expect_refusal(problem, NULL, "\"block\": [\"THREADS\", 1, 1]",
+		"\"block\": [\"THREADS\", 1, 65]",
+		"$.launches[0].block[2]: expected a number from 1 to 64");
+	expect_refusal(problem, NULL, "\"block\": [\"THREADS\", 1, 1]",
+		"\"block\": [\"THREADS\", 16, 1]",
+		"$.launches[0].block[0]: expected at most 1024 threads in a block, found 2048");
+	expect_refusal(problem, NULL, "\"cluster\": [2, 1, 1]", "\"cluster\": [3, 1, 1]",
+		"$.launches[0].cluster[0]: expected a grid of whole clusters, found 4 blocks in "
+		"clusters of 3");
+	expect_refusal("M=4096,N=64,dtype=fp16", NULL, "\"cluster\": [2, 1, 1]",
+		"\"cluster\": [32, 1, 1]",
+		"$.launches[0].cluster[0]: expected a number from 1 to 16, found 32");
+	expect_refusal(problem, "a100-sxm4", "\"cluster\": [2, 1, 1]", "\"cluster\": [2, 1, 1]",
+		"$.launches[0].cluster[0]: expected a number from 1 to 1, found 2");
+	expect_refusal(problem, NULL, "\"smem_bytes\": \"SMEM\"", "\"smem_bytes\": \"232449\"",
+		"$.launches[0].smem_bytes: expected a number from 0 to 232448, found 232449");
+	expect_refusal(problem, NULL, "7],", "\"2**31\"],",
+		"$.launches[0].args[10]: expected an int32, found 2147483648 (declare it as i64)");
+	expect_refusal(problem, NULL, "\"4*REPEATS\"", "\"-4*REPEATS\"",
+		"$.workspaces[1].bytes: expected a size of at least 0, found -4");
+	expect_refusal(problem, NULL, "\"swizzle\": 128", "\"swizzle\": 64",
+		"tensor map map_x: box[0]: expected at most the swizzle's 64 bytes, found 128");
+}
+
+/* Sizes whose tensors no machine holds, and pitches that the constraints let pass. */
+static void test_tensor_errors(void **state)
+{
+	const char *configs[] = {NULL};
+	struct name_table names = {0};
+	struct device_spec *device;
+	struct tensor tensor = {0};
+	struct plan_buffer buffer;
+	struct json *tree;
+	struct json_at at, item;
+	struct error err = {0};
+	static const char text[] = "{\"T\": {\"shape\": [\"a\", \"a\", \"a\"], \"ld\": \"b\", "
+				   "\"dtype\": \"fp16\", \"role\": \"in\"}}";
+	struct value values[2];
+
+	(void)state;
+	name_table_add(&names, "a");
+	name_table_add(&names, "b");
+	assert_ok(device_spec_load("", configs, &device, &err));
+	assert_ok(json_parse(text, strlen(text), "t", &tree, &err));
+	at = json_root(tree, "t");
+	item = json_item(&at, 0);
+	assert_ok(tensor_read(&item, &names, &tensor, &err));
+	values[0] = value_int(3);
+	values[1] = value_int(5);
+	assert_ok(tensor_evaluate(&tensor, values, &buffer, &err));
+	assert_int_equal(buffer.rows, 9);
+	assert_int_equal(buffer.columns, 3);
+	assert_int_equal(buffer.ld, 5);
+	assert_int_equal(buffer.bytes, (8 * 5 + 3) * 2); /* it ends with the last element */
+	values[1] = value_int(2);
+	assert_fails(tensor_evaluate(&tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+		"t: $.T.ld: expected a pitch of at least a row of 3 elements, found 2");
+	values[0] = value_int(0);
+	assert_fails(tensor_evaluate(&tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+		"t: $.T.shape[0]: expected a dimension of at least 1, found 0");
+	values[0] = values[1] = value_int((int64_t)1 << 32);
+	assert_fails(tensor_evaluate(&tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+		"tensor T: expected less than 2^63 bytes");
+	values[0] = values[1] = value_int((int64_t)1 << 31);
+	assert_fails(tensor_evaluate(&tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+		"tensor T: expected less than 2^63 bytes");
+	tensor_release(&tensor);
+	name_table_release(&names);
+	json_free(tree);
+	device_spec_free(device);
+}
+
+static const struct plan_tensor_map good_map = {.name = "m",
+	.dtype = DTYPE_BF16,
+	.rank = 3,
+	.dims = {64, 4096, 2},
+	.strides = {8192, 33554432},
+	.box = {64, 128, 1},
+	.swizzle_bytes = 128,
+	.l2_promotion_bytes = 256};
+
+static void expect_map_refused(struct plan_tensor_map map, const char *message)
+{
+	struct error err = {0};
+
+	assert_fails(plan_tensor_map_check(&map, &err), STATUS_BAD_INPUT, message);
+	assert_true(string_starts_with(err.message, "tensor map m: "));
+}
+
+static void test_tensor_map_rules(void **state)
+{
+	struct plan_tensor_map map = good_map;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(plan_tensor_map_check(&map, &err));
+	map.rank = 6;
+	expect_map_refused(map, "expected at most 5 dimensions, found 6");
+	map = good_map, map.dims[1] = 0;
+	expect_map_refused(map, "dims[1]: expected 1 to 2^32, found 0");
+	map.dims[1] = ((uint64_t)1 << 32) + 1;
+	expect_map_refused(map, "dims[1]: expected 1 to 2^32");
+	map.dims[1] = (uint64_t)1 << 32;
+	assert_ok(plan_tensor_map_check(&map, &err));
+	map = good_map, map.box[1] = 257;
+	expect_map_refused(map, "box[1]: expected 1 to 256, found 257");
+	map.box[1] = 0;
+	expect_map_refused(map, "box[1]: expected 1 to 256, found 0");
+	map = good_map, map.box[0] = 60;
+	expect_map_refused(map, "box[0]: expected a multiple of 16 bytes, found 120");
+	map = good_map, map.swizzle_bytes = 64;
+	expect_map_refused(map, "box[0]: expected at most the swizzle's 64 bytes, found 128");
+	map.swizzle_bytes = 0, map.box[0] = 256, map.dims[0] = 256;
+	assert_ok(plan_tensor_map_check(&map, &err));
+	map = good_map, map.swizzle_bytes = 16;
+	expect_map_refused(map, "swizzle: expected 0, 32, 64 or 128, found 16");
+	map = good_map, map.l2_promotion_bytes = 32;
+	expect_map_refused(map, "l2_promotion: expected 0, 64, 128 or 256, found 32");
+	map = good_map, map.strides[0] = 8200;
+	expect_map_refused(
+		map, "strides[0]: expected a multiple of 16 bytes below 2^40, found 8200");
+	map = good_map, map.strides[1] = (uint64_t)1 << 40;
+	expect_map_refused(map, "strides[1]: expected a multiple of 16 bytes below 2^40");
+	map = good_map, map.strides[0] = 112;
+	expect_map_refused(map, "strides[0]: expected at least the 128 bytes of a row, found 112");
+	map = (struct plan_tensor_map){.name = "absent"};
+	assert_ok(plan_tensor_map_check(&map, &err));
+}
+
+static void test_reference(void **state)
+{
+	struct fixture fixture;
+	struct reference_plan plan, again;
+	struct build build;
+	struct json *tree;
+	struct json_at at;
+	struct error err = {0};
+
+	(void)state;
+	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL,
+		"M=100,N=33,ld=37,H=3,dtype=bf16,out_dtype=fp32", "", NULL);
+	assert_ok(problem_reference(&fixture.catalogue, fixture.problems.items[0], fixture.device,
+		&build, &plan, &err));
+	assert_int_equal(build.unit_count, 1);
+	assert_string_equal(build.units[0].name, "widget/reference.cu");
+	assert_string_equal(build.units[0].options[4], "-DDTYPE_bf16=1");
+	assert_string_equal(build.units[0].options[5], "-DH=3");
+	assert_string_equal(build.units[0].options[6], "-DLAYOUT_nk=1");
+	assert_string_equal(build.units[0].options[7], "-DOUT_DTYPE_fp32=1");
+	assert_int_equal(build.units[0].option_count, 8);
+	assert_string_equal(build.units[0].entries[0], "widget_reference");
+	assert_int_equal(strlen(build.kernel_hash), 32);
+	tree = reference_plan_to_json(&plan);
+	at = json_root(tree, "reference");
+	assert_ok(reference_plan_from_json(&at, &again, &err));
+	assert_golden(reference_plan_to_json(&again), GOLDEN "/reference.json");
+	assert_true(fabs(again.tolerance_abs - 1.0 / 1024) < 1e-12);
+	assert_int_equal(again.output, 2);
+	assert_int_equal(again.units_per_block, 32);
+	assert_false(again.unit_is_row);
+	assert_int_equal(again.launch.block[0], 256);
+	assert_int_equal(again.launch.smem_dynamic_bytes, 12);
+	assert_int_equal(again.launch.arguments[5].integer, 33 * 37);
+	reference_plan_release(&again);
+	json_put_int(tree, "output", 3);
+	assert_fails(reference_plan_from_json(&at, &again, &err), STATUS_BAD_INPUT,
+		"reference: $: expected a unit, units per block and an output");
+	json_free(tree);
+	reference_plan_release(&plan);
+	build_release(&build);
+	fixture_close(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_golden),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_broken_json),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_tensor_errors),
+		cmocka_unit_test(test_tensor_map_rules),
+		cmocka_unit_test(test_reference),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* layer: kernel */
+/* SPDX-License-Identifier: MIT
+ *
+ * What operations and families say beside launches: facts, rules, steps, examples.
+ */
+#include "kernel/rule.h"
+#include "unit/kernel_fixture.h"
+
+static const char small[] = "M=128,N=64,dtype=fp16";
+
+static void open_widget(struct fixture *fixture, const char *problem, const char *configuration)
+{
+	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
+}
+
+static void test_facts(void **state)
+{
+	struct fixture fixture;
+	struct fact *facts;
+	struct error err = {0};
+	size_t count;
+
+	(void)state;
+	open_widget(&fixture, small, "BM=32,REPEATS=4");
+	assert_ok(candidate_facts(fixture.bound, fixture.slots, 1000, 3, &facts, &count, &err));
+	assert_int_equal(count, 2);
+	assert_string_equal(facts[0].name, "rows per block");
+	assert_int_equal(facts[0].value.integer, 128);
+	assert_string_equal(facts[1].name, "resident bytes");
+	assert_string_equal(facts[1].unit, "bytes");
+	assert_int_equal(facts[1].value.integer, 3000);
+	free(facts);
+	fixture_close(&fixture);
+	open_widget(&fixture, "M=9,N=64,dtype=fp16", "BM=16");
+	assert_ok(candidate_facts(fixture.bound, fixture.slots, 0, 1, &facts, &count, &err));
+	assert_int_equal(count, 3);
+	assert_string_equal(facts[2].name, "when small");
+	free(facts);
+	fixture_close(&fixture);
+}
+
+static void two_blocks(const struct bound_family *bound, const struct value *slots, void *context,
+	int64_t *smem_bytes, int64_t *blocks_per_sm)
+{
+	(void)bound;
+	(void)slots;
+	*smem_bytes += *(const int64_t *)context;
+	*blocks_per_sm = 2;
+}
+
+static void expect_rule(
+	const struct fixture *fixture, size_t rule, int64_t more_smem_bytes, const char *expected)
+{
+	choice choices[SPACE_PARAMETERS_MAX];
+	struct text text = {0};
+	struct error err = {0};
+	bool found;
+
+	assert_ok(rule_pick(fixture->bound, family_rule(fixture->bound->family, rule), two_blocks,
+		&more_smem_bytes, choices, &found, &err));
+	if (found)
+		configuration_format(fixture->bound, choices, &text);
+	assert_string_equal(text_string(&text), expected);
+	text_release(&text);
+}
+
+static void test_rules(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	open_widget(&fixture, "M=100,N=64,dtype=fp16", "");
+	assert_int_equal(operation_rule_count(fixture.operation), 3);
+	assert_string_equal(operation_rule_name(fixture.operation, 2), "not_ours");
+	assert_int_equal(family_rule_count(fixture.bound->family), 3);
+	/* 128 and 256 are more than M */
+	expect_rule(&fixture, 0, 0, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
+	/* of 50, 52, ... the first that is in the list */
+	expect_rule(&fixture, 1, 0, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
+	/* 256 bytes a row leave 78 of 20000 bytes; 10000 more leave 39, below all that is tried */
+	expect_rule(&fixture, 1, 10000, "");
+	expect_rule(&fixture, 2, 0, "");
+	fixture_close(&fixture);
+}
+
+static void test_steps(void **state)
+{
+	const struct family *pair;
+	struct problem *step;
+	struct fixture fixture;
+	struct error err = {0};
+
+	(void)state;
+	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
+	assert_ok(catalogue_family(&fixture.catalogue, fixture.operation, "pair", &pair, &err));
+	assert_int_equal(family_step_count(pair), 2);
+	assert_ok(family_step_problem(
+		&fixture.catalogue, pair, 0, fixture.problems.items[0], &step, &err));
+	assert_string_equal(step->text, "size=8192,kind=one");
+	assert_string_equal(operation_name(step->operation), "gadget");
+	problem_free(step);
+	assert_ok(family_step_problem(
+		&fixture.catalogue, pair, 1, fixture.problems.items[0], &step, &err));
+	assert_string_equal(step->text, "size=8192,kind=two");
+	problem_free(step);
+	assert_string_equal(family_step_operation(pair, 1), "gadget");
+	assert_string_equal(family_step_tensor(pair, 0, "A"), "X");
+	assert_string_equal(family_step_tensor(pair, 0, "B"), "middle");
+	assert_string_equal(family_step_tensor(pair, 1, "B"), "Y");
+	assert_null(family_step_tensor(pair, 1, "C"));
+	fixture_close(&fixture);
+}
+
+static void test_examples(void **state)
+{
+	static const struct broken {
+		const char *from, *to, *message;
+	} cases[] = {
+		{"\"BM\": 32, \"MODE\": \"fancy\"", "\"BM\": 48, \"MODE\": \"fancy\"",
+			"$.examples.legal[0]: expected a legal configuration (violated: fancy "
+			"needs pairs of warps)"},
+		{"\"BM\": 17", "\"BM\": 16",
+			"$.examples.illegal[1]: expected an illegal configuration"},
+		{"\"BM\": 17", "\"BN\": 16", "$.examples.illegal[1].config.BN: expected a known"},
+		{"{\"problem\": \"M=128,N=64,dtype=fp16\", \"config\": {\"BM\": 17}",
+			"{\"problem\": \"M=128,dtype=fp16\", \"config\": {\"BM\": 17}",
+			"N: expected an integer"},
+	};
+	struct fixture fixture;
+	struct error err = {0};
+
+	(void)state;
+	open_widget(&fixture, small, "");
+	assert_ok(family_examples_check(fixture.bound->family, fixture.device, &err));
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		char *text =
+			file_with(KERNEL_TEMPLATES "/widget/full.json", cases[i].from, cases[i].to);
+		struct family *family;
+		struct json *tree;
+
+		assert_ok(json_parse(text, strlen(text), "f.json", &tree, &err));
+		assert_ok(
+			family_from_json(tree, "f.json", "full", fixture.operation, &family, &err));
+		assert_fails(family_examples_check(family, fixture.device, &err), STATUS_BAD_INPUT,
+			cases[i].message);
+		family_free(family);
+		free(text);
+	}
+	fixture_close(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_examples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
