@@ -52,7 +52,7 @@ all: $(BUILD)/tiletune
 
 define layer_rules
 $(OUT)/lib$(1).a: $(call layer_objects,$(1))
-	@rm -f $$@ && ar rcs $$@ $$^
+	@mkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$^
 .PHONY: lib-$(1)
 lib-$(1): $(call layer_libs,$(1))
 endef
@@ -109,7 +109,7 @@ install: all
 ## dist: a folder that runs on another Linux machine without these packages (TESTS=1 adds GPU tests)
 DIST := $(BUILD)/dist
 .PHONY: dist
-dist: all
+dist: all $(if $(TESTS),gpu-programs $(patsubst %,$(OUT)/tests/%,$(bench_names)))
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/lib
 	install -m 755 $(OUT)/tiletune $(DIST)/tiletune
@@ -117,6 +117,8 @@ dist: all
 		cp -L "$$file" $(DIST)/lib/; done
 	cp -R templates configs README.md LICENSE $(DIST)/
 	$(if $(TESTS),cp -R tests src results Makefile $(DIST)/)
+	$(if $(TESTS),mkdir -p $(DIST)/gpu && install -m 755 $(gpu_programs) $(DIST)/gpu/)
+	$(if $(TESTS),install -m 755 $(patsubst %,$(OUT)/tests/%,$(bench_names)) $(DIST)/gpu/)
 	@echo "$(DIST) runs on its own: $$(du -sh $(DIST) | cut -f1)"
 
 ## clean: remove everything that was built

@@ -74,14 +74,16 @@ test: $(TEST_PREREQUISITES)
 test-full: $(TEST_PREREQUISITES)
 	@sh tests/run.sh $(OUT) $(BUILD) full
 
+include tests/gpu/gpu.mk
+
 ## test-gpu: on a machine with a GPU (gcc and a driver are enough): kernels, faults, timing
 .PHONY: test-gpu
-test-gpu:
+test-gpu: $(BUILD)/tiletune gpu-programs
 	@sh tests/gpu/run.sh $(BUILD)
 
 ## bench: what we promise of speed, as ratios; on a GPU also the kernels against cuBLASLt and others
 .PHONY: bench
-bench: $(BUILD)/tiletune $(patsubst %,$(OUT)/tests/%,$(bench_names))
+bench: $(BUILD)/tiletune $(patsubst %,$(OUT)/tests/%,$(bench_names)) gpu-programs
 	@sh tests/bench/run.sh $(OUT) $(BUILD) $(bench_names)
 
 ## lint: layers, formatting, file sizes, headers on their own, shell scripts

@@ -149,7 +149,7 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 	struct candidates_options options = chosen_pool(tuning, false);
 	enum status status = STATUS_OK;
 
-	options.known_by = tuning->bench.device;
+	options.device = tuning->bench.device;
 	for (size_t i = 0; i < tuning->problems.count && status == STATUS_OK; i++) {
 		struct candidates pool;
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "kernel/composite.h"
 #include "tune/entry.h"
 
 static const double draw_every_seconds = 0.1;
@@ -106,6 +107,48 @@ static void show_row(FILE *out, const char *label, const struct evaluated *evalu
 		evaluation->family, evaluation->configuration);
 }
 
+/* What the steps of a composite family are served by. */
+static void show_steps(FILE *out, const struct candidates *pool, size_t candidate)
+{
+	const struct composite *composite = candidates_family_of(pool, candidate)->bound->composite;
+
+	for (size_t i = 0; composite && i < composite->step_count; i++) {
+		const struct composite_step *step = &composite->steps[i];
+		struct text configuration = {0};
+
+		configuration_format(step->bound, step->configuration, &configuration);
+		fprintf(out, "             step %zu: %s {%s}\n", i + 1,
+			family_name(step->bound->family), text_string(&configuration));
+		text_release(&configuration);
+	}
+}
+
+/* The best of each family beside the winner: by how much it won. */
+static void show_families(FILE *out, const struct problem_result *result)
+{
+	const struct evaluated *winner = &result->evaluated->items[result->winner];
+	size_t won = result->pool->family_of[winner->candidate];
+
+	for (size_t f = 0; f < result->pool->family_count; f++) {
+		const struct evaluated *best = NULL;
+
+		for (size_t i = 0; i < result->evaluated->count; i++) {
+			const struct evaluated *item = &result->evaluated->items[i];
+
+			if (result->pool->family_of[item->candidate] == f &&
+				item->evaluation.outcome == OUTCOME_OK &&
+				item->final == winner->final &&
+				(!best || item->evaluation.time.median <
+						  best->evaluation.time.median))
+				best = item;
+		}
+		if (best && f != won)
+			fprintf(out, "  best of %-22s %10.2f us, %.2f times the winner's time\n",
+				best->evaluation.family, best->evaluation.time.median,
+				best->evaluation.time.median / winner->evaluation.time.median);
+	}
+}
+
 /* The next best that is no tie, or the best tie. */
 static const struct evaluated *runner_up(const struct problem_result *result)
 {
@@ -190,11 +233,13 @@ static void end(void *context, const struct problem_result *result)
 	problem_flop(result->pool->problem, &flop, NULL);
 	fprintf(show->talk, "%s\n", winner->evaluation.predicted ? "predicted, not measured:" : "");
 	show_row(show->talk, "winner", winner, flop);
+	show_steps(show->talk, result->pool, winner->candidate);
 	show_why(show->talk, &winner->evaluation.score, "             ");
 	if (second) {
 		show_row(show->talk, "runner-up", second, flop);
 		show_difference(show->talk, winner, second);
 	}
+	show_families(show->talk, result);
 	show_ties(show->talk, result);
 	if (!winner->evaluation.predicted)
 		show_model(show->talk, result);

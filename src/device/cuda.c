@@ -153,8 +153,7 @@ static enum status anchor_measure(struct device *device, struct error *err)
 	return status;
 }
 
-static enum status cuda_helpers(
-	struct device *device, const struct text *cubin, struct error *err)
+static enum status cuda_helpers(struct device *device, const struct text *cubin, struct error *err)
 {
 	struct cuda_device *cuda = device->state;
 	enum status status;
@@ -181,8 +180,8 @@ static enum status cuda_problem(struct device *device, const char *operation,
 	added = &cuda->problems[cuda->problem_count++];
 	*added = (struct cuda_problem){0};
 	title = string_format("%s %s", operation, problem_text);
-	measure_problem_pack((uint32_t)cuda->problem_count, title, reference, reference_cubin,
-		&added->payload);
+	measure_problem_pack(
+		(uint32_t)cuda->problem_count, title, reference, reference_cubin, &added->payload);
 	free(title);
 	*problem = (uint32_t)cuda->problem_count;
 	return STATUS_OK;

@@ -11,9 +11,9 @@
 #include "measure/protocol.h"
 
 enum {
-	CUDA_QUEUE_DEPTH = 16,   /* requests that the worker has at once */
-	CUDA_ATTEMPTS_MAX = 2,   /* of a request whose worker died without a culprit */
-	CUDA_RESTARTS_MAX = 3,   /* tries to get a worker up again */
+	CUDA_QUEUE_DEPTH = 16, /* requests that the worker has at once */
+	CUDA_ATTEMPTS_MAX = 2, /* of a request whose worker died without a culprit */
+	CUDA_RESTARTS_MAX = 3, /* tries to get a worker up again */
 };
 
 struct cuda_problem {
@@ -41,7 +41,7 @@ struct cuda_request {
 };
 
 struct cuda_device {
-	struct device *device; /* ours */
+	struct device *device;        /* ours */
 	char *worker_path, *selector; /* what HELLO asks for */
 	struct measure_open open;
 	struct text helpers; /* empty: not given yet */
@@ -68,9 +68,8 @@ struct cuda_device {
 
 /* ---- cuda_worker.c ---- */
 /* Starts a worker that holds nothing yet and asks it for its GPU. */
-enum status cuda_worker_hello(
-	struct cuda_device *cuda, struct measure_gpu *gpu, struct error *err);
-enum status cuda_worker_open(struct cuda_device *cuda, struct error *err); /* does not wait */
+enum status cuda_worker_hello(struct cuda_device *cuda, struct measure_gpu *gpu, struct error *err);
+enum status cuda_worker_open(struct cuda_device *cuda, struct error *err);    /* does not wait */
 enum status cuda_worker_helpers(struct cuda_device *cuda, struct error *err); /* waits */
 /* After a death: a fresh worker with context and helpers; tries several times. */
 enum status cuda_worker_restart(struct cuda_device *cuda, struct error *err);

@@ -242,8 +242,7 @@ static bool has_dead_handle(const struct cuda_device *cuda, const struct cuda_re
 
 static void unload(struct cuda_device *cuda, size_t at)
 {
-	struct cuda_handle *handle =
-		cuda_handle_find(cuda, cuda->requests[at].sample.handles[0]);
+	struct cuda_handle *handle = cuda_handle_find(cuda, cuda->requests[at].sample.handles[0]);
 
 	if (handle->generation == cuda->generation && handle->dead == OUTCOME_OK)
 		request_send(cuda, &cuda->requests[at]);
@@ -272,8 +271,9 @@ void cuda_pump(struct cuda_device *cuda)
 		/* A write must not wait for a worker that is busy: it may hang, and then nobody
 		 * would see to it. With nothing to answer it reads at once. */
 		if (at > 0 && request->kind == REQUEST_LOAD &&
-			cuda->unanswered_bytes + load_bytes(cuda,
-				cuda_handle_find(cuda, request->sample.handles[0])) >
+			cuda->unanswered_bytes +
+					load_bytes(cuda, cuda_handle_find(cuda,
+								 request->sample.handles[0])) >
 				cuda->pipe_bytes)
 			return;
 		if (at == 0) {
@@ -339,8 +339,8 @@ static void bury(struct cuda_device *cuda, enum outcome outcome, const char *det
 static void worker_died(struct cuda_device *cuda)
 {
 	char *how = cuda_worker_end(&cuda->worker);
-	char *detail = string_format("the measuring worker %s%s",
-		string_starts_with(how, "killed") ? "was " : "", how);
+	char *detail = string_format(
+		"the measuring worker %s%s", string_starts_with(how, "killed") ? "was " : "", how);
 
 	bury(cuda, OUTCOME_CRASHED, detail);
 	free(detail);
@@ -386,7 +386,7 @@ static bool reply_fits(const struct cuda_device *cuda, uint32_t kind, device_han
 	const struct cuda_request *request = cuda->request_count ? &cuda->requests[0] : NULL;
 
 	return request && request->sent && request_has(request, handle) &&
-	       kind == (request->kind == REQUEST_LOAD     ? REPLY_LOADED
+	       kind == (request->kind == REQUEST_LOAD            ? REPLY_LOADED
 			       : request->kind == REQUEST_VERIFY ? REPLY_VERIFIED
 								 : REPLY_SAMPLED);
 }
@@ -397,8 +397,7 @@ static void receive(struct cuda_device *cuda, const struct message *message)
 	struct measure_result result = {0};
 
 	cuda->watch_since_s = clock_seconds();
-	if (message->kind == REPLY_PROGRESS &&
-		message->payload.length == sizeof(cuda->progress)) {
+	if (message->kind == REPLY_PROGRESS && message->payload.length == sizeof(cuda->progress)) {
 		memcpy(&cuda->progress, message->payload.data, sizeof(cuda->progress));
 		return;
 	}

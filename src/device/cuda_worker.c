@@ -72,8 +72,8 @@ enum status cuda_worker_reply(struct child *worker, enum measure_reply kind, dou
 
 	for (;;) {
 		double left = deadline - clock_seconds();
-		enum message_result result = message_receive(worker->from_fd, &worker->pending,
-			left > 0 ? left : 0, &message);
+		enum message_result result = message_receive(
+			worker->from_fd, &worker->pending, left > 0 ? left : 0, &message);
 		enum status status;
 
 		if (result == MESSAGE_NONE)
@@ -116,8 +116,7 @@ static size_t pipe_room(int fd)
 	return size > 0 ? (size_t)size / 2 : PIPE_BUF;
 }
 
-enum status cuda_worker_hello(
-	struct cuda_device *cuda, struct measure_gpu *gpu, struct error *err)
+enum status cuda_worker_hello(struct cuda_device *cuda, struct measure_gpu *gpu, struct error *err)
 {
 	struct text payload = {0};
 	struct packet packet = {0};
@@ -133,6 +132,8 @@ enum status cuda_worker_hello(
 		goto cleanup;
 	cuda->generation++;
 	cuda->pipe_bytes = pipe_room(cuda->worker.to_fd);
+	/* The worker must not wait for us to read its progress while we are busy elsewhere. */
+	pipe_room(cuda->worker.from_fd);
 	cuda->unanswered_bytes = 0;
 	cuda->progress = (struct measure_progress){0};
 	if (!cuda_worker_send(&cuda->worker, REQUEST_HELLO, &payload))
@@ -162,8 +163,7 @@ enum status cuda_worker_open(struct cuda_device *cuda, struct error *err)
 	measure_open_pack(&cuda->open, &payload);
 	sent = cuda_worker_send(&cuda->worker, REQUEST_OPEN, &payload);
 	text_release(&payload);
-	return sent ? STATUS_OK
-		    : error_set(err, STATUS_NO_DEVICE, "measuring worker: it ended");
+	return sent ? STATUS_OK : error_set(err, STATUS_NO_DEVICE, "measuring worker: it ended");
 }
 
 enum status cuda_worker_helpers(struct cuda_device *cuda, struct error *err)

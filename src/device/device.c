@@ -44,7 +44,8 @@ static enum status kind_unknown(const char *name, struct error *err)
 	}
 	nearest = name_nearest(prefix, names);
 	status = error_set(err, STATUS_BAD_INPUT,
-		"device: expected a name that begins with one of %s, found %s", expected.data, name);
+		"device: expected a name that begins with one of %s, found %s", expected.data,
+		name);
 	if (nearest)
 		error_hint(err, "did you mean %s:%s?", nearest,
 			name[strcspn(name, ":")] ? strchr(name, ':') + 1 : "");
@@ -107,16 +108,13 @@ bool device_measures(const struct device *device)
 	return device->kind->measures;
 }
 
-bool device_knows_all(const struct device *device)
+bool device_recorded(const struct device *device, const char *operation, const char *problem,
+	device_recorded_visit *visit, void *context)
 {
-	return !device->kind->knows;
-}
-
-bool device_knows(const struct device *device, const char *operation, const char *problem,
-	const char *family, const char *configuration)
-{
-	return !device->kind->knows ||
-	       device->kind->knows(device, operation, problem, family, configuration);
+	if (!device->kind->recorded)
+		return false;
+	device->kind->recorded(device, operation, problem, visit, context);
+	return true;
 }
 
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err)

@@ -104,15 +104,16 @@ const struct device_identity *device_identity(const struct device *device);
 bool device_compiles(const struct device *device); /* false: replay needs no cubins */
 bool device_measures(const struct device *device); /* false: times are predicted */
 
-/* Whether the device can answer for this candidate (texts are canonical): a GPU and a model for all
- * of them, replay for what was recorded. The search is restricted to what the device knows. */
-bool device_knows_all(const struct device *device);
-bool device_knows(const struct device *device, const char *operation, const char *problem,
-	const char *family, const char *configuration);
+/* What a device that is a recording can answer for: calls visit for every candidate recorded of
+ * this problem (texts are canonical and borrowed for the call). False, without a call, on a device
+ * on which everything can be tried. */
+typedef void device_recorded_visit(void *context, const char *family, const char *configuration);
+bool device_recorded(const struct device *device, const char *operation, const char *problem,
+	device_recorded_visit *visit, void *context);
 
-/* Gives the helper kernels where device_options could not: their architecture is known only once the
- * device is open. Measures the anchor. On a device that measures it is needed before anything is
- * verified or sampled; elsewhere it does nothing. */
+/* Gives the helper kernels where device_options could not: their architecture is known only once
+ * the device is open. Measures the anchor. On a device that measures it is needed before anything
+ * is verified or sampled; elsewhere it does nothing. */
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err);
 /* A handle of the anchor kernel, to be sampled beside others (no load event comes for it); 0 on a
  * device that does not measure. */

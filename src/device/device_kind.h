@@ -10,9 +10,9 @@
 
 struct device {
 	const struct device_kind *kind;
-	struct device_spec *spec;         /* owned; set by open */
-	struct device_identity identity;  /* filled by open */
-	void *state;                      /* the kind's own */
+	struct device_spec *spec;        /* owned; set by open */
+	struct device_identity identity; /* filled by open */
+	void *state;                     /* the kind's own */
 };
 
 struct device_kind {
@@ -25,8 +25,7 @@ struct device_kind {
 	void (*close)(struct device *device); /* state may be NULL */
 	/* As the functions of device.h of the same name. helpers and anchor may be NULL: nothing to
 	 * do, no anchor. */
-	enum status (*helpers)(
-		struct device *device, const struct text *cubin, struct error *err);
+	enum status (*helpers)(struct device *device, const struct text *cubin, struct error *err);
 	enum status (*anchor)(struct device *device, device_handle *handle, struct error *err);
 	enum status (*problem)(struct device *device, const char *operation,
 		const char *problem_text, const struct reference_plan *reference,
@@ -40,9 +39,9 @@ struct device_kind {
 	size_t (*pending)(const struct device *device);
 	bool (*poll)(struct device *device, double timeout_s, struct device_event *event);
 	size_t (*poll_fds)(const struct device *device, struct pollfd *fds, size_t max);
-	/* NULL: every candidate */
-	bool (*knows)(const struct device *device, const char *operation, const char *problem,
-		const char *family, const char *configuration);
+	/* NULL: every candidate is possible */
+	void (*recorded)(const struct device *device, const char *operation, const char *problem,
+		device_recorded_visit *visit, void *context);
 };
 
 /* ---- events that wait to be polled ---- */

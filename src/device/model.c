@@ -97,8 +97,8 @@ static enum status model_load(struct device *device, const struct device_load_re
 	*handle = (device_handle)model->count;
 	event.handle = *handle;
 	event.launch_count = plan->launch_count;
-	event.resources = memory_copy(candidate->resources,
-		(plan->launch_count + 1) * sizeof(*candidate->resources));
+	event.resources = memory_copy(
+		candidate->resources, (plan->launch_count + 1) * sizeof(*candidate->resources));
 	event_queue_push(&model->events, event);
 	return STATUS_OK;
 }
@@ -133,8 +133,7 @@ static enum status model_sample(
 
 	(void)err;
 	for (size_t i = 0; i < request->handle_count; i++) {
-		const struct model_candidate *candidate =
-			candidate_of(device, request->handles[i]);
+		const struct model_candidate *candidate = candidate_of(device, request->handles[i]);
 		struct device_event event = {
 			.kind = DEVICE_EVENT_SAMPLED,
 			.handle = request->handles[i],

@@ -300,19 +300,26 @@ static bool replay_poll(struct device *device, double timeout_s, struct device_e
 	return event_queue_pop(&replay->events, event);
 }
 
-static bool replay_knows(const struct device *device, const char *operation, const char *problem,
-	const char *family, const char *configuration)
+static void replay_recorded(const struct device *device, const char *operation, const char *problem,
+	device_recorded_visit *visit, void *context)
 {
 	const struct replay *replay = device->state;
 
-	return replay_record_find(&replay->record, operation, problem, family, configuration);
+	for (size_t i = 0; i < replay->record.count; i++) {
+		const struct replay_candidate *candidate = &replay->record.candidates[i];
+
+		if (strcmp(candidate->operation, operation) == 0 &&
+			strcmp(candidate->problem, problem) == 0)
+			visit(context, first_look_of(candidate)->family,
+				first_look_of(candidate)->configuration);
+	}
 }
 
 #define REPLAY_CALLS                                                                               \
 	.name = "replay", .compiles = false, .open = replay_open, .close = replay_close,           \
 	.problem = replay_problem, .load = replay_load, .verify = replay_verify,                   \
 	.sample = replay_sample, .unload = replay_unload, .pending = replay_pending,               \
-	.poll = replay_poll, .knows = replay_knows,                                                \
+	.poll = replay_poll, .recorded = replay_recorded,                                          \
 	.summary = "a recorded journal: nothing is compiled or run"
 
 const struct device_kind device_kind_replay = {REPLAY_CALLS, .measures = true};

@@ -179,6 +179,6 @@ const struct replay_candidate *replay_record_find(const struct replay_record *re
 	const struct replay_candidate wanted = {
 		.operation = operation, .problem = problem, .first_look = &key};
 
-	return bsearch(&wanted, record->candidates, record->count, sizeof(wanted),
-		compare_candidates);
+	return bsearch(
+		&wanted, record->candidates, record->count, sizeof(wanted), compare_candidates);
 }

@@ -9,20 +9,21 @@
 #include "results/journal.h"
 
 struct replay_candidate {
-	const char *operation, *problem; /* borrowed from the journal, as are the evaluations */
+	const char *operation, *problem;     /* borrowed from the journal, as are the evaluations */
 	const struct evaluation *first_look; /* NULL: only its final is recorded */
 	const struct evaluation *final;      /* interleaved with other finalists; NULL: none */
 };
 
 struct replay_record {
 	struct journal_record journal;
-	const struct journal_run *run;      /* the last: whose device it is */
+	const struct journal_run *run;       /* the last: whose device it is */
 	struct replay_candidate *candidates; /* sorted */
 	size_t count;
 	bool measured; /* times are a clock's, not a model's */
 };
 
-/* Errors: as journal_read(); a journal without a run, or whose last run does not tell its device. */
+/* Errors: as journal_read(); a journal without a run, or whose last run does not tell its device.
+ */
 enum status replay_record_open(const char *path, struct replay_record *record, struct error *err);
 void replay_record_release(struct replay_record *record);
 /* NULL: not recorded. family: "gemm/mma"; problem, configuration: canonical text. */

@@ -31,7 +31,8 @@ static enum status library_find(struct cuda_api *cuda, struct error *err)
 		const char *path = getenv("LD_LIBRARY_PATH");
 
 		error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver: expected %s on the loader's path (LD_LIBRARY_PATH=%s), found "
+			"NVIDIA driver: expected %s on the loader's path (LD_LIBRARY_PATH=%s), "
+			"found "
 			"none: %s",
 			name, path ? path : "", reason.message);
 		return error_hint(err, "install the NVIDIA driver, or use --device model:NAME");
@@ -60,8 +61,9 @@ static enum status calls_resolve(struct cuda_api *cuda, struct error *err)
 	if (!resolve || !driver_version || cuda->driver_version < driver_version_min)
 		return error_set(err, STATUS_NO_DEVICE,
 			"NVIDIA driver %s: expected CUDA %d.%d or newer, found %d.%d%s",
-			cuda->library.path, driver_version_min / 1000, driver_version_min % 1000 / 10,
-			cuda->driver_version / 1000, cuda->driver_version % 1000 / 10,
+			cuda->library.path, driver_version_min / 1000,
+			driver_version_min % 1000 / 10, cuda->driver_version / 1000,
+			cuda->driver_version % 1000 / 10,
 			resolve ? "" : " (no cuGetProcAddress_v2)");
 	wanted = cuda->driver_version < CUDA_VERSION ? cuda->driver_version : CUDA_VERSION;
 	for (size_t i = 0; i < ARRAY_COUNT(calls); i++) {
@@ -99,7 +101,8 @@ enum status cuda_api_open(struct cuda_api *cuda, struct error *err)
 	result = cuda->cuInit(0);
 	if (result == CUDA_ERROR_STUB_LIBRARY)
 		status = error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver: expected a driver, found the toolkit's stub %s (cuInit: 34)",
+			"NVIDIA driver: expected a driver, found the toolkit's stub %s (cuInit: "
+			"34)",
 			cuda->library.path);
 	else if (result == CUDA_ERROR_NO_DEVICE)
 		status = error_set(err, STATUS_NO_DEVICE,

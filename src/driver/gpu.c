@@ -49,7 +49,8 @@ enum status gpu_find(
 {
 	struct text seen = {0};
 	int count = 0, matches = 0;
-	enum status status = cuda_check(cuda, cuda->cuDeviceGetCount(&count), "cuDeviceGetCount", err);
+	enum status status =
+		cuda_check(cuda, cuda->cuDeviceGetCount(&count), "cuDeviceGetCount", err);
 
 	if (status != STATUS_OK)
 		return status;
@@ -71,14 +72,15 @@ enum status gpu_find(
 	}
 	if (status == STATUS_OK && matches != 1)
 		status = error_set(err, STATUS_NO_DEVICE,
-			"GPU: expected one GPU with the number or UUID %s, found %s among: %s", name,
-			matches ? "several" : "none", count ? text_string(&seen) : "no GPU at all");
+			"GPU: expected one GPU with the number or UUID %s, found %s among: %s",
+			name, matches ? "several" : "none",
+			count ? text_string(&seen) : "no GPU at all");
 	text_release(&seen);
 	return status;
 }
 
-enum status gpu_facts(const struct cuda_api *cuda, CUdevice device, struct device_facts *facts,
-	struct error *err)
+enum status gpu_facts(
+	const struct cuda_api *cuda, CUdevice device, struct device_facts *facts, struct error *err)
 {
 	int major = 0, minor = 0, clock_khz = 0, memory_khz = 0, bus_bits = 0;
 	int l2 = 0, reserved = 0, block_smem = 0, sm_smem = 0;
@@ -96,7 +98,8 @@ enum status gpu_facts(const struct cuda_api *cuda, CUdevice device, struct devic
 		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, NULL, &facts->max_threads_per_block},
 		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, NULL,
 			&facts->max_threads_per_sm},
-		{CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, NULL, &facts->max_blocks_per_sm},
+		{CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, NULL,
+			&facts->max_blocks_per_sm},
 		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, NULL, &facts->regs_per_block},
 		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, NULL, &facts->regs_per_sm},
 		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &block_smem, NULL},

@@ -13,8 +13,8 @@ enum {
 };
 
 /* "GPU-8f6a..." */
-enum status gpu_uuid(const struct cuda_api *cuda, CUdevice device, char uuid[GPU_UUID_SIZE],
-	struct error *err);
+enum status gpu_uuid(
+	const struct cuda_api *cuda, CUdevice device, char uuid[GPU_UUID_SIZE], struct error *err);
 /* name: an ordinal ("0") or a UUID ("GPU-8f6a...", or a unique beginning of one). STATUS_NO_DEVICE
  * if there is none: the message lists what there is. */
 enum status gpu_find(

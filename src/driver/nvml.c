@@ -37,7 +37,10 @@ struct nvml {
 	nvml_device device; /* NULL: none selected */
 };
 
-#define ENTRY(symbol, member, required) {symbol, offsetof(struct nvml_calls, member), required}
+#define ENTRY(symbol, member, required)                                                            \
+	{                                                                                          \
+		symbol, offsetof(struct nvml_calls, member), required                              \
+	}
 static const struct library_entry entries[] = {
 	ENTRY("nvmlInit_v2", init, 1),
 	ENTRY("nvmlShutdown", shutdown, 1),
@@ -79,8 +82,7 @@ void nvml_close(struct nvml *nvml)
 void nvml_driver_version(const struct nvml *nvml, char *version, unsigned size)
 {
 	version[0] = '\0';
-	if (nvml && nvml->calls.driver_version &&
-		nvml->calls.driver_version(version, size) != 0)
+	if (nvml && nvml->calls.driver_version && nvml->calls.driver_version(version, size) != 0)
 		version[0] = '\0';
 }
 

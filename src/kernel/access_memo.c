@@ -33,9 +33,9 @@ struct memo_entry *access_memo_find(struct access_memo *memo, const struct value
 	for (size_t i = 0; i < memo->slot_count; i++) {
 		const struct value *value = &values[memo->slots[i]];
 
-		if (value->type != VALUE_INT)
+		if (value->type != VALUE_INT && value->type != VALUE_BOOL)
 			return NULL;
-		key[i] = value->integer;
+		key[i] = value->type == VALUE_INT ? value->integer : value->boolean;
 		mixed = (mixed ^ (uint64_t)key[i]) * 0x9e3779b97f4a7c15u;
 		mixed ^= mixed >> 29;
 	}

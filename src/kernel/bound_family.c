@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "kernel/bound_model.h"
 #include "kernel/candidate.h"
+#include "kernel/composite.h"
 #include "kernel/family.h"
 
 /* Values of the fixed slots: keys, device names, extras (0: only contexts that set them read them).
@@ -95,8 +96,6 @@ enum status family_bind(const struct family *family, const struct problem *probl
 	struct value *fixed = fixed_values(family, problem, device);
 	enum status status;
 
-	if (family_is_composite(family))
-		BUG("%s has steps and no space of its own", family->name);
 	*made = (struct bound_family){
 		.family = family, .problem = problem, .device = device, .space = space_new()};
 	status = build_space(family, where, made->space, err);
@@ -117,6 +116,7 @@ void bound_family_free(struct bound_family *bound)
 {
 	if (!bound)
 		return;
+	composite_free(bound->composite);
 	bound_model_free(bound->model);
 	space_free(bound->space);
 	free(bound);

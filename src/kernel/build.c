@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "kernel/build_make.h"
 #include "kernel/candidate.h"
+#include "kernel/composite.h"
 #include "kernel/family.h"
 
 /* What every unit is compiled with; the architecture is added by who knows it. */
@@ -113,8 +114,13 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 	const struct family *family = bound->family;
 	int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
 	struct define_list defines = {0};
-	enum status status = family_defines(family, slots, &defines, err);
+	enum status status;
 
+	if (family->step_count) {
+		free(units);
+		return composite_build(bound, build, err);
+	}
+	status = family_defines(family, slots, &defines, err);
 	*build = (struct build){
 		.units = memory_zeroed(family->source_count + 1, sizeof(*build->units))};
 	if (status == STATUS_OK)

@@ -3,7 +3,8 @@
  * A family bound to a problem on a device: its space, and for each configuration what to compile
  * (build), how to run it (plan) and what it does (work).
  *
- * For plain families. A composite family (`steps`) has steps instead: family_step_*() below.
+ * A composite family (`steps`) has one configuration, the empty one; what it builds and launches
+ * follows from what its steps are served by (kernel/composite.h).
  */
 #ifndef KERNEL_CANDIDATE_H
 #define KERNEL_CANDIDATE_H
@@ -16,12 +17,15 @@
 #include "space/space.h"
 #include "spec/device_spec.h"
 
+struct composite; /* kernel/composite.h */
+
 struct bound_family {
 	const struct family *family;
 	const struct problem *problem;
 	const struct device_spec *device;
-	struct space *space; /* owned, bound to the problem and the device */
-	struct bound_model *model; /* owned; kernel/bound_model.h */
+	struct space *space;         /* owned, bound to the problem and the device */
+	struct bound_model *model;   /* owned; kernel/bound_model.h */
+	struct composite *composite; /* owned; of a composite family: composite_open() */
 };
 
 /* Whether the family's `requires` hold; if not, why (the first false expression) in why_not

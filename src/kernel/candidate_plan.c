@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "kernel/build_make.h"
 #include "kernel/candidate.h"
+#include "kernel/composite.h"
 #include "kernel/family.h"
 #include "kernel/evaluate.h"
 
@@ -143,7 +144,8 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 	if (status == STATUS_OK)
 		status = plan_tensor_maps(family, slots, plan, err);
 	if (status == STATUS_OK)
-		status = plan_launches(bound, slots, units, plan, err);
+		status = family->step_count ? composite_plan(bound, plan, err)
+					    : plan_launches(bound, slots, units, plan, err);
 	if (status != STATUS_OK)
 		plan_release(plan);
 	free(units);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "kernel/bound_model.h"
 #include "kernel/candidate.h"
+#include "kernel/composite.h"
 #include "kernel/family.h"
 
 enum {
@@ -76,6 +77,8 @@ enum status candidate_work(const struct bound_family *bound, const struct value 
 			status = launch_work(
 				bound, i, values, &work->launches[work->launch_count++], err);
 	}
+	if (status == STATUS_OK && bound->composite)
+		status = composite_work(bound, work, err);
 	if (status != STATUS_OK)
 		work_release(work);
 	free(values);

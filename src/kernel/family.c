@@ -66,16 +66,17 @@ static enum status read_prune(const struct json_at *root, struct family *family,
 static enum status read_composite(
 	const struct json_at *root, struct family *family, struct error *err)
 {
-	static const char *const others[] = {"source", "parameters", "defaults", "constants",
-		"constraints", "prune", "tensor_maps", "launches"};
+	static const char *const others[] = {"source", "parameters", "defaults", "constraints",
+		"prune", "tensor_maps", "launches"};
 	struct json_at at;
 
 	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
 		if (json_find(root, others[i], &at))
 			return json_error(&at, err, "no \"%s\" in a family of steps", others[i]);
-	if (family_buffers_read(root, family, err) != STATUS_OK)
+	if (family_buffers_read(root, family, err) != STATUS_OK ||
+		family_steps_read(root, family, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	return family_steps_read(root, family, err);
+	return family_facts_read(family, err);
 }
 
 static enum status read_root(

@@ -108,7 +108,6 @@ static enum status read_access(const struct json_at *at, const struct name_table
 			STATUS_OK ||
 		expression_json_member(at, "bytes", names, &access->bytes, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	access->lanes = lane_addresses_new(access->address);
 	return expression_json_member_if(at, "when", names, &access->when, err);
 }
 
@@ -234,7 +233,6 @@ void model_release(struct model *model)
 	release_amounts(&model->epilogue);
 	for (size_t i = 0; i < model->access_count; i++) {
 		expression_free(model->accesses[i].width_bytes);
-		lane_addresses_free(model->accesses[i].lanes);
 		expression_free(model->accesses[i].address);
 		expression_free(model->accesses[i].bytes);
 		expression_free(model->accesses[i].when);

@@ -6,14 +6,12 @@
 #define KERNEL_MODEL_H
 
 #include "kernel/tensor.h"
-#include "kernel/lane_addresses.h"
 #include "kernel/work.h"
 
 struct model_access {
 	const char *name;
 	enum pipe pipe;
 	struct expression *width_bytes, *address, *bytes, *when; /* address reads `lane` */
-	struct lane_addresses *lanes;
 };
 
 struct model_tile {

@@ -33,9 +33,9 @@ struct work_smem_access {
 /* A tile of a tensor in global memory, for lines and sectors per row. */
 struct work_tile {
 	char tensor[PLAN_NAME_SIZE];
-	uint32_t rows, row_bytes; /* of the tile */
-	uint32_t row_offset_bytes; /* by which its rows begin off a row of the tensor; 0 if not said */
-	uint64_t pitch_bytes;     /* of the tensor */
+	uint32_t rows, row_bytes;  /* of the tile */
+	uint32_t row_offset_bytes; /* of its rows in the tensor's; 0 if not said */
+	uint64_t pitch_bytes;      /* of the tensor */
 };
 
 struct launch_work {

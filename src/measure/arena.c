@@ -28,7 +28,8 @@ bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count
 	uint64_t once = arena_size(sizes, count) - ARENA_GUARD_BYTES;
 	CUdeviceptr at;
 
-	*arena = (struct arena){.bytes = once * repeat + ARENA_GUARD_BYTES, .count = count * repeat};
+	*arena =
+		(struct arena){.bytes = once * repeat + ARENA_GUARD_BYTES, .count = count * repeat};
 	if (!gpu_allocate(gpu, arena->bytes, &arena->base, failure))
 		return false;
 	arena->buffers = memory_zeroed(arena->count + 1, sizeof(*arena->buffers));
@@ -72,7 +73,8 @@ static struct zone zone_at(const struct arena *arena, size_t index)
 	zone.data = start;
 	zone.bytes = end - start;
 	shift = (unsigned)((start - arena->base) & 3) * 8;
-	zone.pattern = shift ? guard_pattern >> shift | guard_pattern << (32 - shift) : guard_pattern;
+	zone.pattern =
+		shift ? guard_pattern >> shift | guard_pattern << (32 - shift) : guard_pattern;
 	return zone;
 }
 

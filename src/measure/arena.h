@@ -16,7 +16,7 @@ enum {
 struct arena {
 	CUdeviceptr base;
 	uint64_t bytes;
-	CUdeviceptr *buffers;   /* 0 where a buffer has 0 bytes */
+	CUdeviceptr *buffers; /* 0 where a buffer has 0 bytes */
 	uint64_t *buffer_bytes;
 	size_t count;
 };

@@ -161,7 +161,8 @@ static bool clusters_inspect(struct gpu_session *gpu, CUfunction function,
 	attribute.value.clusterDim.x = launch->cluster[0];
 	attribute.value.clusterDim.y = launch->cluster[1];
 	attribute.value.clusterDim.z = launch->cluster[2];
-	if (!gpu_succeeded(gpu, gpu->cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config),
+	if (!gpu_succeeded(gpu,
+		    gpu->cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config),
 		    launch->entry, failure))
 		return false;
 	resources->max_clusters = clusters;
@@ -200,7 +201,8 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 	};
 	if (threads > (uint64_t)most)
 		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
-			"%s: expected at most %d threads per block (%d registers per thread), found "
+			"%s: expected at most %d threads per block (%d registers per thread), "
+			"found "
 			"%llu",
 			launch->entry, most, regs, (unsigned long long)threads);
 	if (!gpu_succeeded(gpu,
@@ -211,7 +213,8 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 	resources->blocks_per_sm = blocks;
 	if (blocks < 1)
 		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
-			"%s: no block of %llu threads fits on an SM (%d registers per thread, %u B of "
+			"%s: no block of %llu threads fits on an SM (%d registers per thread, %u B "
+			"of "
 			"shared memory)",
 			launch->entry, (unsigned long long)threads, regs,
 			(unsigned)smem + launch->smem_dynamic_bytes);
@@ -259,6 +262,11 @@ bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *ma
 	struct error err = {0};
 	char what[PLAN_NAME_SIZE + 16];
 
+	/* a map that this configuration does not use: the kernel gets zero bytes and leaves them */
+	if (map->rank == 0) {
+		memset(encoded, 0, sizeof(*encoded));
+		return true;
+	}
 	if (plan_tensor_map_check(map, &err) != STATUS_OK)
 		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 	for (size_t i = 0; i < map->rank; i++) {

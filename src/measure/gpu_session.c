@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/gpu_session.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ bool failure_set(struct failure *failure, enum outcome outcome, const char *form
 	return false;
 }
 
-bool gpu_succeeded(const struct gpu_session *gpu, CUresult result, const char *what,
-	struct failure *failure)
+bool gpu_succeeded(
+	const struct gpu_session *gpu, CUresult result, const char *what, struct failure *failure)
 {
 	static const enum outcome outcomes[] = {
 		[CUDA_FAULT_NONE] = OUTCOME_OK,
@@ -94,13 +95,14 @@ enum status gpu_session_open(
 		status = cuda_check(
 			cuda, cuda->cuCtxSetCurrent(gpu->context), "making a context", err);
 	if (status == STATUS_OK)
-		status = cuda_check(cuda, cuda->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING),
-			"making a stream", err);
+		status =
+			cuda_check(cuda, cuda->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING),
+				"making a stream", err);
 	if (status == STATUS_OK)
 		status = cuda_check(
 			cuda, cuda->cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", err);
-	gpu->memory_limit_bytes = options->memory_limit_bytes ? options->memory_limit_bytes
-							      : free_bytes / 5 * 4;
+	gpu->memory_limit_bytes =
+		options->memory_limit_bytes ? options->memory_limit_bytes : free_bytes / 5 * 4;
 	return status == STATUS_OK ? STATUS_OK : error_context(err, "%s", gpu->gpu.facts.name);
 }
 
@@ -146,6 +148,7 @@ enum status gpu_session_helpers(
 		!helper_spacer(gpu, &failure) ||
 		!gpu_synchronize(gpu, "running a helper kernel", &failure))
 		return error_set(err, STATUS_FAILED, "%s", failure.detail);
+	gpu->last_work_s = -INFINITY; /* until now it was idle: the clock is down */
 	return STATUS_OK;
 }
 
@@ -226,8 +229,8 @@ void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes)
 }
 
 bool gpu_launch(struct gpu_session *gpu, CUfunction function, const uint32_t grid[3],
-	const uint32_t block[3], const uint32_t *cluster, uint32_t smem_dynamic_bytes, void **values,
-	const char *what, struct failure *failure)
+	const uint32_t block[3], const uint32_t *cluster, uint32_t smem_dynamic_bytes,
+	void **values, const char *what, struct failure *failure)
 {
 	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
 	CUlaunchConfig config = {

@@ -34,11 +34,11 @@ struct gpu_session {
 		HELPER_KERNELS(HELPER)
 #undef HELPER
 	} helpers;
-	CUdeviceptr scratch;    /* SCRATCH_BYTES: counters and results of the helper kernels */
-	CUdeviceptr spacer;     /* one float per thread of the anchor kernel */
-	CUevent *events;        /* reused by the sampler */
+	CUdeviceptr scratch; /* SCRATCH_BYTES: counters and results of the helper kernels */
+	CUdeviceptr spacer;  /* one float per thread of the anchor kernel */
+	CUevent *events;     /* reused by the sampler */
 	size_t event_count;
-	double last_work_s;     /* clock_seconds() when the GPU last had work */
+	double last_work_s; /* clock_seconds() when the GPU last had work */
 	/* Frees something that nobody uses at present; false if there is nothing. May be NULL. */
 	bool (*reclaim)(void *context);
 	void *reclaim_context;
@@ -56,8 +56,8 @@ enum {
 bool failure_set(struct failure *failure, enum outcome outcome, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 /* True for CUDA_SUCCESS; else the failure that the result stands for. what: "launching x". */
-bool gpu_succeeded(const struct gpu_session *gpu, CUresult result, const char *what,
-	struct failure *failure);
+bool gpu_succeeded(
+	const struct gpu_session *gpu, CUresult result, const char *what, struct failure *failure);
 
 enum status gpu_session_hello(struct gpu_session *gpu, const char *name, struct error *err);
 enum status gpu_session_open(
@@ -80,8 +80,8 @@ void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes);
 
 /* A plain launch: no cluster. values[i] points at argument i. */
 bool gpu_launch(struct gpu_session *gpu, CUfunction function, const uint32_t grid[3],
-	const uint32_t block[3], const uint32_t *cluster, uint32_t smem_dynamic_bytes, void **values,
-	const char *what, struct failure *failure);
+	const uint32_t block[3], const uint32_t *cluster, uint32_t smem_dynamic_bytes,
+	void **values, const char *what, struct failure *failure);
 
 /* ---- helper kernels; all asynchronous ---- */
 bool helper_fill(struct gpu_session *gpu, CUdeviceptr data, const struct plan_buffer *tensor,
@@ -89,8 +89,8 @@ bool helper_fill(struct gpu_session *gpu, CUdeviceptr data, const struct plan_bu
 bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
 	struct failure *failure);
 /* counter: index into the scratch's counters; bad bytes are added to it. */
-bool helper_guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
-	uint32_t pattern, size_t counter, struct failure *failure);
+bool helper_guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
+	size_t counter, struct failure *failure);
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
 	uint64_t pitch_bytes, size_t counter, struct failure *failure);
 /* Into the scratch's compare result. */
@@ -101,7 +101,7 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 bool helper_spacer(struct gpu_session *gpu, struct failure *failure);
 bool scratch_clear(struct gpu_session *gpu, struct failure *failure);
 /* Waits for everything queued, then copies. */
-bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result,
-	uint64_t *counters, size_t counter_count, struct failure *failure);
+bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result, uint64_t *counters,
+	size_t counter_count, struct failure *failure);
 
 #endif

@@ -49,8 +49,8 @@ bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, ui
 		[POISON_PATTERN] = &pattern,
 	};
 
-	return launch(gpu, gpu->helpers.poison, bytes / 4 + (bytes > 0), values, "poisoning a buffer",
-		failure);
+	return launch(gpu, gpu->helpers.poison, bytes / 4 + (bytes > 0), values,
+		"poisoning a buffer", failure);
 }
 
 static CUdeviceptr counter_address(const struct gpu_session *gpu, size_t counter)
@@ -60,8 +60,8 @@ static CUdeviceptr counter_address(const struct gpu_session *gpu, size_t counter
 	return gpu->scratch + SCRATCH_COUNTERS_OFFSET + 8 * counter;
 }
 
-bool helper_guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
-	uint32_t pattern, size_t counter, struct failure *failure)
+bool helper_guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
+	size_t counter, struct failure *failure)
 {
 	CUdeviceptr bad_count = counter_address(gpu, counter);
 	void *values[GUARD_ARGUMENTS] = {
@@ -144,20 +144,20 @@ bool scratch_clear(struct gpu_session *gpu, struct failure *failure)
 		"clearing counters", failure);
 }
 
-bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result,
-	uint64_t *counters, size_t counter_count, struct failure *failure)
+bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result, uint64_t *counters,
+	size_t counter_count, struct failure *failure)
 {
-	if (result && !gpu_succeeded(gpu,
-			      gpu->cuda.cuMemcpyDtoHAsync(result,
-				      gpu->scratch + SCRATCH_RESULT_OFFSET, sizeof(*result),
-				      gpu->stream),
-			      "reading results", failure))
-		return false;
-	if (counter_count &&
+	if (result &&
 		!gpu_succeeded(gpu,
-			gpu->cuda.cuMemcpyDtoHAsync(counters, gpu->scratch + SCRATCH_COUNTERS_OFFSET,
-				counter_count * sizeof(*counters), gpu->stream),
-			"reading counters", failure))
+			gpu->cuda.cuMemcpyDtoHAsync(result, gpu->scratch + SCRATCH_RESULT_OFFSET,
+				sizeof(*result), gpu->stream),
+			"reading results", failure))
+		return false;
+	if (counter_count && !gpu_succeeded(gpu,
+				     gpu->cuda.cuMemcpyDtoHAsync(counters,
+					     gpu->scratch + SCRATCH_COUNTERS_OFFSET,
+					     counter_count * sizeof(*counters), gpu->stream),
+				     "reading counters", failure))
 		return false;
 	return gpu_synchronize(gpu, "running the kernel", failure);
 }

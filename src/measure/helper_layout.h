@@ -57,7 +57,7 @@ enum {
 	COMPARE_DTYPE,
 	COMPARE_ROW_LENGTH, /* int64 */
 	COMPARE_LD,
-	COMPARE_UNITS, /* const int64 * */
+	COMPARE_UNITS,      /* const int64 * */
 	COMPARE_UNIT_COUNT, /* int32 */
 	COMPARE_UNIT_SIZE,
 	COMPARE_EXPECTED, /* const double * */

@@ -37,8 +37,7 @@ static bool tensors_match(const struct loaded *loaded, struct failure *failure)
 	return true;
 }
 
-static bool workspaces_make(
-	struct gpu_session *gpu, struct loaded *loaded, struct failure *failure)
+static bool workspaces_make(struct gpu_session *gpu, struct loaded *loaded, struct failure *failure)
 {
 	size_t first = loaded->plan.tensor_count, count = loaded->plan.buffer_count - first;
 	uint64_t *sizes = memory_zeroed(count + 1, sizeof(*sizes));

@@ -17,9 +17,9 @@ struct loaded {
 	struct kernel_resources *resources; /* per launch */
 	struct arena workspaces;
 	size_t set_count;
-	CUdeviceptr *buffers;      /* set_count x plan.buffer_count */
-	CUtensorMap *tensor_maps;  /* set_count x plan.tensor_map_count */
-	struct failure failure;    /* outcome not ok: it did not load, and this is why */
+	CUdeviceptr *buffers;     /* set_count x plan.buffer_count */
+	CUtensorMap *tensor_maps; /* set_count x plan.tensor_map_count */
+	struct failure failure;   /* outcome not ok: it did not load, and this is why */
 };
 
 /* Takes the plan. A candidate that does not load is no error: loaded->failure says why. */
@@ -28,8 +28,8 @@ void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle
 	size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
 /* Queues one run on a set: workspaces that want it are zeroed, all launches follow. */
-bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
-	struct failure *failure);
+bool loaded_run(
+	struct gpu_session *gpu, const struct loaded *loaded, size_t set, struct failure *failure);
 /* Number of stream operations in a run. */
 size_t loaded_operations(const struct loaded *loaded);
 

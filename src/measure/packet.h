@@ -18,11 +18,11 @@ struct packet {
 };
 
 /* header is consumed. Appends to payload. */
-void packet_pack(struct json *header, const struct text *blobs, size_t blob_count,
-	struct text *payload);
+void packet_pack(
+	struct json *header, const struct text *blobs, size_t blob_count, struct text *payload);
 /* STATUS_FAILED if the payload is not such a packet. `what` names the sender in messages. */
-enum status packet_unpack(const struct text *payload, const char *what, struct packet *packet,
-	struct error *err);
+enum status packet_unpack(
+	const struct text *payload, const char *what, struct packet *packet, struct error *err);
 void packet_release(struct packet *packet);
 
 #endif

@@ -84,8 +84,8 @@ static void add_patches(struct points *points, uint64_t rows)
 	for (uint64_t top = 0; top < rows; top += height)
 		for (uint64_t left = 0; left < points->columns; left += width) {
 			uint64_t tall = rows - top < height ? rows - top : height;
-			uint64_t wide = points->columns - left < width ? points->columns - left
-								       : width;
+			uint64_t wide =
+				points->columns - left < width ? points->columns - left : width;
 
 			for (unsigned i = 0; i < POINTS_PER_PATCH; i++)
 				add(points, top + random_below(&points->random, tall),

@@ -54,8 +54,8 @@ static bool checksum_inputs(
 		uint64_t bytes = problem->reference.tensors[i].bytes;
 
 		if (problem->reference.tensors[i].role == BUFFER_INPUT &&
-			!helper_checksum(gpu, problem_tensor(problem, 0, i), 1, bytes, bytes, i,
-				failure))
+			!helper_checksum(
+				gpu, problem_tensor(problem, 0, i), 1, bytes, bytes, i, failure))
 			return false;
 	}
 	return scratch_read(gpu, NULL, problem->input_checksums, count, failure);
@@ -166,9 +166,9 @@ static bool reference_run(
 	};
 	bool done;
 
-	reference->launch.grid[0] = (uint32_t)((problem->unit_count + reference->units_per_block -
-						       1) /
-					       reference->units_per_block);
+	reference->launch.grid[0] =
+		(uint32_t)((problem->unit_count + reference->units_per_block - 1) /
+			   reference->units_per_block);
 	done = kernel_library_load(gpu, &problem->reference_cubin, 1, &reference->launch, 1,
 		       &library, failure) &&
 	       kernel_launch(gpu, &library, &reference->launch, 0, &arguments, failure) &&
@@ -189,8 +189,8 @@ bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, 
 	if (problem->reference_cubin.length == 0)
 		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
 	gpu_progress(gpu, handle, reference_timeout_s);
-	problem->expected_ready = units_upload(gpu, problem, failure) &&
-				  reference_run(gpu, problem, failure);
+	problem->expected_ready =
+		units_upload(gpu, problem, failure) && reference_run(gpu, problem, failure);
 	if (!problem->expected_ready && !failure->fatal) {
 		gpu_release(gpu, problem->units, problem->unit_count * 8);
 		gpu_release(gpu, problem->expected, problem->unit_count * problem->unit_size * 8);

@@ -35,8 +35,7 @@ struct problem_data {
 };
 
 /* How many sets, of a GPU with so much memory: pure function. */
-size_t problem_set_count(
-	uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
+size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
 
 /* Allocates and fills the tensors, if that is not done yet. */
 bool problem_data_prepare(

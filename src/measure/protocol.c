@@ -116,8 +116,7 @@ void measure_handle_pack(uint32_t handle, struct text *payload)
 	packet_pack(header, NULL, 0, payload);
 }
 
-enum status measure_handle_unpack(
-	const struct packet *packet, uint32_t *handle, struct error *err)
+enum status measure_handle_unpack(const struct packet *packet, uint32_t *handle, struct error *err)
 {
 	return member_uint32(&packet->root, "handle", handle, err);
 }

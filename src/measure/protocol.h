@@ -4,8 +4,8 @@
  *
  * Requests are served in order. HELLO, LIST, HELPERS get one reply each (or REPLY_ERROR); OPEN,
  * PROBLEM and UNLOAD none (what goes wrong there shows in the next reply that needs it); LOAD and
- * VERIFY one; SAMPLE one per handle, in the order in which they end. Whatever becomes of a candidate
- * is a reply with an outcome, never an error.
+ * VERIFY one; SAMPLE one per handle, in the order in which they end. Whatever becomes of a
+ * candidate is a reply with an outcome, never an error.
  *
  * Before each step that can take long or kill the worker a REPLY_PROGRESS says which handle is
  * under way and how long the step may take: the other side's watchdog lives on it. A reply that is
@@ -83,8 +83,7 @@ enum status measure_load_unpack(const struct packet *packet, uint32_t *handle, u
 	struct plan *plan, struct error *err);
 
 void measure_handle_pack(uint32_t handle, struct text *payload); /* VERIFY, UNLOAD */
-enum status measure_handle_unpack(
-	const struct packet *packet, uint32_t *handle, struct error *err);
+enum status measure_handle_unpack(const struct packet *packet, uint32_t *handle, struct error *err);
 
 struct measure_sample {
 	uint32_t *handles;

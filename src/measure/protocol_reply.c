@@ -91,8 +91,14 @@ static enum status fields_get(const struct json_at *object, const struct field *
 }
 
 /* ---- GPUs ---- */
-#define GPU(type, member) {#member, offsetof(struct measure_gpu, member), type}
-#define FACT(type, member) {#member, offsetof(struct measure_gpu, facts.member), type}
+#define GPU(type, member)                                                                          \
+	{                                                                                          \
+#member, offsetof(struct measure_gpu, member), type                                \
+	}
+#define FACT(type, member)                                                                         \
+	{                                                                                          \
+#member, offsetof(struct measure_gpu, facts.member), type                          \
+	}
 static const struct field gpu_fields[] = {
 	GPU(FIELD_INT32, driver_cuda_version),
 	GPU(FIELD_DOUBLE, clock_sm_hz),
@@ -152,7 +158,10 @@ enum status measure_gpu_from_json(
 }
 
 /* ---- results ---- */
-#define RESOURCE(type, member) {#member, offsetof(struct kernel_resources, member), type}
+#define RESOURCE(type, member)                                                                     \
+	{                                                                                          \
+#member, offsetof(struct kernel_resources, member), type                           \
+	}
 static const struct field resource_fields[] = {
 	RESOURCE(FIELD_INT32, regs_per_thread),
 	RESOURCE(FIELD_INT32, smem_static_bytes),
@@ -160,7 +169,10 @@ static const struct field resource_fields[] = {
 	RESOURCE(FIELD_INT32, max_clusters),
 };
 
-#define VERIFICATION(type, member) {#member, offsetof(struct verification, member), type}
+#define VERIFICATION(type, member)                                                                 \
+	{                                                                                          \
+#member, offsetof(struct verification, member), type                               \
+	}
 static const struct field verification_fields[] = {
 	VERIFICATION(FIELD_UINT64, points),
 	VERIFICATION(FIELD_UINT64, violations),
@@ -246,7 +258,8 @@ enum status measure_result_unpack(
 	if (status == STATUS_OK)
 		status = json_member_string(root, "outcome", &text, err);
 	if (status == STATUS_OK && outcome_find(text) < 0)
-		status = error_set(err, STATUS_FAILED, "measuring worker: unknown outcome %s", text);
+		status =
+			error_set(err, STATUS_FAILED, "measuring worker: unknown outcome %s", text);
 	if (status == STATUS_OK)
 		status = json_member_int(root, "flags", &flags, err);
 	if (status == STATUS_OK)

@@ -14,7 +14,9 @@ static const double sample_target_us = 300;
 static const double untimed_run_max_us = 2000;
 /* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
-static const double warm_up_s = 0.03;
+static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
+/* Under the light load of warming up a healthy card comes up to its highest clock. */
+static const double clock_up_ratio = 0.85;
 
 enum {
 	GRAPH_OPERATIONS_MAX = 2048,
@@ -31,9 +33,16 @@ unsigned runner_runs_per_sample(double estimate_us, size_t operations)
 	return runs;
 }
 
-bool runner_warm_up(struct gpu_session *gpu, double seconds, struct failure *failure)
+static bool clock_is_up(const struct gpu_session *gpu)
 {
-	double end = clock_seconds() + seconds;
+	struct nvml_reading reading = nvml_read_clock(gpu->nvml);
+
+	return !reading.valid || reading.clock_sm_hz >= clock_up_ratio * gpu->gpu.clock_sm_max_hz;
+}
+
+bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s, struct failure *failure)
+{
+	double start = clock_seconds(), now;
 
 	do {
 		for (int i = 0; i < SPACERS_PER_WARM_UP; i++)
@@ -41,7 +50,8 @@ bool runner_warm_up(struct gpu_session *gpu, double seconds, struct failure *fai
 				return false;
 		if (!gpu_synchronize(gpu, "warming up", failure))
 			return false;
-	} while (clock_seconds() < end);
+		now = clock_seconds();
+	} while (now < start + least_s || (now < start + most_s && !clock_is_up(gpu)));
 	return true;
 }
 
@@ -95,30 +105,43 @@ static bool run_next(struct gpu_session *gpu, struct runner *runner, struct fail
 	return loaded_run(gpu, runner->loaded, set, failure);
 }
 
+/* A run that is not timed, before those that are: on the set that comes before theirs, so that it
+ * leaves nothing of theirs in the cache. */
+static bool run_untimed(struct gpu_session *gpu, struct runner *runner, struct failure *failure)
+{
+	size_t sets = runner->loaded->set_count;
+
+	if (runner->runs_per_sample == 1)
+		return run_next(gpu, runner, failure);
+	return loaded_run(gpu, runner->loaded,
+		(runner->next_graph * runner->runs_per_sample + sets - 1) % sets, failure);
+}
+
 bool runner_prepare(struct gpu_session *gpu, struct runner *runner,
 	double estimates_us[RUNNER_ESTIMATES], struct failure *failure)
 {
 	bool done = events_ensure(gpu, RUNNER_VISIT_SAMPLES_MAX + 1, failure);
 
 	if (done && clock_seconds() - gpu->last_work_s > idle_s)
-		done = runner_warm_up(gpu, warm_up_s, failure);
+		done = runner_warm_up(gpu, warm_up_least_s, warm_up_most_s, failure);
 	/* A first run on its own: modules are loaded lazily, and a crash shows here. */
 	done = done && run_next(gpu, runner, failure) &&
-	       gpu_synchronize(gpu, "running the kernel", failure) && helper_spacer(gpu, failure) &&
-	       record(gpu, 0, failure);
+	       gpu_synchronize(gpu, "running the kernel", failure);
+	if (done)
+		gpu_progress(gpu, runner->loaded->handle, 0);
+	done = done && helper_spacer(gpu, failure) && record(gpu, 0, failure);
 	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
 		done = run_next(gpu, runner, failure) && record(gpu, i + 1, failure);
 	if (!done || !elapsed(gpu, RUNNER_ESTIMATES, 1, estimates_us, failure))
 		return false;
 	runner->estimate_us = estimates_us[0] < estimates_us[1] ? estimates_us[0] : estimates_us[1];
-	runner->runs_per_sample = runner_runs_per_sample(
-		runner->estimate_us, loaded_operations(runner->loaded));
+	runner->runs_per_sample =
+		runner_runs_per_sample(runner->estimate_us, loaded_operations(runner->loaded));
 	if (runner->runs_per_sample > 1) {
 		size_t sets = runner->loaded->set_count;
 
-		runner->graph_count = sets > runner->runs_per_sample
-					      ? sets / runner->runs_per_sample
-					      : 1;
+		runner->graph_count =
+			sets > runner->runs_per_sample ? sets / runner->runs_per_sample : 1;
 		runner->graphs = memory_zeroed(runner->graph_count, sizeof(*runner->graphs));
 	}
 	runner->prepared = true;
@@ -175,7 +198,7 @@ bool runner_start(
 	}
 	if (!helper_spacer(gpu, failure))
 		return false;
-	if (runner->estimate_us <= untimed_run_max_us && !run_next(gpu, runner, failure))
+	if (runner->estimate_us <= untimed_run_max_us && !run_untimed(gpu, runner, failure))
 		return false;
 	if (!record(gpu, 0, failure))
 		return false;

@@ -23,7 +23,7 @@ struct runner {
 	CUgraphExec *graphs;      /* together they cover all sets; made when first needed */
 	size_t graph_count;
 	size_t next_set, next_graph;
-	unsigned visit_samples;   /* how many are queued at present */
+	unsigned visit_samples; /* how many are queued at present */
 };
 
 /* Warm-up, first timing, choice of the method. estimates_us: two timings of single runs. */
@@ -33,15 +33,16 @@ bool runner_prepare(struct gpu_session *gpu, struct runner *runner,
 bool runner_start(
 	struct gpu_session *gpu, struct runner *runner, unsigned count, struct failure *failure);
 /* Waits for them: microseconds per run. */
-bool runner_finish(
-	struct gpu_session *gpu, struct runner *runner, double *samples_us, struct failure *failure);
+bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us,
+	struct failure *failure);
 void runner_release(struct gpu_session *gpu, struct runner *runner);
 
 /* How many runs a sample holds (a power of two; 1: no graph) for a kernel of this duration with
  * that many stream operations per run. Pure function. */
 unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 
-/* Keeps the GPU at work for that long, so that its clock comes up. */
-bool runner_warm_up(struct gpu_session *gpu, double seconds, struct failure *failure);
+/* Keeps the GPU at work until its clock is up: at least the one time, at most the other. */
+bool runner_warm_up(
+	struct gpu_session *gpu, double least_s, double most_s, struct failure *failure);
 
 #endif

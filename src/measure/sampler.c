@@ -11,8 +11,8 @@
 enum {
 	THROTTLE_RETRIES = 3, /* visits per candidate that are taken again */
 };
-static const double throttle_pause_s = 0.05;   /* doubled with each retry */
-static const double throttle_warm_up_s = 0.02;
+static const double throttle_pause_s = 0.05; /* doubled with each retry */
+static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
 /* A visit lasts about this long: short among others, longer alone (fewer gaps). */
 static const double visit_target_us = 1000, visit_alone_target_us = 4000;
 
@@ -62,8 +62,8 @@ static void finish(struct sampler *sampler, struct series *series)
 		result.detail = string_copy(series->failure.detail);
 	} else if (!series->gave_up && stop_is_noisy(series->samples_us, series->count)) {
 		result.outcome = OUTCOME_TOO_NOISY;
-		result.detail = string_format(
-			"the median of %zu samples is known to %.0f%% only", series->count,
+		result.detail = string_format("the median of %zu samples is known to %.0f%% only",
+			series->count,
 			100 * stop_half_interval_ratio(series->samples_us, series->count));
 	}
 	series->samples_us = NULL;
@@ -91,8 +91,7 @@ static unsigned visit_size(const struct sampler *sampler, const struct series *s
 }
 
 /* Whether this visit's samples are to be taken again. */
-static bool retry_throttled(
-	struct sampler *sampler, struct series *series, enum throttle throttle)
+static bool retry_throttled(struct sampler *sampler, struct series *series, enum throttle throttle)
 {
 	struct failure ignored;
 
@@ -105,7 +104,8 @@ static bool retry_throttled(
 	if (throttle == THROTTLE_HELD_DOWN)
 		clock_sleep(throttle_pause_s * (double)(1u << series->retries));
 	else
-		runner_warm_up(sampler->gpu, throttle_warm_up_s, &ignored);
+		runner_warm_up(
+			sampler->gpu, throttle_warm_up_least_s, throttle_warm_up_most_s, &ignored);
 	series->retries++;
 	return true;
 }
@@ -150,8 +150,7 @@ static void step(struct sampler *sampler, struct series *series)
 	}
 	stop = stop_decide(&sampler->rule, series->samples_us, series->count);
 	series->gave_up = stop == STOP_GIVE_UP;
-	if (stop != STOP_NOT_YET ||
-		(series->count > 0 && clock_seconds() > sampler->deadline_s))
+	if (stop != STOP_NOT_YET || (series->count > 0 && clock_seconds() > sampler->deadline_s))
 		finish(sampler, series);
 }
 
@@ -180,7 +179,7 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 		.count = count,
 		.active = count,
 		.deadline_s = request->seconds_max > 0 ? clock_seconds() + request->seconds_max
-							: INFINITY,
+						       : INFINITY,
 		.emit = emit,
 		.context = context,
 	};

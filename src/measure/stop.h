@@ -10,7 +10,8 @@
 
 struct stop_rule {
 	unsigned rounds_min, rounds_max;
-	double target_ratio; /* of the median's half confidence interval; 0: only the counts decide */
+	double target_ratio; /* of the median's half confidence interval; 0: only the counts decide
+			      */
 	double give_up_us;   /* 0: never */
 };
 

@@ -8,16 +8,16 @@
 /* Scratch counters of one verification, in this order: guard zones of the tensors (count+1), of
  * the workspaces (count+1), checksums of the inputs (one per tensor), then these. */
 enum {
-	COUNTER_OUTPUT_FIRST,  /* checksum of the output after the first run */
+	COUNTER_OUTPUT_FIRST, /* checksum of the output after the first run */
 	COUNTER_OUTPUT_SECOND,
-	COUNTER_PITCH_BEFORE,  /* of the bytes between the output's rows */
+	COUNTER_PITCH_BEFORE, /* of the bytes between the output's rows */
 	COUNTER_PITCH_AFTER,
 	COUNTER_COUNT
 };
 
 struct layout {
-	size_t tensors, workspaces;            /* how many */
-	size_t tensor_zones, workspace_zones;  /* where their counters start */
+	size_t tensors, workspaces;           /* how many */
+	size_t tensor_zones, workspace_zones; /* where their counters start */
 	size_t inputs, rest, total;
 };
 
@@ -50,8 +50,8 @@ static bool poison_output(
 {
 	const struct plan_buffer *output = output_of(loaded);
 
-	return helper_poison(
-		gpu, output_data(loaded), output->bytes, helper_output_poison[output->dtype], failure);
+	return helper_poison(gpu, output_data(loaded), output->bytes,
+		helper_output_poison[output->dtype], failure);
 }
 
 static bool checksum_output(struct gpu_session *gpu, const struct loaded *loaded, size_t counter,
@@ -104,12 +104,14 @@ static bool check_everything(struct gpu_session *gpu, struct loaded *loaded,
 static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const struct layout *layout,
 	struct helper_compare_result *compared, uint64_t *counters, struct failure *failure)
 {
-	return scratch_clear(gpu, failure) && poison_output(gpu, loaded, failure) &&
-	       checksum_pitch(gpu, loaded, layout->rest + COUNTER_PITCH_BEFORE, failure) &&
-	       gpu_synchronize(gpu, "preparing the output", failure) &&
-	       loaded_run(gpu, loaded, 0, failure) &&
-	       gpu_synchronize(gpu, "running the kernel", failure) &&
-	       check_everything(gpu, loaded, layout, failure) &&
+	if (!scratch_clear(gpu, failure) || !poison_output(gpu, loaded, failure) ||
+		!checksum_pitch(gpu, loaded, layout->rest + COUNTER_PITCH_BEFORE, failure) ||
+		!gpu_synchronize(gpu, "preparing the output", failure) ||
+		!loaded_run(gpu, loaded, 0, failure) ||
+		!gpu_synchronize(gpu, "running the kernel", failure))
+		return false;
+	gpu_progress(gpu, loaded->handle, 0);
+	return check_everything(gpu, loaded, layout, failure) &&
 	       poison_output(gpu, loaded, failure) && loaded_run(gpu, loaded, 0, failure) &&
 	       checksum_output(gpu, loaded, layout->rest + COUNTER_OUTPUT_SECOND, failure) &&
 	       scratch_read(gpu, compared, counters, layout->total, failure);
@@ -119,8 +121,8 @@ static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const stru
 static void describe_zone(const struct plan_buffer *buffers, size_t count, size_t zone,
 	uint64_t bytes, struct text *text)
 {
-	text_appendf(text, "%s%llu bytes written ", text->length ? "; " : "",
-		(unsigned long long)bytes);
+	text_appendf(
+		text, "%s%llu bytes written ", text->length ? "; " : "", (unsigned long long)bytes);
 	if (zone == 0)
 		text_appendf(text, "before %s", count ? buffers[0].name : "the workspaces");
 	else if (zone == count)
@@ -158,8 +160,8 @@ static void describe_difference(const struct loaded *loaded,
 {
 	const struct plan_buffer *output = output_of(loaded);
 
-	text_appendf(text, "%s: %llu of %llu points differ from the reference",
-		output->name, (unsigned long long)compared->violations, (unsigned long long)points);
+	text_appendf(text, "%s: %llu of %llu points differ from the reference", output->name,
+		(unsigned long long)compared->violations, (unsigned long long)points);
 	if (compared->nan_count)
 		text_appendf(text, " (%llu are NaN or not written)",
 			(unsigned long long)compared->nan_count);
@@ -211,8 +213,7 @@ static enum outcome judge(struct gpu_session *gpu, struct loaded *loaded,
 	return outcome;
 }
 
-void loaded_verify(
-	struct gpu_session *gpu, struct loaded *loaded, struct measure_result *result)
+void loaded_verify(struct gpu_session *gpu, struct loaded *loaded, struct measure_result *result)
 {
 	struct layout layout = layout_of(loaded);
 	struct helper_compare_result compared = {0};
@@ -228,8 +229,7 @@ void loaded_verify(
 	if (problem_data_expect(gpu, loaded->problem, loaded->handle, &failure)) {
 		gpu_progress(gpu, loaded->handle, 0);
 		if (run_twice(gpu, loaded, &layout, &compared, counters, &failure))
-			result->outcome =
-				judge(gpu, loaded, &layout, &compared, counters, result);
+			result->outcome = judge(gpu, loaded, &layout, &compared, counters, result);
 	}
 	if (failure.outcome != OUTCOME_OK) {
 		result->outcome = failure.outcome;

@@ -11,7 +11,6 @@
 #include "measure/loaded.h"
 
 /* Fills outcome, detail, fatal and verification of result. */
-void loaded_verify(
-	struct gpu_session *gpu, struct loaded *loaded, struct measure_result *result);
+void loaded_verify(struct gpu_session *gpu, struct loaded *loaded, struct measure_result *result);
 
 #endif

@@ -68,8 +68,7 @@ static void serve_list(struct worker *worker)
 
 	if (status == STATUS_OK) {
 		nvml = nvml_open();
-		status = cuda_check(
-			&cuda, cuda.cuDeviceGetCount(&count), "cuDeviceGetCount", &err);
+		status = cuda_check(&cuda, cuda.cuDeviceGetCount(&count), "cuDeviceGetCount", &err);
 	}
 	for (int i = 0; status == STATUS_OK && i < count; i++) {
 		struct measure_gpu gpu;
@@ -117,8 +116,7 @@ static void serve_open(struct worker *worker, const struct packet *packet)
 
 	worker->open_status = measure_open_unpack(packet, &open, &worker->open_error);
 	if (worker->open_status == STATUS_OK)
-		worker->open_status =
-			gpu_session_open(&worker->gpu, &open, &worker->open_error);
+		worker->open_status = gpu_session_open(&worker->gpu, &open, &worker->open_error);
 	random_seed(&worker->random, worker->gpu.options.seed);
 }
 
@@ -367,7 +365,8 @@ int measure_worker_main(void)
 
 	child_follow_parent();
 	signal(SIGPIPE, SIG_IGN);
-	/* Frames have a descriptor of their own: what a library prints must not end up among them. */
+	/* Frames have a descriptor of their own: what a library prints must not end up among them.
+	 */
 	reply_fd = dup(STDOUT_FILENO);
 	if (reply_fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return STATUS_FAILED;

@@ -5,12 +5,16 @@
  * a measurement, and to replay it without a GPU. Plain or gzip when read; appended to when written.
  *
  * Lines, told apart by "event":
- *	run         format, id, date, command, tiletune, device, compiler, options, signature
+ *
+ *	run         format, id, date, command, tiletune, device, compiler, options, signature, and
+ *	            resumes: the id of the interrupted run that it goes on with
  *	problem     number, operation, problem, product, legal, families[{name, parameters, hash}]
  *	evaluation  problem, and record/evaluation.h's members
- *	final       problem, round-robin samples of the finalists: evaluations of the same
- *candidates entry       problem, the tuned file's entry finish      run, status Nothing is ever
- *truncated; a torn last line is ignored.
+ *	final       the same with the samples of the final, interleaved round
+ *	entry       problem, and entry as in the tuned file: the problem is concluded
+ *	finish      run, status
+ *
+ * Nothing is ever truncated; a torn last line is ignored.
  */
 #ifndef RESULTS_JOURNAL_H
 #define RESULTS_JOURNAL_H
@@ -27,7 +31,8 @@ struct journal;
  * closed with a newline first. A gzip file cannot be appended to: STATUS_BAD_INPUT. */
 enum status journal_open(const char *path, struct journal **journal, struct error *err);
 /* Appends {"event": event, ...members of line}; takes line. On a full disk: STATUS_FAILED, and
- * what stood before is intact. */
+ * what stood before is intact. After a failure nothing more is written: a later, shorter line that
+ * still fits (a finish) would speak for lines that are not there. */
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err);
 const char *journal_path(const struct journal *journal);

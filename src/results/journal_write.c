@@ -17,6 +17,7 @@ struct journal {
 	int fd;
 	char *path;
 	bool regular; /* else a pipe or a device: nothing to repair or truncate */
+	bool failed;  /* a line could not be written */
 };
 
 /* Ends a torn line, so that the next one stands alone. Refuses gzip. */
@@ -74,6 +75,12 @@ enum status journal_write(
 	off_t before = journal->regular ? lseek(journal->fd, 0, SEEK_END) : 0;
 	enum status status;
 
+	if (journal->failed) {
+		json_free(whole);
+		json_free(line);
+		return error_set(err, STATUS_FAILED,
+			"journal %s: nothing more is written after a failure", journal->path);
+	}
 	json_put_string(whole, "event", event);
 	for (size_t i = 0; i < json_count(&members); i++) {
 		struct json_at member = json_item(&members, i);
@@ -84,6 +91,7 @@ enum status journal_write(
 	text_appendf(&text, "%s\n", printed);
 	status = file_write_all(journal->fd, text.data, text.length, err);
 	if (status != STATUS_OK) {
+		journal->failed = true;
 		/* half a line on a full disk: take it back, the rest stays readable either way */
 		if (journal->regular && ftruncate(journal->fd, before) != 0)
 			error_context(err, "a torn last line is left");

@@ -105,6 +105,13 @@ struct json *tuned_device_json(const struct device_spec *spec, const char *name)
 	return device;
 }
 
+static bool has_text(const struct json_at *object, const char *key)
+{
+	struct json_at member;
+
+	return json_find(object, key, &member) && json_type(&member) == JSON_STRING;
+}
+
 static bool same_member(const struct json_at *a, const struct json_at *b, const char *key)
 {
 	struct json_at x, y;
@@ -133,7 +140,8 @@ enum status tuned_same_device(
 
 	if (json_member(&root, "device", &theirs, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	same = same_member(&theirs, &ours, "sheet") || same_member(&theirs, &ours, "name");
+	same = (has_text(&ours, "sheet") && same_member(&theirs, &ours, "sheet")) ||
+	       same_member(&theirs, &ours, "name");
 	for (size_t i = 0; i < ARRAY_COUNT(identity); i++)
 		same = same && same_member(&theirs, &ours, identity[i]);
 	if (same)

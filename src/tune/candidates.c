@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tune/candidates_recorded.h"
+#include "tune/steps.h"
 
 struct collector {
 	struct family_candidates *family;
@@ -37,10 +39,9 @@ static bool list_is_ordered(const struct value_list *list)
 	return true;
 }
 
-static enum status enumerate_family(struct family_candidates *family, struct error *err)
+static void describe_parameters(struct family_candidates *family)
 {
 	struct space *space = family->bound->space;
-	struct collector collector = {.family = family};
 	size_t parameters = space_parameter_count(space);
 
 	family->parameter_count = parameters;
@@ -50,7 +51,13 @@ static enum status enumerate_family(struct family_candidates *family, struct err
 		family->ordered[i] = list_is_ordered(space_parameter_values(space, i));
 	family->removed.by_constraint =
 		memory_zeroed(space_constraint_count(space), sizeof(double));
-	return space_enumerate(space, collect, &collector, &family->removed, err);
+}
+
+static enum status enumerate_family(struct family_candidates *family, struct error *err)
+{
+	struct collector collector = {.family = family};
+
+	return space_enumerate(family->bound->space, collect, &collector, &family->removed, err);
 }
 
 static enum status score_candidate(struct candidates *pool, const struct family_candidates *family,
@@ -90,30 +97,7 @@ static enum status score_all(struct candidates *pool, struct error *err)
 	return status;
 }
 
-/* Keeps what a recording knows: there the search can only choose among what was tried. */
-static void keep_known(const struct candidates *pool, struct family_candidates *family,
-	const struct device *device)
-{
-	const char *operation = operation_name(pool->problem->operation);
-	size_t width = family->parameter_count, kept = 0;
-	struct text text = {0};
-
-	for (size_t i = 0; i < family->count; i++) {
-		const choice *configuration = family->configurations + i * width;
-
-		text_clear(&text);
-		configuration_format(family->bound, configuration, &text);
-		if (device_knows(device, operation, pool->problem->text,
-			    family_name(family->bound->family), text_string(&text)))
-			memmove(family->configurations + kept++ * width, configuration,
-				width * sizeof(*configuration));
-	}
-	text_release(&text);
-	family->unknown = family->count - kept;
-	family->count = kept;
-}
-
-static bool wanted(const struct family *family, const char *const *names)
+bool candidates_family_wanted(const struct family *family, const char *const *names)
 {
 	const char *full = family_name(family);
 	const char *slash = strchr(full, '/');
@@ -126,12 +110,36 @@ static bool wanted(const struct family *family, const char *const *names)
 	return false;
 }
 
-static enum status add_family(struct candidates *pool, const struct family *family,
-	const struct candidates_options *options, struct text *left_out, struct error *err)
+/* A composite family competes as one candidate, made of its steps' winners. *ready is false where
+ * these are not known. */
+static enum status choose_steps(const struct catalogue *catalogue,
+	const struct candidates_options *options, struct bound_family *bound, bool *ready,
+	struct text *left_out, struct error *err)
+{
+	const struct steps_source source = {.catalogue = catalogue,
+		.tuned = options->tuned,
+		.measured = options->measured_steps};
+	struct text why = {0};
+	enum status status;
+
+	*ready = true;
+	if (!family_is_composite(bound->family))
+		return STATUS_OK;
+	status = steps_choose_all(&source, bound, ready, &why, err);
+	if (status == STATUS_OK && !*ready)
+		text_appendf(left_out, "%s does not compete: %s\n", family_name(bound->family),
+			text_string(&why));
+	text_release(&why);
+	return status;
+}
+
+static enum status add_family(const struct catalogue *catalogue, struct candidates *pool,
+	const struct family *family, const struct candidates_options *options,
+	struct text *left_out, struct error *err)
 {
 	struct family_candidates *added;
 	struct text why = {0};
-	bool applies;
+	bool applies, ready;
 	enum status status =
 		family_applies(family, pool->problem, pool->device, &applies, &why, err);
 
@@ -145,14 +153,20 @@ static enum status add_family(struct candidates *pool, const struct family *fami
 		memory_resize(pool->families, pool->family_count + 1, sizeof(*pool->families));
 	added = &pool->families[pool->family_count];
 	*added = (struct family_candidates){.first = pool->count};
-	status = family_bind(
-		family, pool->problem, pool->device, options->where, &added->bound, err);
-	if (status != STATUS_OK)
+	status = family_bind(family, pool->problem, pool->device,
+		family_is_composite(family) ? NULL : options->where, &added->bound, err);
+	if (status == STATUS_OK)
+		status = choose_steps(catalogue, options, added->bound, &ready, left_out, err);
+	if (status != STATUS_OK || !ready) {
+		bound_family_free(added->bound);
 		return status;
+	}
 	pool->family_count++;
-	status = enumerate_family(added, err);
-	if (status == STATUS_OK && options->known_by && !device_knows_all(options->known_by))
-		keep_known(pool, added, options->known_by);
+	describe_parameters(added);
+	if (options->device)
+		status = candidates_recorded(pool->problem, options->device, added, err);
+	if (status == STATUS_OK && !added->recorded)
+		status = enumerate_family(added, err);
 	pool->count += added->count;
 	return status;
 }
@@ -171,8 +185,8 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 			if (family->removed.by_constraint[i] > 0)
 				worst = i;
 		text_appendf(&text, "\n  %s: ", family_name(family->bound->family));
-		if (family->unknown)
-			text_appendf(&text, "none of the %zu is in the recording", family->unknown);
+		if (family->recorded)
+			text_append(&text, "the recording has none for this problem");
 		else if (count && family->product > 0)
 			text_appendf(&text, "the last ones fell to \"%s\" (%s)",
 				space_constraint_text(space, worst),
@@ -222,8 +236,8 @@ enum status candidates_open(const struct catalogue *catalogue, const struct prob
 		const struct family *family = catalogue->families[i];
 
 		if (family_operation(family) == problem->operation &&
-			!family_is_composite(family) && wanted(family, options->families))
-			status = add_family(pool, family, options, &left_out, err);
+			candidates_family_wanted(family, options->families))
+			status = add_family(catalogue, pool, family, options, &left_out, err);
 	}
 	pool->left_out = left_out.length ? text_detach(&left_out) : NULL;
 	if (status == STATUS_OK && pool->count == 0)

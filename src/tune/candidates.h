@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "kernel/candidate.h"
 #include "record/evaluation.h"
+#include "results/tuned.h"
 #include "search/strategy.h"
 
 struct family_candidates {
@@ -19,7 +20,7 @@ struct family_candidates {
 	bool *ordered;
 	double product;
 	struct space_removed removed; /* by constraint */
-	size_t unknown;               /* legal, but not in the recording that is replayed */
+	bool recorded;                /* the space is what a recording holds, not the whole */
 };
 
 struct candidates {
@@ -39,7 +40,9 @@ struct candidates_options {
 	const char *const *families; /* names to take; NULL or empty: all that apply */
 	const char *where;           /* extra constraint, or NULL */
 	bool score;                  /* false: sizes only (--dry-run) */
-	const struct device *known_by; /* only candidates that it can answer for (replay); NULL: all */
+	const struct device *device; /* only what it can answer for (replay); NULL: all */
+	const struct tuned *tuned; /* what serves the steps of composite families; NULL: without them */
+	bool measured_steps;       /* predicted entries do not count for that */
 };
 
 /* Errors: a named family that does not apply (and why); an expression that fails. A space without
@@ -49,6 +52,8 @@ enum status candidates_open(const struct catalogue *catalogue, const struct prob
 	const struct device_spec *device, const struct candidates_options *options,
 	struct candidates *pool, struct error *err);
 void candidates_release(struct candidates *pool);
+/* Whether names (NULL or empty: all) has the family's full name or the part after the slash. */
+bool candidates_family_wanted(const struct family *family, const char *const *names);
 
 const struct family_candidates *candidates_family_of(
 	const struct candidates *pool, size_t candidate);

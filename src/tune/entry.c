@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tune/steps.h"
 
 static struct json *argument_json(const struct plan *plan, const struct plan_argument *argument)
 {
@@ -118,7 +119,7 @@ enum status entry_result(const struct candidates *pool, const struct evaluated *
 	struct value *slots = candidates_values(pool, evaluated->candidate, err);
 	struct plan plan = {0};
 	struct build build = {0};
-	struct json *json = json_new_object(), *launches = json_new_array();
+	struct json *json = json_new_object(), *launches = json_new_array(), *steps = NULL;
 	double flop = 0, bytes = 0, seconds = evaluation->time.median * 1e-6;
 	enum status status = slots ? STATUS_OK : STATUS_FAILED;
 
@@ -130,12 +131,17 @@ enum status entry_result(const struct candidates *pool, const struct evaluated *
 		status = problem_flop(pool->problem, &flop, err);
 	if (status == STATUS_OK)
 		status = problem_min_bytes(pool->problem, &bytes, err);
+	if (status == STATUS_OK && bound->composite)
+		status = steps_to_json(bound, &steps, err);
 	if (status != STATUS_OK)
 		goto cleanup;
 	json_put_string(json, "family", evaluation->family);
 	json_put(json, "configuration",
 		configuration_to_json(bound, candidates_configuration(pool, evaluated->candidate)));
-	json_put(json, "defines", candidate_defines(bound, slots));
+	if (steps)
+		json_put(json, "steps", steps);
+	else
+		json_put(json, "defines", candidate_defines(bound, slots));
 	for (size_t i = 0; i < plan.launch_count; i++)
 		json_push(launches, launch_json(&plan, &build, i, evaluation->resources));
 	json_put(json, "launches", launches);

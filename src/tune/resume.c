@@ -9,7 +9,7 @@
 static const struct journal_problem *recorded_problem(
 	const struct session *session, const struct journal_run *run, size_t number)
 {
-	const struct problem *problem = session->problems->items[number];
+	const struct problem *problem = session->queue->items[number].problem;
 
 	return journal_problem_find(run, operation_name(problem->operation), problem->text);
 }
@@ -67,15 +67,14 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	put_run(session->tuned, run);
 	tuned_put_entry(session->tuned, json_copy(recorded->entry), &kept);
 	if (observer->taken)
-		observer->taken(observer->context, session->problems->items[number], number,
-			session->problems->count, recorded->entry);
+		observer->taken(observer->context, session->queue->items[number].problem, number,
+			session->queue->count, recorded->entry);
 	return session->tuned_path ? tuned_save(session->tuned, session->tuned_path, err)
 				   : STATUS_OK;
 }
 
 /* The oldest run of the chain first. */
-static enum status take_run(
-	struct search *search, const struct journal_run *run, struct error *err)
+static enum status take_run(struct search *search, const struct journal_run *run, struct error *err)
 {
 	const struct session *session = search->session;
 	const struct journal_problem *recorded;
@@ -87,8 +86,8 @@ static enum status take_run(
 	recorded = recorded_problem(session, run, search->number);
 	for (size_t i = 0; recorded && i < recorded->evaluation_count && status == STATUS_OK; i++) {
 		const struct evaluation *known = &recorded->evaluations[i];
-		ptrdiff_t candidate = candidates_find(
-			&search->pool, known->family, known->configuration);
+		ptrdiff_t candidate =
+			candidates_find(&search->pool, known->family, known->configuration);
 		struct evaluation copy;
 
 		/* templates are part of the signature: what is not found was not legal then either

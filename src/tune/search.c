@@ -39,7 +39,7 @@ void search_show(const struct search *search, bool finals)
 	const struct session_observer *observer = &search->session->observer;
 	const struct budget *budget = &search->budget;
 	struct session_progress progress = {.problem = search->number,
-		.problem_count = search->session->problems->count,
+		.problem_count = search->session->queue->count,
 		.evaluated = search->evaluated.count,
 		.total = budget->effort->evaluations < search->pool.count
 				 ? budget->effort->evaluations
@@ -160,15 +160,16 @@ static double budget_seconds(const struct session *session)
 enum status search_open(
 	struct session *session, size_t number, struct search *search, struct error *err)
 {
-	const struct problem *problem = session->problems->items[number];
+	const struct queue_item *item = &session->queue->items[number];
 	const char *name = session->strategy ? session->strategy : session->effort->strategy;
 	enum status status;
 
 	struct candidates_options options = session->pool;
 
 	*search = (struct search){.session = session, .number = number, .incumbent = -1};
-	options.known_by = session->bench->device;
-	status = candidates_open(&session->bench->catalogue, problem,
+	if (item->is_step)
+		options.families = NULL, options.where = NULL;
+	status = candidates_open(&session->bench->catalogue, item->problem,
 		device_spec(session->bench->device), &options, &search->pool, err);
 	if (status != STATUS_OK)
 		return status;
@@ -200,7 +201,7 @@ enum status search_open(
 		return status;
 	if (session->observer.begin)
 		session->observer.begin(
-			session->observer.context, &search->pool, number, session->problems->count);
+			session->observer.context, &search->pool, number, session->queue->count);
 	return STATUS_OK;
 }
 

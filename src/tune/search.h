@@ -11,7 +11,7 @@
 
 struct search {
 	struct session *session;
-	size_t number; /* of the problem */
+	size_t number; /* of the problem, in the queue */
 	struct candidates pool;
 	struct flight_setup setup;
 	const struct strategy *strategy;

@@ -207,28 +207,49 @@ static enum status run_problem(struct session *session, size_t number, struct er
 	return status;
 }
 
-enum status session_run(struct session *session, struct error *err)
+static enum status run_queue(struct session *session, struct error *err)
 {
 	enum status worst = STATUS_OK;
 
-	for (size_t i = 0; i < session->problems->count; i++) {
+	for (size_t i = 0; i < session->queue->count; i++) {
+		const struct queue_item *item = &session->queue->items[i];
 		struct error reason = {0};
 		enum status status = run_problem(session, i, &reason);
 
 		if (status == STATUS_OK)
 			continue;
-		if (!session->keep_going || status == STATUS_INTERRUPTED ||
+		if ((!session->keep_going && !item->is_step) || status == STATUS_INTERRUPTED ||
 			status == STATUS_NO_DEVICE) {
 			*err = reason;
 			return status;
 		}
 		if (session->observer.failed)
 			session->observer.failed(
-				session->observer.context, session->problems->items[i], &reason);
-		if (worst == STATUS_OK) {
+				session->observer.context, item->problem, &reason);
+		if (worst == STATUS_OK && !item->is_step) {
 			worst = status;
 			*err = reason;
 		}
 	}
 	return worst;
+}
+
+enum status session_run(struct session *session, struct error *err)
+{
+	struct workbench *bench = session->bench;
+	struct queue queue;
+	enum status status;
+
+	session->pool.device = bench->device;
+	session->pool.tuned = session->tuned;
+	session->pool.measured_steps = device_measures(bench->device);
+	status = queue_open(&bench->catalogue, session->problems, device_spec(bench->device),
+		&session->pool, &queue, err);
+	if (status != STATUS_OK)
+		return status;
+	session->queue = &queue;
+	status = run_queue(session, err);
+	session->queue = NULL;
+	queue_release(&queue);
+	return status;
 }

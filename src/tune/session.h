@@ -17,6 +17,7 @@
 #include "results/tuned.h"
 #include "tune/budget.h"
 #include "tune/candidates.h"
+#include "tune/queue.h"
 #include "tune/workbench.h"
 
 /* An evaluation that ended, with the candidate's number. */
@@ -70,6 +71,7 @@ struct session_observer {
 struct session {
 	struct workbench *bench;
 	struct problem_list *problems;
+	const struct queue *queue; /* set by session_run(): the problems, and those of steps */
 	const struct effort *effort;
 	double budget_s; /* per problem; 0: the effort's */
 	struct candidates_options pool;

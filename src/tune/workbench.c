@@ -28,73 +28,18 @@ static void folders_free(char **folders)
 	free(folders);
 }
 
-/* Resolves "auto": the first GPU where one answers, else the embedded sheet with a notice. */
-static enum status choose_device(const struct workbench_options *options, struct workbench *bench,
-	char **name, const struct device_options *device_options, struct error *err)
+/* Why there is no GPU, if there is none; false if there is one (busy, perhaps). */
+static bool no_gpu(const struct device_options *options, char **why)
 {
 	struct device_listing *list = NULL;
+	struct error reason = {0};
 	size_t count = 0;
-	char *why = NULL;
-	enum status status;
+	bool none = device_list_cuda(options, &list, &count, why, &reason) != STATUS_OK || !count;
 
-	if (strcmp(options->device, "auto") != 0) {
-		*name = string_copy(options->device);
-		return STATUS_OK;
-	}
-	status = device_list_cuda(device_options, &list, &count, &why, err);
-	if (status == STATUS_OK && count) {
-		*name = string_copy("cuda:0");
-	} else if (status == STATUS_OK && options->allow_model) {
-		bench->notice = string_format(
-			"no GPU (%s): using the device model of the embedded default sheet; "
-			"times are predicted, not measured",
-			why ? why : "none found");
-		*name = string_copy("model:");
-	} else if (status == STATUS_OK) {
-		status = error_set(err, STATUS_NO_DEVICE, "expected a GPU, found none: %s",
-			why ? why : "no reason given");
-	}
+	if (none && !*why)
+		*why = string_copy(reason.message[0] ? reason.message : "none found");
 	free(list);
-	free(why);
-	return status;
-}
-
-/* What must be known of a GPU before it is opened: what to compile its helper kernels for. */
-static enum status cuda_target(const char *name, const struct device_options *options, char **arch,
-	int *driver_version, struct error *err)
-{
-	struct device_listing *list = NULL;
-	struct device_spec *spec = NULL;
-	size_t count = 0, index = 0;
-	char *why = NULL;
-	enum status status = device_list_cuda(options, &list, &count, &why, err);
-	const char *which = name + strlen("cuda:");
-
-	if (status != STATUS_OK)
-		return status;
-	if (strncmp(which, "GPU-", 4) == 0) {
-		while (index < count && strcmp(list[index].identity.uuid, which) != 0)
-			index++;
-	} else {
-		char *end;
-
-		index = strtoul(which, &end, 10);
-		if (end == which || *end)
-			index = count;
-	}
-	if (index >= count)
-		status = error_set(err, STATUS_NO_DEVICE, "%s: expected one of %zu GPUs%s%s", name,
-			count, why ? ": " : "", why ? why : "");
-	if (status == STATUS_OK)
-		status = device_spec_match(&list[index].facts, options->config_folders, &spec, err);
-	if (status == STATUS_OK) {
-		*arch = string_copy(spec->arch);
-		*driver_version = list[index].identity.driver_cuda_version;
-	}
-	device_spec_free(spec);
-	free(list);
-	free(why);
-	return status;
+	return none;
 }
 
 static enum status open_compiler(const struct workbench_options *options, struct workbench *bench,
@@ -134,27 +79,22 @@ static enum status compile_helpers(struct workbench *bench, struct text *cubin, 
 	return status;
 }
 
-/* A GPU: the compiler comes first, for its worker needs the helper kernels. */
 static enum status open_cuda(const struct workbench_options *options, struct workbench *bench,
-	const char *name, struct device_options *device_options, struct error *err)
+	const char *name, const struct device_options *device_options, struct error *err)
 {
 	struct text helpers = {0};
-	char *arch = NULL;
-	int driver_version = 0;
-	enum status status = cuda_target(name, device_options, &arch, &driver_version, err);
+	enum status status = device_open(name, device_options, &bench->device, err);
 
 	if (status == STATUS_OK)
-		status = open_compiler(options, bench, driver_version, err);
+		status = open_compiler(
+			options, bench, device_identity(bench->device)->driver_cuda_version, err);
 	if (status == STATUS_OK) {
-		bench->store = kernel_store_new(bench->compiler, arch);
+		bench->store = kernel_store_new(bench->compiler, device_spec(bench->device)->arch);
 		status = compile_helpers(bench, &helpers, err);
 	}
-	if (status == STATUS_OK) {
-		device_options->helpers_cubin = &helpers;
-		status = device_open(name, device_options, &bench->device, err);
-	}
+	if (status == STATUS_OK)
+		status = device_helpers(bench->device, &helpers, err);
 	text_release(&helpers);
-	free(arch);
 	return status;
 }
 
@@ -176,13 +116,32 @@ static enum status open_modelled(const struct workbench_options *options, struct
 	return STATUS_OK;
 }
 
+/* "auto": the first GPU where one answers, else the embedded sheet, with a notice. */
+static enum status open_auto(const struct workbench_options *options, struct workbench *bench,
+	const struct device_options *device_options, struct error *err)
+{
+	enum status status = open_cuda(options, bench, "cuda:0", device_options, err);
+	char *why = NULL;
+
+	if (status == STATUS_NO_DEVICE && !bench->device && options->allow_model &&
+		no_gpu(device_options, &why)) {
+		bench->notice = string_format(
+			"no GPU (%s): using the device model of the embedded default sheet; "
+			"times are predicted, not measured",
+			why);
+		*err = (struct error){0};
+		status = open_modelled(options, bench, "model:", device_options, err);
+	}
+	free(why);
+	return status;
+}
+
 enum status workbench_open(
 	const struct workbench_options *options, struct workbench *bench, struct error *err)
 {
 	struct device_options device_options = {.worker_path = options->worker_path,
 		.wait_s = options->wait_s,
 		.seed = options->seed};
-	char *name = NULL;
 	enum status status;
 
 	*bench = (struct workbench){0};
@@ -191,13 +150,12 @@ enum status workbench_open(
 	device_options.config_folders = (const char *const *)bench->config_folders;
 	status = catalogue_load((const char *const *)bench->template_folders, options->operation,
 		&bench->catalogue, err);
-	if (status == STATUS_OK)
-		status = choose_device(options, bench, &name, &device_options, err);
-	if (status == STATUS_OK && string_starts_with(name, "cuda:"))
-		status = open_cuda(options, bench, name, &device_options, err);
+	if (status == STATUS_OK && strcmp(options->device, "auto") == 0)
+		status = open_auto(options, bench, &device_options, err);
+	else if (status == STATUS_OK && string_starts_with(options->device, "cuda:"))
+		status = open_cuda(options, bench, options->device, &device_options, err);
 	else if (status == STATUS_OK)
-		status = open_modelled(options, bench, name, &device_options, err);
-	free(name);
+		status = open_modelled(options, bench, options->device, &device_options, err);
 	if (status != STATUS_OK)
 		workbench_release(bench);
 	return status;

@@ -30,7 +30,9 @@ __device__ __forceinline__ void cluster_sync()
 __device__ __forceinline__ u32 cluster_address(u32 address, u32 rank)
 {
 	u32 remote;
-	asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+	asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+		     : "=r"(remote)
+		     : "r"(address), "r"(rank));
 	return remote;
 }
 
@@ -41,12 +43,13 @@ __device__ __forceinline__ void cluster_store(u32 remote, float value)
 
 __device__ __forceinline__ void cluster_store2(u32 remote, float a, float b)
 {
-	asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};"
-		::"r"(remote), "f"(a), "f"(b) : "memory");
+	asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(remote), "f"(a), "f"(b)
+		     : "memory");
 }
 
 __device__ __forceinline__ void cluster_store4(u32 remote, float a, float b, float c, float d)
 {
-	asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};"
-		::"r"(remote), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+	asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(remote), "f"(a),
+		     "f"(b), "f"(c), "f"(d)
+		     : "memory");
 }

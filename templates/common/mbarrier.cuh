@@ -7,7 +7,8 @@
 
 __device__ __forceinline__ void mbarrier_init(u32 barrier, u32 arrivals)
 {
-	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+		     : "memory");
 }
 
 // Makes the initialisation visible to the copy engine and to the other blocks of the cluster; a
@@ -23,22 +24,25 @@ __device__ __forceinline__ void mbarrier_arrive(u32 barrier)
 }
 
 // Arrives on the barrier that lies at the same address in block `rank` of the cluster. The form
-// without a scope orders this thread's copies and wgmma reads; .release.cluster would add a fence of
-// all memory (MEMBAR.ALL.GPU), which costs more than a k step of a matrix product.
+// without a scope orders this thread's copies and wgmma reads; .release.cluster would add a fence
+// of all memory (MEMBAR.ALL.GPU) to every use.
 __device__ __forceinline__ void mbarrier_arrive_at(u32 barrier, u32 rank)
 {
 	asm volatile("{\n"
-		".reg .b32 remote;\n"
-		"mapa.shared::cluster.u32 remote, %0, %1;\n"
-		"mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
-		"}" ::"r"(barrier), "r"(rank) : "memory");
+		     ".reg .b32 remote;\n"
+		     "mapa.shared::cluster.u32 remote, %0, %1;\n"
+		     "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+		     "}" ::"r"(barrier),
+		     "r"(rank)
+		     : "memory");
 }
 
 // Arrives and announces `bytes` of copies (below 2^20) that will complete on this barrier.
 __device__ __forceinline__ void mbarrier_arrive_expect(u32 barrier, u32 bytes)
 {
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-		::"r"(barrier), "r"(bytes) : "memory");
+	asm volatile(
+		"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+		: "memory");
 }
 
 // One bounded try: the hardware suspends the thread for a while before it answers 0.
@@ -46,10 +50,13 @@ __device__ __forceinline__ u32 mbarrier_try_wait(u32 barrier, u32 parity)
 {
 	u32 done;
 	asm volatile("{\n"
-		".reg .pred done;\n"
-		"mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
-		"selp.u32 %0, 1, 0, done;\n"
-		"}" : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
+		     ".reg .pred done;\n"
+		     "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+		     "selp.u32 %0, 1, 0, done;\n"
+		     "}"
+		     : "=r"(done)
+		     : "r"(barrier), "r"(parity)
+		     : "memory");
 	return done;
 }
 

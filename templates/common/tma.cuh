@@ -26,36 +26,42 @@ __device__ __forceinline__ u64 l2_policy_evict_last()
 	return policy;
 }
 
-__device__ __forceinline__ void tma_load(u32 destination, const tensor_map &map, u32 barrier,
-	i32 inner, i32 outer)
+__device__ __forceinline__ void tma_load(
+	u32 destination, const tensor_map &map, u32 barrier, i32 inner, i32 outer)
 {
 	asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-		"[%0], [%1, {%3, %4}], [%2];"
-		::"r"(destination), "l"(&map), "r"(barrier), "r"(inner), "r"(outer) : "memory");
+		     "[%0], [%1, {%3, %4}], [%2];" ::"r"(destination),
+		     "l"(&map), "r"(barrier), "r"(inner), "r"(outer)
+		     : "memory");
 }
 
-__device__ __forceinline__ void tma_load_hint(u32 destination, const tensor_map &map, u32 barrier,
-	i32 inner, i32 outer, u64 policy)
+__device__ __forceinline__ void tma_load_hint(
+	u32 destination, const tensor_map &map, u32 barrier, i32 inner, i32 outer, u64 policy)
 {
 	asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-		".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;"
-		::"r"(destination), "l"(&map), "r"(barrier), "r"(inner), "r"(outer), "l"(policy) : "memory");
+		     ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(destination),
+		     "l"(&map), "r"(barrier), "r"(inner), "r"(outer), "l"(policy)
+		     : "memory");
 }
 
 // Delivers one copy to every block of the cluster whose bit is set in `blocks`, at the same shared
 // address, and completes on the barrier at the same address there.
-__device__ __forceinline__ void tma_load_multicast(u32 destination, const tensor_map &map,
-	u32 barrier, i32 inner, i32 outer, u16 blocks)
+__device__ __forceinline__ void tma_load_multicast(
+	u32 destination, const tensor_map &map, u32 barrier, i32 inner, i32 outer, u16 blocks)
 {
 	asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-		".multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;"
-		::"r"(destination), "l"(&map), "r"(barrier), "r"(inner), "r"(outer), "h"(blocks) : "memory");
+		     ".multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(destination),
+		     "l"(&map), "r"(barrier), "r"(inner), "r"(outer), "h"(blocks)
+		     : "memory");
 }
 
 __device__ __forceinline__ void tma_store(const tensor_map &map, u32 source, i32 inner, i32 outer)
 {
-	asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];"
-		::"l"(&map), "r"(source), "r"(inner), "r"(outer) : "memory");
+	asm volatile(
+		"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
+			&map),
+		"r"(source), "r"(inner), "r"(outer)
+		: "memory");
 }
 
 __device__ __forceinline__ void tma_store_commit()
@@ -64,8 +70,7 @@ __device__ __forceinline__ void tma_store_commit()
 }
 
 // Returns when at most PENDING of this thread's latest groups still read shared memory.
-template <int PENDING>
-__device__ __forceinline__ void tma_store_wait_read()
+template <int PENDING> __device__ __forceinline__ void tma_store_wait_read()
 {
 	asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
 }

@@ -76,8 +76,8 @@ static CUdeviceptr pointer_param(const struct standin_launch *launch, int index)
 }
 
 /* The index-th argument that carries the mark; 0 if there are fewer. */
-static CUdeviceptr marked_param(const struct standin_launch *launch, enum mark mark,
-	uint64_t *bytes, uint32_t *pattern)
+static CUdeviceptr marked_param(
+	const struct standin_launch *launch, enum mark mark, uint64_t *bytes, uint32_t *pattern)
 {
 	for (int i = 0; i < launch->kernel->param_count; i++) {
 		CUdeviceptr data = pointer_param(launch, i);
@@ -104,9 +104,13 @@ static const struct {
 static void write_all(CUdeviceptr data, uint64_t bytes, uint32_t dtype)
 {
 	size_t size = right[dtype].size;
+	uint32_t pitch = 0;
+	CUdeviceptr between = standin_marked_within(data, bytes, MARK_PITCH, &pitch);
+	uint64_t row_bytes = between ? between - data : bytes;
 
 	for (uint64_t i = 0; i + size <= bytes; i += size)
-		memcpy((char *)(uintptr_t)data + i, &right[dtype].bits, size);
+		if (!pitch || i % pitch < row_bytes)
+			memcpy((char *)(uintptr_t)data + i, &right[dtype].bits, size);
 }
 
 /* standin_scale(out, in, rows, columns, ld_out, ld_in, factor): fp32 */

@@ -23,11 +23,11 @@ CUresult cuDriverGetVersion(int *version)
 
 CUresult cuGetErrorName(CUresult error, const char **name)
 {
-	*name = error == CUDA_ERROR_ILLEGAL_ADDRESS            ? "CUDA_ERROR_ILLEGAL_ADDRESS"
-		: error == CUDA_ERROR_OUT_OF_MEMORY            ? "CUDA_ERROR_OUT_OF_MEMORY"
-		: error == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES  ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
-		: error == CUDA_ERROR_NOT_FOUND                ? "CUDA_ERROR_NOT_FOUND"
-							       : "CUDA_ERROR_OF_THE_STANDIN";
+	*name = error == CUDA_ERROR_ILLEGAL_ADDRESS           ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+		: error == CUDA_ERROR_OUT_OF_MEMORY           ? "CUDA_ERROR_OUT_OF_MEMORY"
+		: error == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+		: error == CUDA_ERROR_NOT_FOUND               ? "CUDA_ERROR_NOT_FOUND"
+							      : "CUDA_ERROR_OF_THE_STANDIN";
 	return CUDA_SUCCESS;
 }
 

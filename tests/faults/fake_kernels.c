@@ -8,7 +8,7 @@
 #include "faults/standin.h"
 #include "measure/helper_layout.h"
 
-#define PARAM(type, index) (*(const type *)launch->params[index])
+#define PARAM(type, index)   (*(const type *)launch->params[index])
 #define POINTER(type, index) ((type *)(uintptr_t)PARAM(CUdeviceptr, index))
 
 static uint64_t mix(uint64_t bits)
@@ -110,7 +110,8 @@ static double element_read(const void *data, int dtype, int64_t at)
 		code = ((const uint8_t *)data)[at];
 		if ((code & 0x7f) == 0x7f)
 			return NAN;
-		return (double)bits_float((code & 0x80) << 24 | ((code & 0x7f) + (120u << 3)) << 20);
+		return (double)bits_float(
+			(code & 0x80) << 24 | ((code & 0x7f) + (120u << 3)) << 20);
 	case DTYPE_I32:
 		return ((const int32_t *)data)[at];
 	default:
@@ -130,8 +131,8 @@ static void fill(const struct standin_launch *launch)
 
 	for (int64_t row = 0; row < rows; row++)
 		for (int64_t column = 0; column < (row + 1 < rows ? ld : columns); column++) {
-			uint64_t bits =
-				mix(seed + (uint64_t)(row * columns + column) * 0x9e3779b97f4a7c15u);
+			uint64_t bits = mix(
+				seed + (uint64_t)(row * columns + column) * 0x9e3779b97f4a7c15u);
 			float unit = (float)(bits >> 40) * 0x1p-24f;
 
 			element_write(data, dtype, row * ld + column,
@@ -201,13 +202,22 @@ static void compare(const struct standin_launch *launch)
 			double wanted = expected[(int64_t)unit * size + j];
 
 			compare_one(result,
-				element_read(out, dtype,
-					linear / row_length * ld + linear % row_length),
+				element_read(
+					out, dtype, linear / row_length * ld + linear % row_length),
 				wanted,
 				PARAM(double, COMPARE_ABS) +
 					PARAM(double, COMPARE_REL) * fabs(wanted),
 				linear);
 		}
+}
+
+static void mark_pitch(CUdeviceptr data, uint64_t bytes, uint32_t pitch)
+{
+	uint64_t ignored;
+	uint32_t dtype;
+
+	if (!standin_marked(data, MARK_OUTPUT, &ignored, &dtype))
+		standin_mark(MARK_PITCH, data, bytes, pitch);
 }
 
 static void checksum(const struct standin_launch *launch)
@@ -217,6 +227,10 @@ static void checksum(const struct standin_launch *launch)
 	int64_t pitch = PARAM(int64_t, CHECKSUM_PITCH_BYTES), groups = (bytes + 7) / 8;
 	uint64_t total = 0;
 
+	/* Rows with something between them: only what lies between an output's rows is summed so,
+	 * or an output itself, which begins with its mark. */
+	if (pitch > bytes && bytes > 0)
+		mark_pitch(PARAM(CUdeviceptr, CHECKSUM_DATA), (uint64_t)bytes, (uint32_t)pitch);
 	for (int64_t row = 0; row < rows; row++)
 		for (int64_t i = 0; i < groups; i++) {
 			uint64_t group = 0;

@@ -153,7 +153,8 @@ static void visit_registers(const struct elf *elf, struct standin_library *libra
 			words[0] < section->sh_size / sizeof(Elf64_Sym)) {
 			const Elf64_Sym *symbols =
 				(const Elf64_Sym *)(const void *)(elf->bytes + section->sh_offset);
-			const char *strings = elf->bytes + elf->sections[section->sh_link].sh_offset;
+			const char *strings =
+				elf->bytes + elf->sections[section->sh_link].sh_offset;
 
 			kernel = kernel_named(library, strings + symbols[words[0]].st_name);
 			if (kernel)
@@ -174,8 +175,8 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 	for (unsigned i = 0; i < elf.count && library->count < KERNELS_MAX; i++)
 		if (strncmp(section_name(&elf, i), ".text.", 6) == 0) {
 			kernel_add(library, section_name(&elf, i) + 6);
-			hash ^= hash_bytes(elf.bytes + elf.sections[i].sh_offset,
-				elf.sections[i].sh_size);
+			hash ^= hash_bytes(
+				elf.bytes + elf.sections[i].sh_offset, elf.sections[i].sh_size);
 		}
 	for (unsigned i = 0; i < elf.count; i++) {
 		const char *name = section_name(&elf, i);
@@ -301,7 +302,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(
 		&smem_total, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 0);
 	count = least(32, 64 / warps);
 	if (kernel->regs > 0)
-		count = least(count, 65536 / regs_per_warp / 4 * 4 / ((warps + 3) / 4 * 4));
+		count = least(count, 65536 / 4 / regs_per_warp * 4 / warps);
 	count = least(count, smem_total / smem);
 	*blocks = standin_script()->blocks_per_sm ? standin_script()->blocks_per_sm : count;
 	return CUDA_SUCCESS;
@@ -325,8 +326,7 @@ CUresult cuOccupancyMaxActiveClusters(
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
 	void *address, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box,
 	const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
-	CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
-	CUtensorMapFloatOOBfill fill)
+	CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
 {
 	(void)type, (void)dims, (void)element_strides, (void)interleave, (void)swizzle;
 	(void)promotion, (void)fill;

@@ -60,8 +60,7 @@ CUresult cuMemFree(CUdeviceptr data)
 	for (size_t i = 0; i < piece_count; i++)
 		if (pieces[i].data == data) {
 			for (size_t j = 0; j < mark_count; j++)
-				if (marks[j].data < data ||
-					marks[j].data >= data + pieces[i].bytes)
+				if (marks[j].data < data || marks[j].data >= data + pieces[i].bytes)
 					marks[kept++] = marks[j];
 			mark_count = kept;
 			used -= pieces[i].bytes;
@@ -100,6 +99,18 @@ bool standin_marked(CUdeviceptr data, enum mark mark, uint64_t *bytes, uint32_t 
 			return true;
 		}
 	return false;
+}
+
+CUdeviceptr standin_marked_within(
+	CUdeviceptr data, uint64_t bytes, enum mark mark, uint32_t *pattern)
+{
+	for (size_t i = 0; i < mark_count; i++)
+		if (marks[i].mark == mark && marks[i].data >= data &&
+			marks[i].data < data + bytes) {
+			*pattern = marks[i].pattern;
+			return marks[i].data;
+		}
+	return 0;
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)

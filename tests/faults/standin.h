@@ -3,10 +3,10 @@
  * A stand-in for libcuda.so.1 (and libnvidia-ml.so.1): the driver's calls that tiletune makes, in
  * host memory, on a virtual clock. Streams are executed at once; events hold the clock's reading.
  *
- * The helper kernels (measure/helper_layout.h) are computed in C. Of other kernels it knows only the
- * arguments' sizes (from the cubin): the reference is the kernel that is handed memory cleared to
- * NaN doubles, and gets 0.75 everywhere; a candidate writes 0.75, in the dtype of the poison that it
- * finds, into every argument that is a poisoned output. Kernels named standin_* compute something
+ * The helper kernels (measure/helper_layout.h) are computed in C. Of other kernels it knows only
+ *the arguments' sizes (from the cubin): the reference is the kernel that is handed memory cleared
+ *to NaN doubles, and gets 0.75 everywhere; a candidate writes 0.75, in the dtype of the poison that
+ *it finds, into every argument that is a poisoned output. Kernels named standin_* compute something
  * real (fake_candidates.c), so that indices, pitches and points are tested too.
  *
  * A script (the file named by $TILETUNE_STANDIN) tells what goes wrong. Lines, `#` comments:
@@ -23,10 +23,10 @@
  *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
- * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong, nan,
- * unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale), nondeterministic,
- * crash, abort, hang, refuse, refuse_load, lost. us: duration (default: from a hash of the cubin,
- * entry and grid, 20..120); noise: relative spread of the duration.
+ * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong,
+ *nan, unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
+ *nondeterministic, crash, abort, hang, refuse, refuse_load, lost. us: duration (default: from a
+ *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration.
  *
  * A cubin is a real one, or text for tests without a compiler:
  *	standin cubin
@@ -96,9 +96,13 @@ enum mark {
 	MARK_OUTPUT,    /* poisoned with the pattern of a dtype */
 	MARK_WORKSPACE, /* poisoned as a workspace */
 	MARK_EXPECTED,  /* cleared to NaN doubles */
+	MARK_PITCH,     /* between an output's rows: its bytes; `pattern` is the pitch */
 };
 void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
 bool standin_marked(CUdeviceptr data, enum mark mark, uint64_t *bytes, uint32_t *pattern);
+/* The first mark of that kind in data..data+bytes; 0: none. */
+CUdeviceptr standin_marked_within(
+	CUdeviceptr data, uint64_t bytes, enum mark mark, uint32_t *pattern);
 bool standin_is_device_memory(CUdeviceptr data);
 
 /* ---- kernels (fake_library.c) ---- */

@@ -35,12 +35,12 @@ fail() { # name, log to show the end of
 }
 # A test program, from a build folder or from a dist folder.
 program() {
-	for folder in "$build/release/tests" "$build/bin"; do
+	for folder in "$build/release/gpu" "$build/gpu"; do
 		[ -x "$folder/$1" ] && echo "$folder/$1" && return
 	done
 	return 1
 }
-# Runs a test program; its lines "ok NAME" and "FAILED NAME" count, or else its exit code.
+# Runs a test program; its lines "ok NAME" and "FAIL NAME" count, or else its exit code.
 run_program() { # name, arguments
 	name=$1
 	shift
@@ -52,7 +52,7 @@ run_program() { # name, arguments
 	timeout "$limit" "$path" "$@" >"$log" 2>&1
 	code=$?
 	good=$(grep -c '^ok ' "$log")
-	bad=$(grep -c '^FAILED ' "$log")
+	bad=$(grep -c '^FAIL ' "$log")
 	if [ $code -ne 0 ] && [ "$bad" = 0 ]; then bad=1; fi
 	if [ "$good" = 0 ] && [ "$bad" = 0 ]; then good=1; fi
 	passed=$((passed + good)) failed=$((failed + bad))
@@ -61,7 +61,7 @@ run_program() { # name, arguments
 		grep '^note ' "$log" | sed 's/^/      /'
 	else
 		echo "FAIL  $name (exit $code)"
-		grep '^FAILED ' "$log" | head -n 20 | sed 's/^/      /'
+		grep '^FAIL ' "$log" | head -n 20 | sed 's/^/      /'
 		tail -n 12 "$log" | sed 's/^/      /'
 	fi
 }
@@ -116,7 +116,7 @@ odd_family() { # suite's file, family
 }
 odd_slice() { # family: which of its tiles are tried, as an expression; empty: all
 	case $1 in
-	gemm/*) echo "(BM//16 + BN//8 + $seed) % 11 == 0" ;;
+	gemm/*) echo "(BM//16 + BN//8 + BK//16 + STAGES + $seed) % 37 == 0" ;;
 	esac
 }
 # No odd problem may be left without a configuration that is right.
@@ -156,11 +156,11 @@ phase_occupancy() {
 
 # Kernels that are known to be wrong, to crash, to hang.
 phase_device() {
-	TILETUNE=$tool run_program test_device_gpu
+	run_program test_device_gpu . "$device"
 }
 
 phase_timing() {
-	run_program test_timing_gpu --device "$device" --path . --cache-dir "$work/cache" --worker "$tool"
+	run_program test_timing_gpu --device "$device" --path . --cache-dir "$work/cache"
 }
 
 # A tuner that is killed goes on where it stopped: nothing that was measured is measured again.

@@ -327,8 +327,8 @@ static inline struct device_event expect_event(struct device *device, enum devic
 	return event;
 }
 
-static inline void expect(struct device *device, enum device_event_kind kind,
-	device_handle handle, enum outcome outcome, const char *detail)
+static inline void expect(struct device *device, enum device_event_kind kind, device_handle handle,
+	enum outcome outcome, const char *detail)
 {
 	struct device_event event = expect_event(device, kind, handle, outcome, detail);
 

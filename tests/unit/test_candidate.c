@@ -202,7 +202,7 @@ static void test_work(void **state)
 	assert_int_equal(launch->smem_access_count, 2);
 	assert_int_equal(launch->smem_accesses[0].pipe, PIPE_SMEM_READ);
 	assert_int_equal(launch->smem_accesses[0].width_bytes, 16);
-	assert_int_equal(launch->smem_accesses[0].address[31], 31 * 64);
+	assert_int_equal(launch->smem_accesses[0].address[31], 31 * (64 * 3 + 32));
 	assert_near(launch->smem_accesses[0].bytes_per_step, 32 * 128.0);
 	assert_int_equal(launch->smem_accesses[1].pipe, PIPE_SMEM_WRITE);
 	assert_int_equal(launch->smem_accesses[1].address[5], 20);
@@ -226,25 +226,28 @@ static void test_work(void **state)
 	fixture_close(&fixture);
 }
 
-/* Remembered addresses must be those of the configuration at hand, in any order. */
+/* Remembered addresses must be those of the configuration at hand: more of them than the memory has
+ * room for, in turns. */
 static void test_work_again(void **state)
 {
-	static const char *const aligned[] = {"true", "false", "true"};
 	struct fixture fixture;
 	struct error err = {0};
 
 	(void)state;
 	open_widget(&fixture, small, "");
-	for (size_t i = 0; i < ARRAY_COUNT(aligned); i++) {
-		char *text = string_format("ALIGNED=%s", aligned[i]);
+	for (int i = 0; i < 2 * 8 * 3 * 2; i++) {
+		int rows = 16 * (1 + i % 8), stages = 1 + i / 8 % 3, aligned = i / 24 % 2;
+		char *text = string_format(
+			"BM=%d,STAGES=%d,ALIGNED=%s", rows, stages, aligned ? "true" : "false");
 		bool given[SPACE_PARAMETERS_MAX];
 		struct work work;
 
 		assert_ok(configuration_parse(fixture.bound, text, fixture.slots, given, &err));
 		assert_ok(space_derive(fixture.bound->space, fixture.slots, &err));
 		assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
-		assert_int_equal(work.launches[0].smem_accesses[0].address[1], i == 1 ? 72 : 64);
-		assert_int_equal(work.launch_count, 1);
+		for (int lane = 0; lane < WORK_LANES; lane++)
+			assert_int_equal(work.launches[0].smem_accesses[0].address[lane],
+				lane * (64 * stages + rows + (aligned ? 0 : 8)));
 		work_release(&work);
 		free(text);
 	}

@@ -71,7 +71,10 @@ static void test_crash_in_company(void **state)
 /* Far more is queued than the pipe holds, and the worker hangs in the middle of it. */
 static void test_long_queue(void **state)
 {
-	enum { COUNT = 40, BAD = 11 };
+	enum {
+		COUNT = 40,
+		BAD = 11
+	};
 	struct bench bench;
 	device_handle handles[COUNT];
 	uint32_t problem;
@@ -172,7 +175,8 @@ static void test_open_failures(void **state)
 	expect_open_fails("context 46", "cuda:0", STATUS_NO_DEVICE, "making a context");
 	expect_open_fails("", "cuda:3", STATUS_NO_DEVICE, "found none among: 0 (GPU-105d");
 	expect_open_fails("devices 2", "cuda:GPU-ffff", STATUS_NO_DEVICE, "1 (GPU-115d");
-	expect_open_fails("", "cdua:0", STATUS_BAD_INPUT, "expected a name that begins with one of");
+	expect_open_fails(
+		"", "cdua:0", STATUS_BAD_INPUT, "expected a name that begins with one of");
 	expect_open_fails(
 		"kernel tt_anchor_1 crash", "cuda:1", STATUS_NO_DEVICE, "found none among");
 }
@@ -289,8 +293,11 @@ static void test_worker_ends(void **state)
 	struct toy_candidate candidate;
 	struct measure_open open = {.seed = 1, .kernel_timeout_s = 5};
 	uint32_t handles[] = {8};
-	struct measure_sample sample = {.handles = handles, .handle_count = 1, .rounds_min = 3,
-		.rounds_max = 3, .seconds_max = 5};
+	struct measure_sample sample = {.handles = handles,
+		.handle_count = 1,
+		.rounds_min = 3,
+		.rounds_max = 3,
+		.seconds_max = 5};
 	struct json *header = json_new_object();
 	struct text payload = {0};
 	struct child worker;

@@ -25,11 +25,17 @@ static struct device *open_model(const char *name)
 static device_handle load(struct device *device, int regs, uint32_t smem_bytes, double predicted_us)
 {
 	char entry[] = "k";
-	struct plan_launch launch = {.entry = entry, .grid = {100, 1, 1}, .block = {128, 2, 1},
-		.cluster = {1, 1, 1}, .smem_dynamic_bytes = smem_bytes, .repeat = 1};
+	struct plan_launch launch = {.entry = entry,
+		.grid = {100, 1, 1},
+		.block = {128, 2, 1},
+		.cluster = {1, 1, 1},
+		.smem_dynamic_bytes = smem_bytes,
+		.repeat = 1};
 	struct plan plan = {.launches = &launch, .launch_count = 1};
 	struct kernel_resources resources = {.regs_per_thread = regs, .blocks_per_sm = -1};
-	struct device_load_request request = {.problem = 1, .plan = &plan, .resources = &resources,
+	struct device_load_request request = {.problem = 1,
+		.plan = &plan,
+		.resources = &resources,
 		.predicted_time_us = predicted_us};
 	device_handle handle = 0;
 	struct error err;
@@ -100,8 +106,9 @@ static void test_candidate(void **state)
 	handle = load(device, 64, 50000, 12.5);
 	assert_ok(device_verify(device, handle, &err));
 	assert_ok(device_sample(device,
-		&(struct device_sample_request){.handles = &handle, .handle_count = 1,
-			.rounds_min = 5, .rounds_max = 9}, &err));
+		&(struct device_sample_request){
+			.handles = &handle, .handle_count = 1, .rounds_min = 5, .rounds_max = 9},
+		&err));
 	assert_int_equal(device_pending(device), 3);
 	event = take(device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK);
 	assert_int_equal(event.launch_count, 1);
@@ -126,7 +133,8 @@ static void test_misfit(void **state)
 {
 	struct device *device = open_model("model:h200-sxm");
 	struct device_event event;
-	device_handle handle = load(device, 255, 300000, 3), endless = load(device, 32, 0, INFINITY);
+	device_handle handle = load(device, 255, 300000, 3),
+		      endless = load(device, 32, 0, INFINITY);
 	struct error err;
 
 	(void)state;
@@ -138,7 +146,8 @@ static void test_misfit(void **state)
 	assert_ok(device_verify(device, handle, &err));
 	assert_ok(device_sample(device,
 		&(struct device_sample_request){
-			.handles = (device_handle[]){handle, endless}, .handle_count = 2}, &err));
+			.handles = (device_handle[]){handle, endless}, .handle_count = 2},
+		&err));
 	event = take(device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_LAUNCH_FAILED);
 	device_event_release(&event);
 	event = take(device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_LAUNCH_FAILED);

@@ -89,8 +89,7 @@ static void case_nvml(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} cases[] = {
-	{"open", case_open}, {"facts", case_facts}, {"find", case_find}, {"nvml", case_nvml}};
+} cases[] = {{"open", case_open}, {"facts", case_facts}, {"find", case_find}, {"nvml", case_nvml}};
 
 /* ---- the parent's side ---- */
 static char folder[64];
@@ -180,7 +179,8 @@ static void test_open(void **state)
 static void test_no_gpu(void **state)
 {
 	(void)state;
-	expect("open", "init 34", "status 5: NVIDIA driver: expected a driver, found the toolkit's stub");
+	expect("open", "init 34",
+		"status 5: NVIDIA driver: expected a driver, found the toolkit's stub");
 	expect("open", "init 100", "expected a GPU, found none (cuInit: 100)");
 	expect("open", "init 999", "cuInit: CUDA_ERROR_OF_THE_STANDIN (999)");
 	expect("open", "driver_version 11080", "expected CUDA 12.0 or newer, found 11.8");
@@ -210,14 +210,14 @@ static void test_facts(void **state)
 	expect("facts", "name NVIDIA Toy\ndevices 2\nsm_count 7\ncompute_capability 80\n",
 		"NVIDIA Toy|80|7|166912|1073741824|1980000000|"
 		"GPU-115d5d5d-5d5d-5d5d-5d5d-5d5d5d5d5d5d|\n");
-	expect("facts", "devices 1", "expected one GPU with the number or UUID 1, found none among: 0");
+	expect("facts", "devices 1",
+		"expected one GPU with the number or UUID 1, found none among: 0");
 }
 
 static void test_find(void **state)
 {
 	(void)state;
-	expect("find", "devices 2",
-		"0:0 1:1 2:-1 GPU-105d:0 GPU-1:-1 GPU-:-1 x:-1 :-1 00:0 \n");
+	expect("find", "devices 2", "0:0 1:1 2:-1 GPU-105d:0 GPU-1:-1 GPU-:-1 x:-1 :-1 00:0 \n");
 }
 
 static void test_nvml(void **state)

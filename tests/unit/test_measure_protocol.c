@@ -76,8 +76,12 @@ static void test_bad_packets(void **state)
 
 static void test_gpu(void **state)
 {
-	struct measure_gpu gpu = {.uuid = "GPU-1", .driver = "580.1", .mig = "disabled",
-		.driver_cuda_version = 13000, .clock_sm_hz = 1.98e9, .power_limit_w = 700};
+	struct measure_gpu gpu = {.uuid = "GPU-1",
+		.driver = "580.1",
+		.mig = "disabled",
+		.driver_cuda_version = 13000,
+		.clock_sm_hz = 1.98e9,
+		.power_limit_w = 700};
 	struct measure_gpu back;
 	struct json *json;
 	struct json_at root;
@@ -103,12 +107,17 @@ static void test_gpu(void **state)
 
 static void test_requests(void **state)
 {
-	struct measure_open open = {
-		.seed = 0xfedcba9876543210u, .memory_limit_bytes = (uint64_t)1 << 40,
+	struct measure_open open = {.seed = 0xfedcba9876543210u,
+		.memory_limit_bytes = (uint64_t)1 << 40,
 		.kernel_timeout_s = 2.5};
 	uint32_t numbers[] = {4, 4000000000u};
-	struct measure_sample sample = {.handles = numbers, .handle_count = 2, .rounds_min = 3,
-		.rounds_max = 9, .seconds_max = 1.25, .target_ratio = 0.01, .give_up_us = 42};
+	struct measure_sample sample = {.handles = numbers,
+		.handle_count = 2,
+		.rounds_min = 3,
+		.rounds_max = 9,
+		.seconds_max = 1.25,
+		.target_ratio = 0.01,
+		.give_up_us = 42};
 	struct measure_open open_back = {0};
 	struct measure_sample sample_back;
 	struct text payload = {0};
@@ -173,16 +182,29 @@ static void test_load(void **state)
 
 static void test_results(void **state)
 {
-	struct kernel_resources resources[2] = {
-		{.regs_per_thread = 128, .smem_static_bytes = 16, .blocks_per_sm = 2, .max_clusters = -1},
+	struct kernel_resources resources[2] = {{.regs_per_thread = 128,
+							.smem_static_bytes = 16,
+							.blocks_per_sm = 2,
+							.max_clusters = -1},
 		{.regs_per_thread = 40, .blocks_per_sm = 8, .max_clusters = 66}};
 	char detail[] = "no";
 	double samples[] = {1.5, 0.1, 1e6 / 3};
-	struct measure_result result = {.handle = 5, .outcome = OUTCOME_WRONG_RESULT, .detail = detail,
-		.fatal = true, .gave_up = true, .flags = 8, .resources = resources,
-		.launch_count = 2, .samples_us = samples, .sample_count = 3,
-		.verification = {.done = true, .points = 10, .violations = UINT64_C(1) << 40,
-			.first_bad = 7, .first_out = NAN, .first_expected = -0.125}};
+	struct measure_result result = {.handle = 5,
+		.outcome = OUTCOME_WRONG_RESULT,
+		.detail = detail,
+		.fatal = true,
+		.gave_up = true,
+		.flags = 8,
+		.resources = resources,
+		.launch_count = 2,
+		.samples_us = samples,
+		.sample_count = 3,
+		.verification = {.done = true,
+			.points = 10,
+			.violations = UINT64_C(1) << 40,
+			.first_bad = 7,
+			.first_out = NAN,
+			.first_expected = -0.125}};
 	struct measure_result back;
 	struct text payload = {0};
 	struct packet packet;

@@ -153,7 +153,8 @@ static void test_points_small(void **state)
 	free(units);
 }
 
-/* Every patch, every edge, some lines in full; all within the output; the same for the same seed. */
+/* Every patch, every edge, some lines in full; all within the output; the same for the same seed.
+ */
 static void check_points(uint64_t rows, uint64_t columns, uint64_t height, uint64_t width)
 {
 	uint64_t down = (rows + height - 1) / height, across = (columns + width - 1) / width;

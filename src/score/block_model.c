@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "score/block_model.h"
+
+#include <math.h>
+
+/* Share of the pipes that are not the busiest which one warp per scheduler fails to overlap with
+ * it; more warps divide it. */
+static const double OVERLAP_LOSS = 0.2;
+/* Bytes per clock that one SM can get from L2 (NVIDIA's tuning guides; DeepGEMM uses it too). */
+static const double L2_BYTES_PER_CLOCK_SM = 64;
+/* Share of the clocks in which a scheduler that has work issues an instruction. */
+static const double ISSUE_EFFICIENCY = 0.8;
+/* Latencies of the sheet are those of an idle memory; this many times that when all SMs ask. */
+static const double LATENCY_UNDER_LOAD = 2.75;
+/* Share of the spilling instructions that lie in the main loop. */
+static const double SPILL_IN_LOOP = 0.5;
+
+static double rate_of(const struct device_spec *device, enum pipe pipe, enum dtype dtype)
+{
+	const bool tensor = pipe == PIPE_TENSOR_MMA || pipe == PIPE_TENSOR_WGMMA;
+	double rate = device->rate[pipe][tensor ? dtype : DTYPE_FP32];
+
+	if (pipe == PIPE_INSTRUCTIONS)
+		rate = device->instructions_per_clock_sm * ISSUE_EFFICIENCY;
+	if ((pipe == PIPE_SMEM_READ || pipe == PIPE_SMEM_WRITE) && rate <= 0)
+		rate = device->smem_bytes_per_clock_sm;
+	return rate;
+}
+
+/* Infinite where there is work for a pipe that the device lacks. */
+static double clocks_of(
+	const struct device_spec *device, enum pipe pipe, enum dtype dtype, double amount)
+{
+	return amount > 0 ? amount / rate_of(device, pipe, dtype) : 0;
+}
+
+static struct phase phase_of(const struct time_model_input *input, const double *amounts)
+{
+	const struct device_spec *device = input->device;
+	const enum dtype dtype = input->launch->dtype;
+	const double wgmma_factor = input->wgmma_serialized ? 2 : 1;
+	struct phase phase = {.barriers = amounts[PIPE_BARRIERS]};
+
+	phase.clocks[BOUND_TENSOR] =
+		clocks_of(device, PIPE_TENSOR_MMA, dtype, amounts[PIPE_TENSOR_MMA]) +
+		clocks_of(device, PIPE_TENSOR_WGMMA, dtype, amounts[PIPE_TENSOR_WGMMA]) *
+			wgmma_factor;
+	phase.clocks[BOUND_FP32] = clocks_of(device, PIPE_FP32, dtype, amounts[PIPE_FP32]);
+	phase.clocks[BOUND_MUFU] = clocks_of(device, PIPE_MUFU, dtype, amounts[PIPE_MUFU]);
+	phase.clocks[BOUND_INSTRUCTIONS] =
+		clocks_of(device, PIPE_INSTRUCTIONS, dtype, amounts[PIPE_INSTRUCTIONS]);
+	phase.clocks[BOUND_SMEM] =
+		clocks_of(device, PIPE_SMEM_READ, dtype, amounts[PIPE_SMEM_READ]) +
+		clocks_of(device, PIPE_SMEM_WRITE, dtype, amounts[PIPE_SMEM_WRITE]);
+	phase.clocks[BOUND_L2] = input->traffic->sectors_per_row_ratio *
+				 (amounts[PIPE_L2_READ] + amounts[PIPE_L2_WRITE]);
+	return phase;
+}
+
+/* Conflicts of the listed accesses, and spills: local memory goes through the same pipe. */
+static void step_add_smem(
+	const struct time_model_input *input, const struct block_model *model, struct phase *step)
+{
+	const double threads = model->warps * 32;
+	const double loads = input->spill_load_bytes * threads * SPILL_IN_LOOP;
+	const double stores = input->spill_store_bytes * threads * SPILL_IN_LOOP;
+
+	step->clocks[BOUND_SMEM] += clocks_of(input->device, PIPE_SMEM_READ, DTYPE_FP32,
+					    input->traffic->smem_read_bytes + loads) +
+				    clocks_of(input->device, PIPE_SMEM_WRITE, DTYPE_FP32,
+					    input->traffic->smem_write_bytes + stores);
+	/* 4 bytes of each of 32 threads by one warp instruction */
+	step->clocks[BOUND_INSTRUCTIONS] +=
+		clocks_of(input->device, PIPE_INSTRUCTIONS, DTYPE_FP32, (loads + stores) / 128);
+}
+
+struct block_model block_model_of(const struct time_model_input *input)
+{
+	const struct device_spec *device = input->device;
+	const struct launch_work *launch = input->launch;
+	const double threads =
+		(double)launch->block[0] * (double)launch->block[1] * (double)launch->block[2];
+	const double clocks_per_us = device->clock_hz * 1e-6;
+	struct block_model model = {
+		.prologue = phase_of(input, launch->prologue),
+		.step = phase_of(input, launch->per_step),
+		.epilogue = phase_of(input, launch->epilogue),
+		.steps_mean = launch->steps_mean,
+		.steps_max = fmax(launch->steps_max, launch->steps_mean),
+		.stages = fmax(1, launch->stages),
+		.warps = fmax(1, ceil(threads / (double)device->warp_size)),
+		/* a pipeline meets its barriers with its data there already */
+		.barrier_clocks = launch->stages < 2 ? device->sync_us * clocks_per_us : 0,
+		.l2_sm_rate = L2_BYTES_PER_CLOCK_SM,
+		.l2_chip_rate = device->l2_bytes_per_clock,
+		.epilogue_overlap_ratio = fmin(1, fmax(0, launch->epilogue_overlap_ratio)),
+	};
+	double miss_ratio = 1;
+
+	step_add_smem(input, &model, &model.step);
+	if (input->traffic->l2_bytes > 0)
+		miss_ratio = fmin(1, launch->dram_read_bytes / input->traffic->l2_bytes);
+	model.latency_clocks =
+		LATENCY_UNDER_LOAD * clocks_per_us *
+		(device->l2_latency_us +
+			miss_ratio * fmax(0, device->dram_latency_us - device->l2_latency_us));
+	return model;
+}
+
+double block_overlapped(const double clocks[PIPE_KINDS], double warps_per_scheduler, int *busiest)
+{
+	double sum = -fmin(clocks[BOUND_FP32], clocks[BOUND_INSTRUCTIONS]), most = 0;
+
+	for (int kind = 0; kind < PIPE_KINDS; kind++) {
+		sum += clocks[kind];
+		if (clocks[kind] > most) {
+			most = clocks[kind];
+			if (busiest)
+				*busiest = kind;
+		}
+	}
+	if (isinf(most))
+		return most;
+	return most + (sum - most) * OVERLAP_LOSS / fmax(1, warps_per_scheduler);
+}
+
+void block_phase_clocks(const struct phase *phase, double count, double l2_rate, double warps,
+	double clocks[PIPE_KINDS])
+{
+	/* fewer warps than schedulers leave some of the pipes without work */
+	const double lame = SCHEDULERS / fmin(SCHEDULERS, warps);
+
+	for (int kind = 0; kind < PIPE_KINDS; kind++)
+		clocks[kind] = count * phase->clocks[kind] * lame;
+	clocks[BOUND_SMEM] = count * phase->clocks[BOUND_SMEM];
+	clocks[BOUND_L2] = count * phase->clocks[BOUND_L2] / l2_rate;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "tune/steps.h"
+
+struct filling {
+	const struct catalogue *catalogue;
+	const struct device_spec *device;
+	const struct candidates_options *pool;
+	struct queue *queue;
+};
+
+static void add(struct queue *queue, const struct problem *problem, bool is_step)
+{
+	ARRAY_GROW(queue->items, queue->count, queue->capacity);
+	queue->items[queue->count++] =
+		(struct queue_item){.problem = problem, .is_step = is_step};
+}
+
+static bool is_queued(const struct queue *queue, const struct problem *problem)
+{
+	for (size_t i = 0; i < queue->count; i++)
+		if (queue->items[i].problem->operation == problem->operation &&
+			strcmp(queue->items[i].problem->text, problem->text) == 0)
+			return true;
+	return false;
+}
+
+/* Takes the problem. */
+static void pose(struct queue *queue, struct problem *problem)
+{
+	if (is_queued(queue, problem)) {
+		problem_free(problem);
+		return;
+	}
+	ARRAY_GROW(queue->posed.items, queue->posed.count, queue->posed.capacity);
+	queue->posed.items[queue->posed.count++] = problem;
+	add(queue, problem, true);
+}
+
+static enum status pose_steps(struct filling *filling, const struct family *family,
+	const struct problem *problem, struct error *err)
+{
+	const struct steps_source source = {.catalogue = filling->catalogue,
+		.tuned = filling->pool->tuned,
+		.measured = filling->pool->measured_steps};
+	struct bound_family *bound = NULL;
+	bool applies;
+	enum status status =
+		family_applies(family, problem, filling->device, &applies, NULL, err);
+
+	if (status != STATUS_OK || !applies)
+		return status;
+	status = family_bind(family, problem, filling->device, NULL, &bound, err);
+	if (status == STATUS_OK)
+		status = composite_open(filling->catalogue, bound, err);
+	for (size_t i = 0; status == STATUS_OK && i < family_step_count(family); i++) {
+		struct problem *posed;
+
+		if (steps_choose(&source, bound, i, NULL))
+			continue;
+		status = family_step_problem(
+			filling->catalogue, family, i, problem, &posed, err);
+		if (status == STATUS_OK)
+			pose(filling->queue, posed);
+	}
+	bound_family_free(bound);
+	return status;
+}
+
+enum status queue_open(const struct catalogue *catalogue, const struct problem_list *problems,
+	const struct device_spec *device, const struct candidates_options *pool,
+	struct queue *queue, struct error *err)
+{
+	struct filling filling = {
+		.catalogue = catalogue, .device = device, .pool = pool, .queue = queue};
+	enum status status = STATUS_OK;
+
+	*queue = (struct queue){0};
+	for (size_t i = 0; i < problems->count && status == STATUS_OK; i++) {
+		const struct problem *problem = problems->items[i];
+
+		for (size_t f = 0; f < catalogue->family_count && status == STATUS_OK; f++) {
+			const struct family *family = catalogue->families[f];
+
+			if (family_operation(family) == problem->operation &&
+				family_is_composite(family) &&
+				candidates_family_wanted(family, pool->families))
+				status = pose_steps(&filling, family, problem, err);
+		}
+		add(queue, problem, false);
+	}
+	if (status != STATUS_OK)
+		queue_release(queue);
+	return status;
+}
+
+void queue_release(struct queue *queue)
+{
+	problem_list_release(&queue->posed);
+	free(queue->items);
+	*queue = (struct queue){0};
+}

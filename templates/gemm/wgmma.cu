@@ -1,0 +1,176 @@
+// GEMM on Hopper's wgmma: persistent blocks, one producer warp group that feeds a ring of stages by
+// TMA, GROUPS consumer warp groups. Cooperative: the groups share a tile, 64 * fragments rows each.
+// PINGPONG: each group has a tile of its own, so that one group's stores run beside the other's
+// multiplications. Parameters: see wgmma.json.
+#define TILE_ROWS          BM
+#define TILE_COLUMNS       BN
+#define ROWS_TRANSPOSED    0
+#define COLUMNS_TRANSPOSED B_LAYOUT_kn
+#define SHARE_ROWS         CLUSTER_N
+#define SHARE_COLUMNS      CLUSTER_M
+#ifndef B_LAYOUT_kn
+#define B_LAYOUT_kn 0
+#endif
+#include "wgmma_pipeline.cuh"
+#include "wgmma_partial.cuh"
+#include "wgmma_schedule.cuh"
+#include "wgmma_store.cuh"
+
+constexpr int threads = 128 * (GROUPS + 1);
+constexpr int fragments = PINGPONG ? BM / 64 : BM / 64 / GROUPS;
+
+// Registers move from the producer to the consumers, which get REGISTERS each. One block of 256
+// threads has enough for everyone from the start.
+constexpr bool move_registers = GROUPS * BLOCKS_PER_SM > 1;
+constexpr int producer_registers = GROUPS == 3 ? 32 : 40;
+
+constexpr int ring_bytes = STAGES * stage_bytes;
+#if STORE
+constexpr int store_buffers = STORE == 1 ? STORE_DEPTH : 1;
+typedef staging<STORE_BOX, store_buffers> staging_type;
+constexpr int staging_bytes = staging_type::buffer_bytes * store_buffers;
+#else
+constexpr int staging_bytes = 0;
+#endif
+
+template <int COUNT, bool MORE> __device__ __forceinline__ void set_registers()
+{
+	if constexpr (move_registers && MORE)
+		asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
+	else if constexpr (move_registers)
+		asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+
+// Ping-pong's order of multiplication. Without it the second group could take a stage's earlier
+// phase for its own: parities tell neighbouring phases apart, no more.
+struct turns {
+	u32 barriers; // one per group
+	__device__ __forceinline__ void init() const
+	{
+		mbarrier_init(barriers, 1);
+		mbarrier_init(barriers + 8, 1);
+	}
+	// The first group's first turn comes without a pass.
+	__device__ __forceinline__ void wait(u32 group, u32 round) const
+	{
+		mbarrier_wait(barriers + group * 8, (round ^ (group == 0)) & 1);
+	}
+	// All stages before the other group's first one have been full.
+	__device__ __forceinline__ void pass(u32 group, u32 thread) const
+	{
+		if (thread == 0)
+			mbarrier_arrive(barriers + (1 - group) * 8);
+	}
+};
+
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
+	const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,
+	const __grid_constant__ tensor_map map_c, output::memory *c, float *partial, u32 *flags,
+	i32 m, i32 n, i32 k, i32 ldc, i32 along_n, i32 band)
+{
+	extern __shared__ __align__(1024) u8 shared[];
+	u32 base = shared_address(shared);
+	pipeline ring = {base, base + ring_bytes + GROUPS * staging_bytes};
+	turns turn = {ring.barriers + STAGES * 16};
+	cluster_place place(cluster_plane > 1 ? cluster_rank() : 0);
+	// The shuffle tells the compiler that the value is the same in all lanes.
+	u32 group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+
+	// Three warps of the producer group prepare side by side: the first works out the tiles.
+	if (threadIdx.x == 32) {
+		turn.init();
+		ring.init(PINGPONG ? 1 : GROUPS);
+	}
+	if (threadIdx.x == 64) {
+		tensor_map_prefetch(map_a);
+		tensor_map_prefetch(map_b);
+		if (STORE == 1)
+			tensor_map_prefetch(map_c);
+	}
+	__syncwarp();
+	if constexpr (cluster_plane > 1)
+		cluster_arrive();
+	schedule list(m, n, k, along_n, band, blockIdx.x / cluster_plane, gridDim.x / cluster_plane,
+		place.row, place.column);
+	work item;
+	bool more = list.next(item);
+	if constexpr (cluster_plane > 1)
+		cluster_wait();
+	else
+		__syncthreads();
+
+	position at;
+	if (group == 0) {
+		set_registers<producer_registers, false>();
+		if (threadIdx.x == 0) {
+			loader load = {map_a, map_b, place, 0, 0};
+			for (; more; more = list.next(item))
+				load.run(ring, at, item.row, item.column, item.first_step,
+					item.steps);
+		}
+		__syncwarp();
+	} else {
+		set_registers<REGISTERS, true>();
+		group -= 1;
+		u32 thread = threadIdx.x % 128;
+		multiplier<fragments> multiply_by(
+			PINGPONG ? 0 : group * fragments * 64, thread, place);
+#if STORE
+		staging_type stage = {base + ring_bytes + group * staging_bytes, group, thread};
+#endif
+		float sums[fragments][BN / 2];
+		u32 round = 0;
+		if (PINGPONG && group == 1 && more) {
+			at.skip(item.steps);
+			more = list.next(item);
+		}
+		while (more) {
+			if (PINGPONG)
+				turn.wait(group, round++);
+#if ACCUM_promoted
+			multiply_by.run_promoted(sums, ring, at, item.steps);
+			if (PINGPONG)
+				turn.pass(group, thread);
+#else
+			u32 last = multiply_by.run(sums, ring, at, item.steps);
+			if (PINGPONG)
+				turn.pass(group, thread);
+			multiply_by.finish(sums, ring, last);
+#endif
+			bool store = true;
+#if STREAM_K
+			if (item.first_worker != item.last_worker)
+				store = partial_exchange<fragments, BN>(sums, partial, flags,
+					item.first_worker, item.last_worker, list.worker,
+					(place.rank * GROUPS + group) * 128 + thread);
+#endif
+			if (store) {
+#pragma unroll
+				for (int f = 0; f < fragments; ++f) {
+					i32 row = item.row + multiply_by.first_row + f * 64;
+#if STORE == 1
+					stage.store_boxes<BN>(sums[f], map_c, row, item.column);
+#elif STORE == 2
+					stage.store_rows<BN>(
+						sums[f], c, m, n, ldc, row, item.column);
+#else
+					store_direct<C_PAIRS, BN>(
+						sums[f], c, m, n, ldc, row, item.column, thread);
+#endif
+				}
+			}
+			more = list.next(item);
+			if (PINGPONG && more) {
+				at.skip(item.steps);
+				more = list.next(item);
+			}
+		}
+#if STORE == 1
+		stage.finish();
+#endif
+	}
+	__syncwarp();
+	// A block's barriers and stages must outlive the arrivals and slices of its neighbours.
+	if constexpr (cluster_plane > 1)
+		cluster_sync();
+}

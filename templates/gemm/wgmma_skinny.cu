@@ -1,0 +1,170 @@
+// GEMM on Hopper's wgmma for few rows (a handful of tokens against a layer's weights), where
+// reading the weights once at DRAM speed is all there is. One block per tile and share of k: one
+// producer warp keeps many stages in flight, GROUPS warp groups multiply. The CLUSTER_K blocks of a
+// cluster that cut k among them add their sums through distributed shared memory, in a fixed order;
+// CLUSTER_N neighbours along N share A's tile by multicast. SWAP: the block computes a tile of C
+// transposed: B's rows take wgmma's m side (64 at a time), A's rows its n side, which may be as
+// narrow as 8.
+#if SWAP
+#define TILE_ROWS          BN
+#define TILE_COLUMNS       BM
+#define ROWS_TRANSPOSED    B_LAYOUT_kn
+#define COLUMNS_TRANSPOSED 0
+#define SHARE_ROWS         1
+#define SHARE_COLUMNS      CLUSTER_N
+#else
+#define TILE_ROWS          BM
+#define TILE_COLUMNS       BN
+#define ROWS_TRANSPOSED    0
+#define COLUMNS_TRANSPOSED B_LAYOUT_kn
+#define SHARE_ROWS         CLUSTER_N
+#define SHARE_COLUMNS      1
+#endif
+#ifndef B_LAYOUT_kn
+#define B_LAYOUT_kn 0
+#endif
+#include "common/activation.cuh"
+#include "wgmma_pipeline.cuh"
+
+constexpr int consumers = 128 * GROUPS;
+constexpr int fragments = TILE_ROWS / 64 / GROUPS;
+constexpr int sums_each = fragments * TILE_COLUMNS / 2; // accumulators of a thread
+constexpr int share = sums_each / CLUSTER_K;            // of them, those that a block completes
+constexpr int ring_bytes = STAGES * stage_bytes;
+constexpr int vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1;
+
+static_assert(sums_each % CLUSTER_K == 0, "every block of the cluster completes equally many sums");
+
+// Where the sums number `index`.. of a thread lie in the exchange buffer of the block that
+// completes them: [sending block][vector][thread].
+__device__ __forceinline__ u32 exchange_place(u32 buffer, u32 sender, u32 index, u32 thread)
+{
+	return buffer + (((sender * share + index) / vector * consumers + thread) * vector) * 4;
+}
+
+__device__ __forceinline__ void exchange_send(
+	const float (&sums)[sums_each], u32 buffer, const cluster_place &place, u32 thread)
+{
+#pragma unroll
+	for (u32 depth = 0; depth < CLUSTER_K; ++depth) {
+		u32 to = cluster_address(exchange_place(buffer, place.depth, 0, thread),
+			place.rank % cluster_plane + depth * cluster_plane);
+#pragma unroll
+		for (u32 i = 0; i < share; i += vector) {
+			const float *from = sums + depth * share + i;
+			u32 at = to + i * consumers * 4;
+			if constexpr (vector == 4)
+				cluster_store4(at, from[0], from[1], from[2], from[3]);
+			else if constexpr (vector == 2)
+				cluster_store2(at, from[0], from[1]);
+			else
+				cluster_store(at, from[0]);
+		}
+	}
+}
+
+__device__ __forceinline__ float shared_load(u32 address)
+{
+	float value;
+	asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+	return value;
+}
+
+// Writes the thread's sum number `index` of the tile at (row, column) of C.
+__device__ __forceinline__ void store_sum(float value, u32 index, u32 first_row, u32 thread,
+	output::memory *c, i32 m, i32 n, i32 ldc, i32 row, i32 column)
+{
+	u32 fragment = index / (TILE_COLUMNS / 2), rest = index % (TILE_COLUMNS / 2);
+	i32 tile_row =
+		first_row + fragment * 64 + thread / 32 * 16 + thread % 32 / 4 + rest % 4 / 2 * 8;
+	i32 tile_column = rest / 4 * 8 + thread % 4 * 2 + rest % 2;
+	i32 c_row = row + (SWAP ? tile_column : tile_row);
+	i32 c_column = column + (SWAP ? tile_row : tile_column);
+	if (c_row < m && c_column < n)
+		c[(i64)c_row * ldc + c_column] = output::store(activate(value));
+}
+
+extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm_wgmma_skinny(
+	const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,
+	output::memory *c, i32 m, i32 n, i32 k, i32 ldc)
+{
+	extern __shared__ __align__(1024) u8 shared[];
+	u32 base = shared_address(shared);
+	pipeline ring = {base, base + ring_bytes};
+	u32 buffer = base + ring_bytes + STAGES * 16;
+	cluster_place place(cluster_plane * CLUSTER_K > 1 ? cluster_rank() : 0);
+	u32 warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
+
+	if (threadIdx.x == 0)
+		ring.init(GROUPS);
+	if (threadIdx.x == 32) {
+		tensor_map_prefetch(map_a);
+		tensor_map_prefetch(map_b);
+	}
+	__syncwarp();
+	if constexpr (cluster_plane * CLUSTER_K > 1)
+		cluster_arrive();
+
+	// Tiles along M are neighbours, so that they find B's tile in L2.
+	i32 unit = blockIdx.x / (cluster_plane * CLUSTER_K);
+	i32 tiles_m = ceil_div(m, BM);
+	i32 row = unit % tiles_m * BM;
+	i32 column = (unit / tiles_m * CLUSTER_N + (SWAP ? place.row : place.column)) * BN;
+	i32 all_steps = ceil_div(k, BK);
+	i32 first_step = (i32)((i64)all_steps * place.depth / CLUSTER_K);
+	i32 steps = (i32)((i64)all_steps * (place.depth + 1) / CLUSTER_K) - first_step;
+
+	if constexpr (cluster_plane * CLUSTER_K > 1)
+		cluster_wait();
+	else
+		__syncthreads();
+
+	position at;
+	float sums[fragments][TILE_COLUMNS / 2];
+	u32 thread = threadIdx.x % 128, group = warp / 4;
+	multiplier<fragments> multiply_by(group * fragments * 64, thread, place);
+	if (warp == consumers / 32) {
+		if (threadIdx.x % 32 == 0) {
+			u64 once = l2_policy_evict_first(), again = l2_policy_evict_last();
+			loader load = {SWAP ? map_b : map_a, SWAP ? map_a : map_b, place,
+				SWAP ? once : again, SWAP ? again : once};
+			load.run(ring, at, SWAP ? column : row, SWAP ? row : column, first_step,
+				steps);
+		}
+		__syncwarp();
+	} else if (steps > 0) {
+#if ACCUM_promoted
+		multiply_by.run_promoted(sums, ring, at, steps);
+#else
+		multiply_by.finish(sums, ring, multiply_by.run(sums, ring, at, steps));
+#endif
+	} else {
+		multiply_by.clear(sums);
+	}
+
+	const float(&flat)[sums_each] = reinterpret_cast<const float(&)[sums_each]>(sums);
+	if constexpr (CLUSTER_K > 1) {
+		// The first barrier of the kernel told that every neighbour's shared memory exists.
+		if (warp < consumers / 32)
+			exchange_send(flat, buffer, place, threadIdx.x);
+		cluster_sync();
+	} else if constexpr (cluster_plane > 1) {
+		cluster_sync();
+	}
+	if (warp == consumers / 32)
+		return;
+#pragma unroll
+	for (u32 i = 0; i < share; ++i) {
+		float value = flat[i];
+		if constexpr (CLUSTER_K > 1) {
+			value = 0.0f;
+#pragma unroll
+			for (u32 sender = 0; sender < CLUSTER_K; ++sender)
+				value += shared_load(exchange_place(buffer, sender,
+							     i / vector * vector, threadIdx.x) +
+						     i % vector * 4);
+		}
+		store_sum(value, place.depth * share + i, multiply_by.first_row, thread, c, m, n,
+			ldc, row, column);
+	}
+}

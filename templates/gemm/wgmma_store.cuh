@@ -1,0 +1,196 @@
+// From accumulators to C: activation, rounding, and one of three ways to memory.
+//   store_direct         any C: every thread writes its pairs of columns
+//   staging::store_boxes 16-bit C whose rows are 16-byte aligned: stmatrix into a ring of small
+//                        buffers in shared memory, from there by TMA while the group goes on
+//   staging::store_rows  16-bit C of any pitch: the same buffers, then whole row pieces by each
+//   warp
+#include "common/activation.cuh"
+#include "common/stmatrix.cuh"
+#include "common/tma.cuh"
+#include "gemm_types.cuh"
+
+// Barrier 0 belongs to __syncthreads; each multiplying group has one of its own.
+__device__ __forceinline__ void group_barrier(u32 group)
+{
+	asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+}
+
+// Writes columns column and column + 1 of one row of C. PAIRS: the pitch is even, so that a pair
+// that begins at an even column is one access.
+template <int PAIRS>
+__device__ __forceinline__ void store_pair(
+	output::memory *c, i64 offset, i32 column, i32 n, float low, float high)
+{
+	low = activate(low);
+	high = activate(high);
+	if constexpr (PAIRS) {
+		if (column + 1 < n) {
+			if constexpr (sizeof(output::memory) == 4) {
+				vec8 pair = {{__float_as_uint(low), __float_as_uint(high)}};
+				*(vec8 *)(c + offset + column) = pair;
+			} else {
+				*(u32 *)(c + offset + column) =
+					(u32)output::store(low) | (u32)output::store(high) << 16;
+			}
+			return;
+		}
+	}
+	if (column < n)
+		c[offset + column] = output::store(low);
+	if (column + 1 < n)
+		c[offset + column + 1] = output::store(high);
+}
+
+// Writes the 64 x COLUMNS sums of a warp group, of which (row, column) is the first.
+template <int PAIRS, int COLUMNS>
+__device__ __forceinline__ void store_direct(const float (&sums)[COLUMNS / 2], output::memory *c,
+	i32 m, i32 n, i32 ldc, i32 row, i32 column, u32 thread)
+{
+	row += thread / 32 * 16 + thread % 32 / 4;
+	column += thread % 4 * 2;
+	i64 upper = (i64)row * ldc, lower = upper + (i64)ldc * 8;
+#pragma unroll
+	for (int j = 0; j < COLUMNS / 8; ++j, column += 8) {
+		if (row < m)
+			store_pair<PAIRS>(c, upper, column, n, sums[4 * j], sums[4 * j + 1]);
+		if (row + 8 < m)
+			store_pair<PAIRS>(c, lower, column, n, sums[4 * j + 2], sums[4 * j + 3]);
+	}
+}
+
+#if !OUT_DTYPE_fp32
+// The buffers of one warp group: DEPTH times 64 rows x BOX columns.
+template <int BOX, int DEPTH> struct staging {
+	static constexpr int line_bytes = BOX * 2;
+	static constexpr int buffer_bytes = 64 * line_bytes;
+
+	u32 buffers; // shared address, aligned to 1024 bytes
+	u32 group, thread;
+	u32 at = 0;
+
+	// Spreads the 16-byte columns of 8 rows over the banks. TMA undoes it: a swizzle of the
+	// line's width. Lines of an odd number of 16-byte columns are spread already and lie as
+	// they are.
+	static __device__ __forceinline__ u32 place(u32 row, u32 chunk)
+	{
+		u32 turn = line_bytes == 128  ? row % 8
+			   : line_bytes == 64 ? row / 2 % 4
+			   : line_bytes == 32 ? row / 4 % 2
+					      : 0;
+		return row * line_bytes + (chunk ^ turn) * 16;
+	}
+
+	// Rounds the sums of box number `box` into a buffer. Each warp fills 16 rows.
+	template <int COLUMNS>
+	__device__ __forceinline__ void fill(
+		const float (&sums)[COLUMNS / 2], u32 buffer, int box) const
+	{
+		u32 lane = thread % 32;
+		u32 line = thread / 32 * 16 + lane % 16;
+#pragma unroll
+		for (int j = 0; j < BOX / 8; j += 2) {
+			u32 words[4];
+#pragma unroll
+			for (int i = 0; i < 4; ++i) {
+				int from = (box * BOX / 8 + j) * 4 + 2 * i;
+				// The last block of 8 columns may have no partner.
+				if (j + i / 2 < BOX / 8)
+					words[i] = output::store2(
+						activate(sums[from]), activate(sums[from + 1]));
+			}
+			if (j + 1 < BOX / 8)
+				stmatrix_x4(buffer + place(line, j + lane / 16), words[0], words[1],
+					words[2], words[3]);
+			else
+				stmatrix_x2(buffer + place(line, j), words[0], words[1]);
+		}
+	}
+
+	// Writes 64 x COLUMNS sums to the matrix of `map` at (row, column).
+	template <int COLUMNS>
+	__device__ __forceinline__ void store_boxes(
+		const float (&sums)[COLUMNS / 2], const tensor_map &map, i32 row, i32 column)
+	{
+		static_assert(DEPTH >= 2, "one buffer is written while another is read");
+#pragma unroll
+		for (int box = 0; box < COLUMNS / BOX; ++box) {
+			u32 buffer = buffers + at * buffer_bytes;
+			fill<COLUMNS>(sums, buffer, box);
+			proxy_fence();
+			// Once the copy before the last DEPTH - 1 has been read, the next buffer is
+			// free.
+			if (thread == 0)
+				tma_store_wait_read<DEPTH - 2>();
+			group_barrier(group);
+			if (thread == 0) {
+				tma_store(map, buffer, column + box * BOX, row);
+				tma_store_commit();
+			}
+			at = at + 1 == DEPTH ? 0 : at + 1;
+		}
+	}
+
+	// Before the block ends, its shared memory must have been read.
+	__device__ __forceinline__ void finish() const
+	{
+		if (thread == 0)
+			tma_store_wait_read<0>();
+	}
+
+	static __device__ __forceinline__ u32 element(u32 buffer, u32 row, u32 column)
+	{
+		u16 value;
+		asm volatile("ld.shared.u16 %0, [%1];"
+			     : "=h"(value)
+			     : "r"(buffer + place(row, column / 8) + column % 8 * 2)
+			     : "memory");
+		return value;
+	}
+
+	// A warp writes the first `count` columns of a line of the buffer to `to`. Lanes write the
+	// aligned words inside it, and its two ends by single elements.
+	__device__ __forceinline__ void store_piece(u16 *to, u32 line, i32 count, i32 lane) const
+	{
+		i32 odd = (i32)((u64)to / 2 & 1);
+#pragma unroll
+		for (i32 base = 0; base < BOX; base += 64) {
+			i32 from = base + 2 * lane - odd;
+			bool low = from >= 0 && from < count, high = from + 1 < count;
+			u32 value = low ? element(buffers, line, from) : 0;
+			if (high)
+				value |= element(buffers, line, from + 1) << 16;
+			if (low && high)
+				*(u32 *)(to + from) = value;
+			else if (low)
+				to[from] = (u16)value;
+			else if (high)
+				to[from + 1] = (u16)(value >> 16);
+		}
+		// The one element that an odd beginning pushed out of the last 64.
+		if (BOX % 64 == 0 && odd && lane == 0 && count == BOX)
+			to[BOX - 1] = (u16)element(buffers, line, BOX - 1);
+	}
+
+	// Writes 64 x COLUMNS sums to C of any pitch, every warp the lines that it filled.
+	template <int COLUMNS>
+	__device__ __forceinline__ void store_rows(const float (&sums)[COLUMNS / 2], u16 *c, i32 m,
+		i32 n, i32 ldc, i32 row, i32 column) const
+	{
+		i32 lane = thread % 32;
+		u32 first_line = thread / 32 * 16;
+#pragma unroll
+		for (int box = 0; box < COLUMNS / BOX; ++box) {
+			fill<COLUMNS>(sums, buffers, box);
+			__syncwarp();
+			i32 count = min(BOX, n - column - box * BOX);
+			i32 lines = min(16, m - row - (i32)first_line);
+#pragma unroll 2
+			for (i32 line = 0; line < lines; ++line)
+				store_piece(c + (i64)(row + (i32)first_line + line) * ldc + column +
+						    box * BOX,
+					first_line + line, count, lane);
+			__syncwarp();
+		}
+	}
+};
+#endif

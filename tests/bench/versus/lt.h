@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cuBLASLt as the thing to beat: loaded at run time, its few calls declared by hand (values as in
+ * cublasLt.h of CUDA 12 and 13), so that this builds without its header and starts without it.
+ *
+ *	lt_open -> { lt_product_init -> lt_product_run(pick)* -> lt_product_release }* -> lt_close
+ */
+#ifndef VERSUS_LT_H
+#define VERSUS_LT_H
+
+#include <cuda.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/library.h"
+#include "spec/dtype.h"
+
+enum {
+	LT_PICKS_MAX = 8, /* heuristic picks that are asked for */
+};
+
+struct lt_algorithm { /* cublasLtMatmulAlgo_t */
+	uint64_t data[8];
+};
+
+struct lt_heuristic { /* cublasLtMatmulHeuristicResult_t */
+	struct lt_algorithm algorithm;
+	size_t workspace_bytes;
+	int state;
+	float waves;
+	int reserved[4];
+};
+
+struct lt {
+	struct library library;
+	void *handle;
+	CUdeviceptr workspace; /* the caller's */
+	size_t workspace_bytes;
+	size_t (*version)(void);
+	int (*create)(void **handle);
+	int (*destroy)(void *handle);
+	int (*matmul)(void *handle, void *description, const void *alpha, const void *a,
+		void *a_layout, const void *b, void *b_layout, const void *beta, const void *c,
+		void *c_layout, void *d, void *d_layout, const struct lt_algorithm *algorithm,
+		void *workspace, size_t workspace_bytes, void *stream);
+	int (*layout_create)(
+		void **layout, int type, uint64_t rows, uint64_t columns, int64_t ld);
+	int (*layout_destroy)(void *layout);
+	int (*description_create)(void **description, int compute_type, int scale_type);
+	int (*description_destroy)(void *description);
+	int (*description_set)(void *description, int attribute, const void *value, size_t size);
+	int (*preference_create)(void **preference);
+	int (*preference_destroy)(void *preference);
+	int (*preference_set)(void *preference, int attribute, const void *value, size_t size);
+	int (*heuristic)(void *handle, void *description, void *a_layout, void *b_layout,
+		void *c_layout, void *d_layout, void *preference, int wanted,
+		struct lt_heuristic *results, int *found);
+};
+
+/* C[m,n] = A[m,k] B, all row-major with the given pitches; B is [n,k], or [k,n] if b_is_kn. */
+struct lt_shape {
+	int64_t m, n, k, lda, ldb, ldc;
+	bool b_is_kn;
+	enum dtype in, out;
+	bool fast_accumulation; /* 8-bit inputs: the tensor cores' short sums alone */
+};
+
+struct lt_product {
+	const struct lt *lt;
+	void *description, *a_layout, *b_layout, *c_layout;
+	struct lt_heuristic picks[LT_PICKS_MAX];
+	int pick_count; /* 0: cuBLASLt has nothing for this product */
+};
+
+/* Looks for libcublasLt.so.13, then .12, on the loader's path and in the toolkit's folders.
+ * STATUS_NO_DEVICE if there is none. A CUDA context must be current. */
+enum status lt_open(struct lt *lt, CUdeviceptr workspace, size_t workspace_bytes, struct error *err);
+void lt_close(struct lt *lt);
+/* "13.1.0" into text, from cublasLtGetVersion(). */
+void lt_version(const struct lt *lt, struct text *text);
+
+/* fp32 in full fp32 (no TF32), tf32 in TF32, 16 and 8 bit with fp32 sums. The picks come in the
+ * order of cuBLASLt's own heuristic: the first is what a program gets that does not ask further. */
+enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape,
+	struct lt_product *product, struct error *err);
+void lt_product_release(struct lt_product *product);
+/* Queues one run; 0 or cuBLASLt's status. */
+int lt_product_run(const struct lt_product *product, int pick, CUdeviceptr a, CUdeviceptr b,
+	CUdeviceptr c, CUstream stream);
+
+#endif

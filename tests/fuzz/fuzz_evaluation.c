@@ -1,0 +1,50 @@
+/* layer: record */
+/* SPDX-License-Identifier: MIT
+ *
+ * Any bytes as an evaluation: what is accepted is written in a form that is accepted again and
+ * written the same.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/evaluation.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What evaluation_to_json() makes of the text, or NULL if it is refused; the caller frees. */
+static char *pass_through(const char *text, size_t size)
+{
+	struct json *json;
+	struct json_at at;
+	struct evaluation evaluation;
+	struct error err;
+	char *written = NULL;
+
+	if (json_parse(text, size, "fuzz", &json, &err) != STATUS_OK)
+		return NULL;
+	at = json_root(json, "fuzz");
+	if (evaluation_from_json(&at, &evaluation, &err) == STATUS_OK) {
+		struct json *tree = evaluation_to_json(&evaluation);
+
+		written = json_print(tree, false);
+		json_free(tree);
+		evaluation_release(&evaluation);
+	}
+	json_free(json);
+	return written;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *once = pass_through((const char *)data, size), *twice;
+
+	if (!once)
+		return 0;
+	twice = pass_through(once, strlen(once));
+	if (!twice || strcmp(once, twice) != 0)
+		abort();
+	free(once);
+	free(twice);
+	return 0;
+}

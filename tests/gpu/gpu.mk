@@ -1,0 +1,31 @@
+# Programs for a machine with a GPU: tests/gpu/test_*.c and the benchmark against cuBLASLt. Built
+# here, with gcc and the toolkit's headers; they load the driver and cuBLASLt when they run, from a
+# build folder or from the folder that `make dist TESTS=1` makes. First line: /* layer: LAYER */.
+# Includes tests/tests.mk's rules; no cmocka.
+
+gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.c)))
+versus_sources := tests/bench/gemm_vs_cublaslt.c $(sort $(wildcard tests/bench/versus/*.c))
+versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names))
+
+$(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC   $<")
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -MT $@ -c -o $@ $<
+$(OUT)/gpu/obj/%.o: tests/bench/%.c | packages
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC   $<")
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -MT $@ -c -o $@ $<
+
+define gpu_program_rule
+$(OUT)/gpu/$(1): $(OUT)/gpu/obj/$(1).o $$(call layer_libs,$(call layer_in,tests/gpu/$(1).c))
+	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS) -Wl,-rpath,'$$$$ORIGIN/../lib'
+endef
+$(foreach n,$(gpu_test_names),$(eval $(call gpu_program_rule,$(n))))
+$(OUT)/gpu/gemm_vs_cublaslt: $(versus_objects) $(OUT)/obj/cli/version.o $(call layer_libs,tune)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
+
+.PHONY: gpu-programs
+gpu-programs: $(gpu_programs)
+
+-include $(wildcard $(OUT)/gpu/obj/*.d $(OUT)/gpu/obj/*/*.d)

@@ -1,0 +1,284 @@
+/* layer: device */
+/* SPDX-License-Identifier: MIT
+ *
+ * The device code on a real GPU: kernels that are wrong, write where they must not, crash or hang
+ * are caught (bad_kernels.cu), their neighbours are served, our occupancy is the driver's, and
+ * times are what they should be.
+ *
+ *	test_device_gpu [ROOT [DEVICE]]
+ *
+ * ROOT (default .) holds templates/ and tests/gpu/; DEVICE is cuda:0 by default. Needs a driver and
+ * NVRTC; prints a line per check and ends with a count.
+ */
+#include "gpu_test.h"
+
+/* ---- verdicts ---- */
+static void expect_verdict(struct gpu_test *test, uint32_t problem, const struct shape *shape,
+	const char *entry, enum outcome outcome, const char *detail)
+{
+	device_handle handle = load_entry(test, problem, shape, entry, 256, 0);
+	double start = clock_seconds();
+	struct device_event event;
+	struct error err;
+
+	if (device_verify(test->device, handle, &err) != STATUS_OK)
+		die(&err);
+	event = next(test);
+	device_event_release(&event);
+	event = next(test);
+	check(test,
+		event.outcome == outcome &&
+			(!detail || (event.detail && strstr(event.detail, detail))),
+		"%s over %dx%d: %s (%s), %.2f s", entry, shape->rows, shape->columns,
+		outcome_name(event.outcome), event.detail ? event.detail : "",
+		clock_seconds() - start);
+	device_event_release(&event);
+	device_unload(test->device, handle);
+}
+
+static void test_verdicts(struct gpu_test *test, const struct shape *shape)
+{
+	const struct {
+		const char *entry;
+		enum outcome outcome;
+		const char *detail;
+	} cases[] = {
+		{"good", OUTCOME_OK, NULL},
+		{"wrong_last", OUTCOME_WRONG_RESULT, NULL},
+		{"wrong_patch", OUTCOME_WRONG_RESULT, NULL},
+		{"nan_somewhere", OUTCOME_WRONG_RESULT, "NaN"},
+		{"unwritten_row", OUTCOME_WRONG_RESULT, "not written"},
+		{"nothing", OUTCOME_WRONG_RESULT, "not written"},
+		{"write_behind", OUTCOME_OUT_OF_BOUNDS, "4 bytes written between out and in"},
+		{"write_before", OUTCOME_OUT_OF_BOUNDS, "4 bytes written before out"},
+		{"write_pitch", OUTCOME_OUT_OF_BOUNDS, "between the rows of out"},
+		{"write_input", OUTCOME_OUT_OF_BOUNDS, "input in overwritten"},
+		{"write_workspace", OUTCOME_OUT_OF_BOUNDS, "4 bytes written behind workspace"},
+		{"nondeterministic", OUTCOME_NONDETERMINISTIC, NULL},
+		{"illegal_address", OUTCOME_CRASHED, "700"},
+		{"good", OUTCOME_OK, NULL},
+		{"misaligned_address", OUTCOME_CRASHED, "716"},
+		{"trap", OUTCOME_CRASHED, NULL},
+		{"hang", OUTCOME_TIMED_OUT, "no answer within 3 s"},
+		{"good", OUTCOME_OK, NULL},
+	};
+	uint32_t problem = announce(test, shape);
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		expect_verdict(
+			test, problem, shape, cases[i].entry, cases[i].outcome, cases[i].detail);
+}
+
+static void test_refused(struct gpu_test *test, const struct shape *shape)
+{
+	uint32_t problem = announce(test, shape);
+	device_handle handles[3] = {load_entry(test, problem, shape, "good", 2048, 0),
+		load_entry(test, problem, shape, "good", 256, 300000),
+		load_entry(test, problem, shape, "missing", 256, 0)};
+	const char *const what[3] = {"2048 threads", "300000 B of shared memory", "no such kernel"};
+
+	for (int i = 0; i < 3; i++) {
+		struct device_event event = next(test);
+
+		check(test, event.handle == handles[i] && event.outcome == OUTCOME_LAUNCH_FAILED,
+			"%s: %s (%s)", what[i], outcome_name(event.outcome),
+			event.detail ? event.detail : "");
+		device_event_release(&event);
+		device_unload(test->device, handles[i]);
+	}
+}
+
+/* One of three dies while they are sampled in turn. */
+static void test_crash_in_company(struct gpu_test *test, const struct shape *shape)
+{
+	uint32_t problem = announce(test, shape);
+	device_handle handles[3] = {load_entry(test, problem, shape, "good", 256, 0),
+		load_entry(test, problem, shape, "trap_later", 256, 0),
+		load_entry(test, problem, shape, "good", 512, 0)};
+	struct device_sample_request request = {.handles = handles,
+		.handle_count = 3,
+		.rounds_min = 10,
+		.rounds_max = 10,
+		.seconds_max = 20};
+	struct error err;
+
+	if (device_verify(test->device, handles[1], &err) != STATUS_OK ||
+		device_sample(test->device, &request, &err) != STATUS_OK)
+		die(&err);
+	for (int i = 0; i < 7; i++) {
+		struct device_event event = next(test);
+
+		if (event.kind == DEVICE_EVENT_VERIFIED)
+			check(test, event.outcome == OUTCOME_OK, "trap_later is right at first: %s",
+				outcome_name(event.outcome));
+		if (event.kind == DEVICE_EVENT_SAMPLED)
+			check(test,
+				event.outcome == (event.handle == handles[1] ? OUTCOME_CRASHED
+									     : OUTCOME_OK) &&
+					(event.handle == handles[1] || event.sample_count == 10),
+				"sampled beside one that dies: %s, %zu samples",
+				outcome_name(event.outcome), event.sample_count);
+		device_event_release(&event);
+	}
+	for (int i = 0; i < 3; i++)
+		device_unload(test->device, handles[i]);
+}
+
+/* ---- occupancy ---- */
+static void test_occupancy(struct gpu_test *test, const struct shape *shape)
+{
+	const uint32_t threads[] = {32, 96, 128, 256, 384, 512, 768, 1024};
+	const uint32_t smem[] = {0, 1000, 20000, 49152, 60000, 114688, 115712, 160000, 232448};
+	uint32_t problem = announce(test, shape);
+	unsigned same = 0, different = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(threads); i++)
+		for (size_t j = 0; j < ARRAY_COUNT(smem); j++) {
+			device_handle handle;
+			struct device_event event;
+			enum occupancy_limiter limiter;
+			int ours;
+
+			if (smem[j] > device_spec(test->device)->smem_per_block_bytes)
+				continue;
+			handle = load_entry(test, problem, shape, "good", threads[i], smem[j]);
+			event = next(test);
+			ours = event.resources ? occupancy_blocks_per_sm(device_spec(test->device),
+							 (int)threads[i],
+							 event.resources[0].regs_per_thread,
+							 event.resources[0].smem_static_bytes,
+							 smem[j], &limiter)
+					       : -1;
+			if (event.outcome == OUTCOME_OK && event.resources[0].blocks_per_sm == ours)
+				same++;
+			else if (++different < 4)
+				printf("      %u threads, %u B: the driver %d, we %d\n", threads[i],
+					smem[j],
+					event.resources ? event.resources[0].blocks_per_sm : -1,
+					ours);
+			device_event_release(&event);
+			device_unload(test->device, handle);
+		}
+	check(test, different == 0 && same > 0, "occupancy: %u of %u as the driver says", same,
+		same + different);
+}
+
+/* ---- time ---- */
+static device_handle load_busy(
+	struct gpu_test *test, uint32_t problem, const struct shape *shape, int iterations)
+{
+	struct plan_buffer buffers[3];
+	struct plan_argument arguments[] = {
+		{.kind = ARGUMENT_BUFFER, .index = 2}, integer(iterations)};
+	char entry[] = "busy";
+	struct plan_launch launch = {.entry = entry,
+		.grid = {(uint32_t)device_spec(test->device)->sm_count, 1, 1},
+		.block = {256, 1, 1},
+		.cluster = {1, 1, 1},
+		.repeat = 1,
+		.arguments = arguments,
+		.argument_count = 2};
+	struct plan plan = {.buffers = buffers,
+		.buffer_count = 3,
+		.tensor_count = 2,
+		.launches = &launch,
+		.launch_count = 1,
+		.workspace_bytes = 256};
+
+	tensors(shape, buffers);
+	return load(test, problem, &plan);
+}
+
+/* Times of the same work at different lengths, short ones from graphs and long ones one by one,
+ * interleaved with the anchor. */
+static void test_time(struct gpu_test *test, const struct shape *shape)
+{
+	enum {
+		LENGTHS = 4
+	};
+	const int iterations[LENGTHS] = {4000, 40000, 400000, 4000000};
+	uint32_t problem = announce(test, shape);
+	device_handle handles[LENGTHS + 1];
+	double median_us[LENGTHS + 1] = {0}, longest;
+	struct device_sample_request request = {.handles = handles,
+		.handle_count = LENGTHS + 1,
+		.rounds_min = 11,
+		.rounds_max = 31,
+		.seconds_max = 10,
+		.target_ratio = 0.002};
+	struct error err;
+
+	for (int i = 0; i < LENGTHS; i++)
+		handles[i] = load_busy(test, problem, shape, iterations[i]);
+	if (device_anchor(test->device, &handles[LENGTHS], &err) != STATUS_OK ||
+		device_sample(test->device, &request, &err) != STATUS_OK)
+		die(&err);
+	for (int i = 0; i < 2 * LENGTHS + 1; i++) {
+		struct device_event event = next(test);
+
+		for (int j = 0; event.kind == DEVICE_EVENT_SAMPLED && j <= LENGTHS; j++)
+			if (handles[j] == event.handle && event.sample_count) {
+				struct summary summary =
+					statistics_summary(event.samples_us, event.sample_count);
+
+				median_us[j] = summary.median;
+				printf("      %s %d: %.2f us, %.2f..%.2f, %zu samples%s\n",
+					j < LENGTHS ? "busy" : "anchor",
+					j < LENGTHS ? iterations[j] : 0, summary.median,
+					summary.minimum, summary.maximum, summary.count,
+					event.flags & FLAG_MASK(THROTTLED) ? ", throttled" : "");
+			}
+		device_event_release(&event);
+	}
+	/* a fixed 1.5 us for the start and end of a kernel are no error of the clock */
+	longest = median_us[LENGTHS - 1] / iterations[LENGTHS - 1];
+	for (int i = 0; i < LENGTHS - 1; i++) {
+		double expected = longest * iterations[i];
+
+		check(test, fabs(median_us[i] - expected) < 0.03 * expected + 3,
+			"busy %d: expected about %.2f us, found %.2f", iterations[i], expected,
+			median_us[i]);
+	}
+	check(test,
+		fabs(median_us[LENGTHS] - device_identity(test->device)->anchor_us) <
+			0.03 * median_us[LENGTHS],
+		"anchor: %.1f us at the start, %.1f now", device_identity(test->device)->anchor_us,
+		median_us[LENGTHS]);
+	for (int i = 0; i <= LENGTHS; i++)
+		device_unload(test->device, handles[i]);
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = argc > 1 ? argv[1] : ".";
+	const char *name = argc > 2 ? argv[2] : "cuda:0";
+	const struct shape small = {.rows = 33, .columns = 65, .ld_out = 70, .ld_in = 65};
+	const struct shape large = {.rows = 4097, .columns = 4099, .ld_out = 4104, .ld_in = 4100};
+	struct gpu_test test = {.passed = 0};
+	const struct device_identity *identity;
+	int code;
+
+	if (gpu_test_worker(argc, argv, &code))
+		return code;
+	test.folders[0] = string_format("%s/templates", root);
+	test.folders[1] = string_format("%s/tests/gpu", root);
+	open_device(&test, name);
+	identity = device_identity(test.device);
+	printf("%s, driver %s, CUDA %d, %.0f of %.0f MHz, limit %.0f W, anchor %.1f us\n",
+		identity->name, identity->driver, identity->driver_cuda_version,
+		identity->clock_sm_hz / 1e6, identity->clock_sm_max_hz / 1e6,
+		identity->power_limit_w, identity->anchor_us);
+	test_verdicts(&test, &small);
+	test_verdicts(&test, &large);
+	test_refused(&test, &small);
+	test_crash_in_company(&test, &small);
+	test_occupancy(&test, &small);
+	test_time(&test, &small);
+	device_close(test.device);
+	text_release(&test.helpers);
+	text_release(&test.cubin);
+	free(test.folders[0]);
+	free(test.folders[1]);
+	printf("%u passed, %u failed\n", test.passed, test.failed);
+	return test.failed ? STATUS_FAILED : STATUS_OK;
+}

@@ -1,0 +1,174 @@
+/* layer: tune
+ * SPDX-License-Identifier: MIT
+ *
+ * Our blocks per SM, from the compiler's report and the sheet, against the driver's, for every
+ * configuration that was loaded in the journals named on the command line. The journals hold what
+ * the driver said; what we say is computed here anew, with the kernels from the cache.
+ */
+#include "gpu/bench_test.h"
+#include "kernel/candidate.h"
+#include "results/journal.h"
+#include "score/score.h"
+
+enum {
+	MISMATCHES_SHOWN = 10,
+};
+
+struct occupancy_test {
+	struct bench_test *test;
+	struct workbench bench;
+	size_t configurations, launches, changed, mismatches;
+};
+
+static bool was_loaded(const struct evaluation *evaluation)
+{
+	return evaluation->resources && evaluation->verification.done;
+}
+
+/* All slots of a configuration that is given as text. */
+static enum status slots_of(const struct bound_family *bound, const char *configuration,
+	struct value **slots, struct error *err)
+{
+	bool *given = memory_zeroed(space_parameter_count(bound->space) + 1, sizeof(*given));
+	enum status status;
+
+	*slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(**slots));
+	space_fixed(bound->space, *slots);
+	status = configuration_parse(bound, configuration, *slots, given, err);
+	if (status == STATUS_OK)
+		status = space_derive(bound->space, *slots, err);
+	free(given);
+	return status;
+}
+
+static enum status launch_compare(struct occupancy_test *run, const struct plan_launch *launch,
+	const struct build_unit *unit, const struct kernel_resources *driver, const char *title,
+	struct error *err)
+{
+	const struct stored_kernel *kernel;
+	const struct kernel_resources *ours = NULL;
+	enum occupancy_limiter limiter;
+	enum status status = kernel_store_wait(run->bench.store, unit, &kernel, err);
+	int blocks;
+
+	for (size_t i = 0; status == STATUS_OK && i < kernel->entry_count; i++)
+		if (strcmp(kernel->entries[i].name, launch->entry) == 0)
+			ours = &kernel->entries[i].resources;
+	if (status != STATUS_OK)
+		return status;
+	if (!ours)
+		return error_set(
+			err, STATUS_FAILED, "%s: the compiler reports no %s", title, launch->entry);
+	blocks = occupancy_blocks_per_sm(device_spec(run->bench.device),
+		(int)(launch->block[0] * launch->block[1] * launch->block[2]),
+		ours->regs_per_thread, ours->smem_static_bytes, launch->smem_dynamic_bytes,
+		&limiter);
+	run->launches++;
+	if (blocks == driver->blocks_per_sm && ours->regs_per_thread == driver->regs_per_thread &&
+		ours->smem_static_bytes == driver->smem_static_bytes)
+		return STATUS_OK;
+	if (run->mismatches++ < MISMATCHES_SHOWN)
+		printf("FAIL  %s %s: ours %d blocks (%s), %d registers, %d bytes; driver %d, %d, "
+		       "%d\n",
+			title, launch->entry, blocks, occupancy_limiter_name(limiter),
+			ours->regs_per_thread, ours->smem_static_bytes, driver->blocks_per_sm,
+			driver->regs_per_thread, driver->smem_static_bytes);
+	return STATUS_OK;
+}
+
+static enum status evaluation_compare(struct occupancy_test *run, const struct bound_family *bound,
+	const struct evaluation *evaluation, struct error *err)
+{
+	struct value *slots = NULL;
+	struct plan plan = {0};
+	struct build build = {0};
+	enum status status = slots_of(bound, evaluation->configuration, &slots, err);
+
+	if (status == STATUS_OK)
+		status = candidate_plan(bound, slots, &plan, err);
+	if (status == STATUS_OK)
+		status = candidate_build(bound, slots, &build, err);
+	if (status == STATUS_OK && (strcmp(build.kernel_hash, evaluation->kernel_hash) != 0 ||
+					   plan.launch_count != evaluation->launch_count)) {
+		run->changed++;
+	} else if (status == STATUS_OK) {
+		run->configurations++;
+		for (size_t i = 0; status == STATUS_OK && i < plan.launch_count; i++)
+			status = launch_compare(run, &plan.launches[i],
+				&build.units[plan.launches[i].unit], &evaluation->resources[i],
+				evaluation->configuration, err);
+	}
+	free(slots);
+	plan_release(&plan);
+	build_release(&build);
+	return status == STATUS_OK
+		       ? STATUS_OK
+		       : error_context(err, "%s %s", evaluation->family, evaluation->configuration);
+}
+
+static enum status problem_compare(
+	struct occupancy_test *run, const struct journal_problem *journal, struct error *err)
+{
+	const struct catalogue *catalogue = &run->bench.catalogue;
+	const struct operation *operation;
+	struct problem_list problems = {0};
+	struct bound_family *bound = NULL;
+	enum status status = catalogue_operation(catalogue, journal->operation, &operation, err);
+
+	if (status == STATUS_OK)
+		status = problem_parse(operation, journal->problem, &problems, err);
+	for (size_t i = 0; status == STATUS_OK && i < journal->evaluation_count; i++) {
+		const struct evaluation *evaluation = &journal->evaluations[i];
+		const struct family *family;
+
+		if (!was_loaded(evaluation))
+			continue;
+		status = catalogue_family(catalogue, operation, evaluation->family, &family, err);
+		if (status == STATUS_OK && (!bound || bound->family != family)) {
+			bound_family_free(bound);
+			bound = NULL;
+			status = family_bind(family, problems.items[0],
+				device_spec(run->bench.device), NULL, &bound, err);
+		}
+		if (status == STATUS_OK)
+			status = evaluation_compare(run, bound, evaluation, err);
+	}
+	bound_family_free(bound);
+	problem_list_release(&problems);
+	return status;
+}
+
+static enum status journal_compare(struct occupancy_test *run, const char *path, struct error *err)
+{
+	struct journal_record record = {0};
+	enum status status = journal_read(path, &record, err);
+
+	for (size_t i = 0; status == STATUS_OK && i < record.run_count; i++)
+		for (size_t k = 0; status == STATUS_OK && k < record.runs[i].problem_count; k++)
+			status = problem_compare(run, &record.runs[i].problems[k], err);
+	journal_record_release(&record);
+	return status == STATUS_OK ? STATUS_OK : error_context(err, "%s", path);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_test test;
+	struct occupancy_test run = {.test = &test};
+	struct error err = {0};
+	enum status status;
+
+	bench_test_options(&test, argc, argv);
+	status = workbench_open(&test.options, &run.bench, &err);
+	for (int i = 0; status == STATUS_OK && i < test.file_count; i++)
+		status = journal_compare(&run, test.files[i], &err);
+	if (status != STATUS_OK)
+		printf("FAIL  %s\n", err.message);
+	bench_test_check(&test,
+		status == STATUS_OK && run.mismatches == 0 && run.configurations > 0,
+		"occupancy: %zu configurations, %zu launches, %zu unlike the driver, %zu of other "
+		"sources",
+		run.configurations, run.launches, run.mismatches, run.changed);
+	workbench_release(&run.bench);
+	free(test.files);
+	return status != STATUS_OK || test.failures ? 1 : 0;
+}

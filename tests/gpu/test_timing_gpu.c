@@ -1,0 +1,254 @@
+/* layer: tune
+ * SPDX-License-Identifier: MIT
+ *
+ * Does the clock that candidates are judged by deserve it? The anchor kernel twice, apart: within
+ * 2%. One kernel as two candidates, interleaved: within 1%. One kernel in two requests: within 2%.
+ * Twice the work: about twice the time.
+ */
+#include <math.h>
+
+#include "base/clock.h"
+#include "gpu/bench_test.h"
+#include "kernel/candidate.h"
+
+static const double anchor_apart_ratio = 0.02;
+static const double level_ratio = 0.01;
+static const double again_ratio = 0.02;
+
+struct timing_test {
+	struct bench_test test;
+	struct workbench bench;
+	const struct operation *operation;
+};
+
+/* A problem with the defaults of one family, loaded twice. */
+struct pair {
+	device_handle handles[2];
+	double median_us[2];
+};
+
+static enum status wait_event(
+	struct timing_test *run, struct device_event *event, struct error *err)
+{
+	if (!device_poll(run->bench.device, 120, event))
+		return error_set(err, STATUS_FAILED, "expected an answer within 120 s, found none");
+	if (event->outcome == OUTCOME_OK)
+		return STATUS_OK;
+	error_set(err, STATUS_FAILED, "expected ok, found %s: %s", outcome_name(event->outcome),
+		event->detail ? event->detail : "no reason given");
+	device_event_release(event);
+	return STATUS_FAILED;
+}
+
+static enum status sample(struct timing_test *run, const device_handle *handles, size_t count,
+	double *median_us, struct error *err)
+{
+	struct device_sample_request request = {.handles = handles,
+		.handle_count = count,
+		.rounds_min = 20,
+		.rounds_max = 60,
+		.seconds_max = 2};
+	enum status status = device_sample(run->bench.device, &request, err);
+
+	for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+		struct device_event event;
+
+		status = wait_event(run, &event, err);
+		for (size_t k = 0; status == STATUS_OK && k < count; k++)
+			if (handles[k] == event.handle)
+				median_us[k] =
+					statistics_summary(event.samples_us, event.sample_count)
+						.median;
+		if (status == STATUS_OK)
+			device_event_release(&event);
+	}
+	return status;
+}
+
+static enum status load(struct timing_test *run, const struct bound_family *bound,
+	const struct value *slots, uint32_t problem, device_handle *handle, struct error *err)
+{
+	struct plan plan = {0};
+	struct build build = {0};
+	struct text cubins[8] = {{0}};
+	struct kernel_resources resources[16] = {{0}};
+	struct device_event event;
+	enum status status = candidate_plan(bound, slots, &plan, err);
+
+	if (status == STATUS_OK)
+		status = candidate_build(bound, slots, &build, err);
+	if (status == STATUS_OK && (build.unit_count > ARRAY_COUNT(cubins) ||
+					   plan.launch_count > ARRAY_COUNT(resources)))
+		status = error_set(err, STATUS_FAILED, "too many launches");
+	for (size_t i = 0; status == STATUS_OK && i < build.unit_count; i++) {
+		const struct stored_kernel *kernel;
+
+		status = kernel_store_wait(run->bench.store, &build.units[i], &kernel, err);
+		if (status == STATUS_OK)
+			cubins[i] = kernel->cubin; /* borrowed */
+	}
+	if (status == STATUS_OK) {
+		struct device_load_request request = {.problem = problem,
+			.family = family_name(bound->family),
+			.configuration = "",
+			.cubins = cubins,
+			.cubin_count = build.unit_count,
+			.plan = &plan,
+			.resources = resources};
+
+		status = device_load(run->bench.device, &request, handle, err);
+	}
+	if (status == STATUS_OK)
+		status = wait_event(run, &event, err);
+	if (status == STATUS_OK)
+		device_event_release(&event);
+	plan_release(&plan);
+	build_release(&build);
+	return status;
+}
+
+static enum status announce(
+	struct timing_test *run, const struct problem *problem, uint32_t *number, struct error *err)
+{
+	struct reference_plan reference = {0};
+	struct build build = {0};
+	const struct stored_kernel *kernel;
+	enum status status = problem_reference(&run->bench.catalogue, problem,
+		device_spec(run->bench.device), &build, &reference, err);
+
+	if (status == STATUS_OK)
+		status = kernel_store_wait(run->bench.store, &build.units[0], &kernel, err);
+	if (status == STATUS_OK)
+		status = device_problem(run->bench.device, operation_name(run->operation),
+			problem->text, &reference, &kernel->cubin, number, err);
+	reference_plan_release(&reference);
+	build_release(&build);
+	return status;
+}
+
+static enum status pair_load(struct timing_test *run, const char *family_name_, const char *text,
+	struct pair *pair, struct error *err)
+{
+	const struct family *family;
+	struct problem_list problems = {0};
+	struct bound_family *bound = NULL;
+	struct value *slots = NULL;
+	choice configuration[SPACE_PARAMETERS_MAX];
+	uint32_t number = 0;
+	bool found = false;
+	enum status status =
+		catalogue_family(&run->bench.catalogue, run->operation, family_name_, &family, err);
+
+	if (status == STATUS_OK)
+		status = problem_parse(run->operation, text, &problems, err);
+	if (status == STATUS_OK)
+		status = family_bind(family, problems.items[0], device_spec(run->bench.device),
+			NULL, &bound, err);
+	if (status == STATUS_OK)
+		status = configuration_default(bound, configuration, &found, err);
+	if (status == STATUS_OK && !found)
+		status = error_set(err, STATUS_FAILED, "%s: no legal configuration", text);
+	if (status == STATUS_OK) {
+		slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
+		status = space_values(bound->space, configuration, slots, err);
+	}
+	if (status == STATUS_OK)
+		status = announce(run, problems.items[0], &number, err);
+	for (int i = 0; status == STATUS_OK && i < 2; i++)
+		status = load(run, bound, slots, number, &pair->handles[i], err);
+	free(slots);
+	bound_family_free(bound);
+	problem_list_release(&problems);
+	return status;
+}
+
+static double apart(double a, double b)
+{
+	return fabs(a / b - 1);
+}
+
+static enum status test_anchor(struct timing_test *run, struct error *err)
+{
+	double at_start = device_identity(run->bench.device)->anchor_us, now[2];
+	device_handle anchor;
+	enum status status = device_anchor(run->bench.device, &anchor, err);
+
+	for (int i = 0; status == STATUS_OK && i < 2; i++) {
+		status = sample(run, &anchor, 1, &now[i], err);
+		clock_sleep(0.5); /* long enough for the clock to go down */
+	}
+	if (status != STATUS_OK)
+		return status;
+	bench_test_check(&run->test, apart(now[0], now[1]) < anchor_apart_ratio,
+		"anchor twice: %.2f and %.2f us, %.2f%% apart", now[0], now[1],
+		100 * apart(now[0], now[1]));
+	bench_test_check(&run->test, apart(now[0], at_start) < anchor_apart_ratio,
+		"anchor at the start: %.2f us, now %.2f", at_start, now[0]);
+	return STATUS_OK;
+}
+
+/* median_us: of the two candidates together, for what follows. */
+static enum status test_pair(struct timing_test *run, const char *family, const char *problem,
+	double *median_us, struct error *err)
+{
+	struct pair pair = {{0}, {0}};
+	double again;
+	enum status status = pair_load(run, family, problem, &pair, err);
+
+	if (status == STATUS_OK)
+		status = sample(run, pair.handles, 2, pair.median_us, err);
+	if (status == STATUS_OK)
+		status = sample(run, pair.handles, 1, &again, err);
+	for (int i = 0; i < 2; i++)
+		if (pair.handles[i])
+			device_unload(run->bench.device, pair.handles[i]);
+	if (status != STATUS_OK)
+		return error_context(err, "%s %s", family, problem);
+	*median_us = (pair.median_us[0] + pair.median_us[1]) / 2;
+	bench_test_check(&run->test, apart(pair.median_us[0], pair.median_us[1]) < level_ratio,
+		"one kernel as two candidates, %s: %.3f and %.3f us, %.2f%% apart", problem,
+		pair.median_us[0], pair.median_us[1],
+		100 * apart(pair.median_us[0], pair.median_us[1]));
+	bench_test_check(&run->test, apart(again, *median_us) < again_ratio,
+		"the same once more: %.3f us, %.2f%% apart", again, 100 * apart(again, *median_us));
+	return STATUS_OK;
+}
+
+static enum status test_all(struct timing_test *run, struct error *err)
+{
+	double small, half, whole;
+	enum status status =
+		catalogue_operation(&run->bench.catalogue, "gemm", &run->operation, err);
+
+	if (status == STATUS_OK)
+		status = test_anchor(run, err);
+	if (status == STATUS_OK)
+		status = test_pair(run, "mma", "M=256,N=256,K=256,dtype=bf16", &small, err);
+	if (status == STATUS_OK)
+		status = test_pair(run, "mma", "M=4096,N=4096,K=4096,dtype=bf16", &half, err);
+	if (status == STATUS_OK)
+		status = test_pair(run, "mma", "M=4096,N=4096,K=8192,dtype=bf16", &whole, err);
+	if (status == STATUS_OK)
+		bench_test_check(&run->test, whole / half > 1.8 && whole / half < 2.3,
+			"twice the work: %.1f and %.1f us, a factor of %.2f", half, whole,
+			whole / half);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct timing_test run = {0};
+	struct error err = {0};
+	enum status status;
+
+	bench_test_options(&run.test, argc, argv);
+	run.test.options.operation = "gemm";
+	status = workbench_open(&run.test.options, &run.bench, &err);
+	if (status == STATUS_OK)
+		status = test_all(&run, &err);
+	bench_test_check(&run.test, status == STATUS_OK, "the timing tests ran: %s",
+		status == STATUS_OK ? "all" : err.message);
+	workbench_release(&run.bench);
+	free(run.test.files);
+	return run.test.failures ? 1 : 0;
+}

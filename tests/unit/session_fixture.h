@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A tuning session in a test: the loop over a recorded journal, with a journal and a tuned file of
+ * its own, as `tiletune tune` runs it.
+ */
+#ifndef TESTS_UNIT_SESSION_FIXTURE_H
+#define TESTS_UNIT_SESSION_FIXTURE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "tune/session.h"
+#include "unit.h"
+
+#define REPLAY_DATA TEST_DATA "/replay/"
+
+struct session_fixture {
+	struct workbench bench;
+	struct problem_list problems;
+	char folder[64]; /* scratch */
+	char *journal;   /* path in it */
+};
+
+/* What a run ended with. */
+struct session_outcome {
+	enum status status;
+	char *winners;             /* "family{configuration};" of each entry of the tuned file */
+	double winner_us;          /* of the first entry */
+	size_t problems;           /* concluded now, not taken over */
+	size_t taken;              /* problems taken over */
+	size_t evaluated, resumed; /* of the problems concluded now */
+	size_t outcomes[OUTCOME_COUNT];
+};
+
+struct session_request {
+	const char *strategy; /* NULL: exhaustive */
+	size_t evaluations;   /* 0: all */
+	uint64_t seed;
+	const char *where;
+	size_t interrupt_after; /* evaluations; 0: never */
+	bool journal;           /* write one, and resume what stands in it */
+};
+
+static void session_fixture_open(struct session_fixture *fixture, const char *recording,
+	const char *operation, const char *problems)
+{
+	static const char *const roots[] = {TEST_DATA "/replay", ".", NULL};
+	struct error err = {0};
+	char *device = string_format("replay:%s", recording);
+	struct workbench_options options = {
+		.roots = roots, .operation = operation, .device = device, .seed = 1};
+	const struct operation *found;
+
+	*fixture = (struct session_fixture){.folder = "/tmp/tiletune-session-XXXXXX"};
+	assert_non_null(mkdtemp(fixture->folder));
+	fixture->journal = path_join(fixture->folder, "journal.jsonl");
+	assert_ok(workbench_open(&options, &fixture->bench, &err));
+	free(device);
+	assert_ok(catalogue_operation(&fixture->bench.catalogue, operation, &found, &err));
+	assert_ok(problem_parse(found, problems, &fixture->problems, &err));
+}
+
+static void session_fixture_close(struct session_fixture *fixture)
+{
+	problem_list_release(&fixture->problems);
+	workbench_release(&fixture->bench);
+	unlink(fixture->journal);
+	rmdir(fixture->folder);
+	free(fixture->journal);
+}
+
+/* ---- observer ---- */
+struct session_watch {
+	struct session_outcome *outcome;
+	size_t interrupt_after;
+	volatile sig_atomic_t interrupted;
+};
+
+static void session_watch_progress(void *context, const struct session_progress *progress)
+{
+	struct session_watch *watch = context;
+
+	if (watch->interrupt_after && progress->evaluated >= watch->interrupt_after)
+		watch->interrupted = 1;
+}
+
+static void session_watch_end(void *context, const struct problem_result *result)
+{
+	struct session_outcome *outcome = ((struct session_watch *)context)->outcome;
+
+	outcome->problems++;
+	outcome->evaluated += result->evaluated->count;
+	outcome->resumed += result->resumed;
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		outcome->outcomes[i] += result->outcomes[i];
+}
+
+static void session_watch_taken(void *context, const struct problem *problem, size_t number,
+	size_t count, const struct json *entry)
+{
+	(void)problem, (void)number, (void)count, (void)entry;
+	((struct session_watch *)context)->outcome->taken++;
+}
+
+static void session_read_winners(const struct tuned *tuned, struct session_outcome *outcome)
+{
+	struct json_at root = json_root(tuned->root, "tuned"), entries, winner, time, configuration;
+	struct text text = {0};
+
+	assert_true(json_find(&root, "entries", &entries));
+	for (size_t i = 0; i < json_count(&entries); i++) {
+		struct json_at entry = json_item(&entries, i);
+		const char *family = NULL;
+		char *printed;
+
+		assert_true(json_find(&entry, "winner", &winner));
+		assert_true(json_find(&winner, "configuration", &configuration));
+		assert_true(json_find(&winner, "time_us", &time));
+		assert_int_equal(json_member_string(&winner, "family", &family, NULL), STATUS_OK);
+		printed = json_print(configuration.node, false);
+		text_appendf(&text, "%s%s;", family, printed);
+		free(printed);
+		if (i == 0)
+			json_member_double(&time, "median", &outcome->winner_us, NULL);
+	}
+	outcome->winners = text_detach(&text);
+}
+
+/* Runs the session; the caller frees outcome.winners. */
+static struct session_outcome session_fixture_run(
+	struct session_fixture *fixture, const struct session_request *request)
+{
+	struct session_outcome outcome = {0};
+	struct session_watch watch = {
+		.outcome = &outcome, .interrupt_after = request->interrupt_after};
+	struct effort effort = *effort_find("exhaustive");
+	struct journal_record record = {0};
+	struct tuned tuned = {0};
+	struct error err = {0};
+	static unsigned runs;
+	char id[32];
+	struct session session = {.bench = &fixture->bench,
+		.problems = &fixture->problems,
+		.effort = &effort,
+		.pool = {.where = request->where, .score = true},
+		.strategy = request->strategy,
+		.seed = request->seed ? request->seed : 1,
+		.tuned = &tuned,
+		.run_id = id,
+		.interrupted = &watch.interrupted,
+		.observer = {.context = &watch,
+			.progress = session_watch_progress,
+			.end = session_watch_end,
+			.taken = session_watch_taken}};
+
+	snprintf(id, sizeof(id), "run-%u", ++runs);
+	if (request->evaluations)
+		effort.evaluations = request->evaluations;
+	tuned_init(
+		&tuned, "tuned", tuned_device_json(device_spec(fixture->bench.device), "Test GPU"));
+	if (request->journal) {
+		struct json *line = json_new_object();
+
+		if (file_exists(fixture->journal))
+			assert_ok(journal_read(fixture->journal, &record, &err));
+		session.record = &record;
+		session.resume = journal_resumable(&record, "signature");
+		assert_ok(journal_open(fixture->journal, &session.journal, &err));
+		json_put_string(line, "format", "tiletune.journal/1");
+		json_put_string(line, "id", id);
+		json_put_string(line, "signature", "signature");
+		json_put_string(line, "resumes", session.resume ? session.resume->id : NULL);
+		assert_ok(journal_write(session.journal, "run", line, &err));
+	}
+	outcome.status = session_run(&session, &err);
+	if (outcome.status != STATUS_OK && outcome.status != STATUS_INTERRUPTED)
+		fail_msg("session: %s", err.message);
+	if (session.journal && outcome.status == STATUS_OK)
+		assert_ok(journal_write(session.journal, "finish", json_new_object(), &err));
+	session_read_winners(&tuned, &outcome);
+	journal_close(session.journal);
+	journal_record_release(&record);
+	tuned_release(&tuned);
+	return outcome;
+}
+
+#endif

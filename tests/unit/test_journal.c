@@ -1,0 +1,457 @@
+/* layer: results
+ * SPDX-License-Identifier: MIT
+ *
+ * The journal: what is written can be read, whatever a kill, a full disk or a stray byte did to it.
+ */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "results/journal.h"
+
+struct scratch {
+	char folder[64];
+	char *path;
+};
+
+static int setup(void **state)
+{
+	struct scratch *scratch = memory_zeroed(1, sizeof(*scratch));
+
+	string_put(scratch->folder, sizeof(scratch->folder), "/tmp/tiletune-journal-XXXXXX");
+	assert_non_null(mkdtemp(scratch->folder));
+	scratch->path = path_join(scratch->folder, "deep/er/x.journal.jsonl");
+	*state = scratch;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct scratch *scratch = *state;
+	char *command = string_format("rm -rf '%s'", scratch->folder);
+
+	assert_int_equal(system(command), 0);
+	free(command);
+	free(scratch->path);
+	free(scratch);
+	return 0;
+}
+
+/* ---- lines ---- */
+static struct json *run_line(const char *id, const char *signature, const char *resumes)
+{
+	struct json *line = json_new_object();
+
+	json_put_string(line, "format", "tiletune.journal/1");
+	json_put_string(line, "id", id);
+	json_put_string(line, "signature", signature);
+	if (resumes)
+		json_put_string(line, "resumes", resumes);
+	return line;
+}
+
+static struct json *problem_line(int64_t number, const char *text)
+{
+	struct json *line = json_new_object();
+
+	json_put_int(line, "number", number);
+	json_put_string(line, "operation", "gemm");
+	json_put_string(line, "text", text);
+	return line;
+}
+
+static struct json *evaluation_line(int64_t problem, const char *configuration, double time_us)
+{
+	struct evaluation evaluation = {.family = string_copy("gemm/mma"),
+		.configuration = string_copy(configuration),
+		.outcome = OUTCOME_OK};
+	struct json *line;
+
+	evaluation_add_samples(&evaluation, &time_us, 1);
+	line = evaluation_to_json(&evaluation);
+	json_put_int(line, "problem", problem);
+	evaluation_release(&evaluation);
+	return line;
+}
+
+static struct json *entry_line(int64_t problem)
+{
+	struct json *line = json_new_object(), *entry = json_new_object();
+
+	json_put_int(line, "problem", problem);
+	json_put_string(entry, "operation", "gemm");
+	json_put(line, "entry", entry);
+	return line;
+}
+
+/* One run: two problems, three evaluations, two finals, an entry. */
+static void write_run(const char *path, const char *id, const char *resumes, bool finish)
+{
+	struct journal *journal;
+	struct error err = {0};
+
+	assert_ok(journal_open(path, &journal, &err));
+	assert_ok(journal_write(journal, "run", run_line(id, "sig", resumes), &err));
+	assert_ok(journal_write(journal, "problem", problem_line(0, "M=1"), &err));
+	assert_ok(journal_write(journal, "evaluation", evaluation_line(0, "BM=16", 3.5), &err));
+	assert_ok(journal_write(journal, "evaluation", evaluation_line(0, "BM=32", 2.5), &err));
+	assert_ok(journal_write(journal, "final", evaluation_line(0, "BM=32", 2.25), &err));
+	assert_ok(journal_write(journal, "final", evaluation_line(0, "BM=16", 3.25), &err));
+	assert_ok(journal_write(journal, "entry", entry_line(0), &err));
+	assert_ok(journal_write(journal, "problem", problem_line(1, "M=2"), &err));
+	assert_ok(journal_write(journal, "evaluation", evaluation_line(1, "BM=64", 7), &err));
+	if (finish)
+		assert_ok(journal_write(journal, "finish", json_new_object(), &err));
+	journal_close(journal);
+}
+
+static void append(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "a");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* ---- tests ---- */
+static void test_round_trip(void **state)
+{
+	struct scratch *scratch = *state;
+	struct journal_record record;
+	const struct journal_problem *problem;
+	struct error err = {0};
+
+	write_run(scratch->path, "one", NULL, true);
+	assert_ok(journal_read(scratch->path, &record, &err));
+	assert_int_equal(record.run_count, 1);
+	assert_int_equal(record.ignored_lines, 0);
+	assert_string_equal(record.runs[0].id, "one");
+	assert_true(record.runs[0].finished);
+	assert_int_equal(record.runs[0].problem_count, 2);
+	problem = journal_problem_find(&record.runs[0], "gemm", "M=1");
+	assert_non_null(problem);
+	assert_int_equal(problem->evaluation_count, 2);
+	assert_string_equal(problem->evaluations[1].configuration, "BM=32");
+	assert_true(problem->evaluations[1].time.median == 2.5);
+	assert_int_equal(problem->final_count, 2);
+	assert_true(problem->finals[0].time.median == 2.25);
+	assert_non_null(problem->entry);
+	problem = journal_problem_find(&record.runs[0], "gemm", "M=2");
+	assert_int_equal(problem->evaluation_count, 1);
+	assert_null(problem->entry);
+	assert_null(journal_problem_find(&record.runs[0], "attention", "M=1"));
+	assert_null(journal_problem_find(&record.runs[0], "gemm", "M=3"));
+	journal_record_release(&record);
+}
+
+static void test_what_is_resumed(void **state)
+{
+	struct scratch *scratch = *state;
+	struct journal_record record;
+	const struct journal_run *run;
+	struct error err = {0};
+
+	write_run(scratch->path, "one", NULL, false);
+	write_run(scratch->path, "two", "one", false);
+	write_run(scratch->path, "fresh", NULL, false);
+	write_run(scratch->path, "four", "fresh", false);
+	{
+		/* another run in between is no obstacle */
+		struct journal *journal;
+
+		assert_ok(journal_open(scratch->path, &journal, &err));
+		assert_ok(journal_write(
+			journal, "run", run_line("other", "another", NULL), &err));
+		assert_ok(journal_write(journal, "finish", json_new_object(), &err));
+		journal_close(journal);
+	}
+	assert_ok(journal_read(scratch->path, &record, &err));
+	assert_null(journal_resumable(&record, "another")); /* finished */
+	assert_null(journal_resumable(&record, "unknown"));
+	run = journal_resumable(&record, "sig");
+	assert_non_null(run);
+	assert_string_equal(run->id, "four");
+	run = journal_previous(&record, run);
+	assert_string_equal(run->id, "fresh");
+	assert_null(journal_previous(&record, run)); /* --fresh began anew */
+	assert_string_equal(journal_previous(&record, &record.runs[1])->id, "one");
+	journal_record_release(&record);
+}
+
+/* A kill at any byte: the lines before stand, and the next run is read too. */
+static void test_cut_at_every_byte(void **state)
+{
+	struct scratch *scratch = *state;
+	struct text whole = {0};
+	struct error err = {0};
+	size_t lines = 0;
+
+	write_run(scratch->path, "one", NULL, true);
+	assert_ok(file_read(scratch->path, &whole, &err));
+	for (size_t size = 0; size <= whole.length; size++) {
+		struct journal_record record;
+		size_t found = 0;
+		bool torn = size && whole.data[size - 1] != '\n' &&
+			    !(size < whole.length && whole.data[size] == '\n');
+
+		if (size && (size == whole.length ? whole.data[size - 1] == '\n'
+						  : whole.data[size] == '\n'))
+			lines += size < whole.length;
+		assert_ok(file_write(scratch->path, whole.data, size, &err));
+		assert_ok(journal_read(scratch->path, &record, &err));
+		assert_int_equal(record.ignored_lines, torn);
+		for (size_t r = 0; r < record.run_count; r++) {
+			found += 1 + record.runs[r].problem_count + record.runs[r].finished;
+			for (size_t p = 0; p < record.runs[r].problem_count; p++)
+				found += record.runs[r].problems[p].evaluation_count +
+					 record.runs[r].problems[p].final_count +
+					 (record.runs[r].problems[p].entry != NULL);
+		}
+		assert_int_equal(found, lines);
+		journal_record_release(&record);
+		if (size % 16 == 0) {
+			write_run(scratch->path, "two", NULL, true);
+			assert_ok(journal_read(scratch->path, &record, &err));
+			assert_string_equal(record.runs[record.run_count - 1].id, "two");
+			assert_int_equal(record.runs[record.run_count - 1].problem_count, 2);
+			assert_int_equal(record.ignored_lines, torn);
+			journal_record_release(&record);
+		}
+	}
+	text_release(&whole);
+}
+
+static void test_broken_lines_are_named(void **state)
+{
+	static const struct {
+		const char *line, *message;
+	} cases[] = {
+		{"{\"event\":\"evaluation\",\"prob\n", "line 2"},
+		{"nonsense\n", "line 2"},
+		{"{\"event\":\"evaluation\",\"problem\":5}\n", "line 2: $.problem"},
+		{"{\"event\":7}\n", "line 2: $.event: expected a string"},
+		{"{\"no\":\"event\"}\n", "line 2"},
+		{"[]\n", "line 2"},
+		{"{\"event\":\"problem\",\"number\":\"x\"}\n", "line 2: $.number"},
+		{"{\"event\":\"run\",\"format\":\"tiletune.journal/9\"}\n", "line 2: $.format"},
+		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":"
+		 "\"b\",\"resumes\":1}\n",
+			"line 2: $.resumes"},
+		{"{\"event\":\"entry\",\"problem\":0}\n", "line 2"},
+	};
+	struct scratch *scratch = *state;
+	struct journal_record record;
+	struct error err = {0};
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct journal *journal;
+
+		unlink(scratch->path);
+		assert_ok(journal_open(scratch->path, &journal, &err));
+		assert_ok(journal_write(journal, "run", run_line("a", "b", NULL), &err));
+		append(scratch->path, cases[i].line);
+		assert_ok(journal_write(journal, "problem", problem_line(0, "M=1"), &err));
+		journal_close(journal);
+		assert_fails(journal_read(scratch->path, &record, &err), STATUS_BAD_INPUT,
+			cases[i].message);
+		assert_non_null(strstr(err.message, scratch->path));
+		/* nothing is left of a record that was refused */
+		assert_int_equal(record.run_count, 0);
+		assert_null(record.runs);
+	}
+	assert_fails(journal_read(scratch->folder, &record, &err), STATUS_BAD_INPUT,
+		scratch->folder);
+	assert_fails(journal_read("/nowhere/x.jsonl", &record, &err), STATUS_BAD_INPUT,
+		"/nowhere/x.jsonl");
+}
+
+static void test_a_first_line_must_be_a_run(void **state)
+{
+	struct scratch *scratch = *state;
+	struct journal_record record;
+	struct journal *journal;
+	struct error err = {0};
+
+	assert_ok(journal_open(scratch->path, &journal, &err));
+	assert_ok(journal_write(journal, "problem", problem_line(0, "M=1"), &err));
+	journal_close(journal);
+	assert_fails(journal_read(scratch->path, &record, &err), STATUS_BAD_INPUT,
+		"line 1: expected a run line first");
+}
+
+static void test_unknown_events_and_empty_lines_are_skipped(void **state)
+{
+	struct scratch *scratch = *state;
+	struct journal_record record;
+	struct error err = {0};
+
+	write_run(scratch->path, "one", NULL, false);
+	append(scratch->path, "\n\n{\"event\":\"weather\",\"rain\":true}\n");
+	write_run(scratch->path, "two", NULL, true);
+	assert_ok(journal_read(scratch->path, &record, &err));
+	assert_int_equal(record.run_count, 2);
+	assert_int_equal(record.ignored_lines, 0);
+	journal_record_release(&record);
+}
+
+/* A later run does not give its lines to an earlier one's problems of the same number. */
+static void test_problem_numbers_are_of_their_run(void **state)
+{
+	struct scratch *scratch = *state;
+	struct journal_record record;
+	struct journal *journal;
+	struct error err = {0};
+
+	write_run(scratch->path, "one", NULL, false);
+	assert_ok(journal_open(scratch->path, &journal, &err));
+	assert_ok(journal_write(journal, "run", run_line("two", "sig", NULL), &err));
+	assert_ok(journal_write(journal, "evaluation", evaluation_line(0, "BM=16", 1), &err));
+	journal_close(journal);
+	assert_fails(journal_read(scratch->path, &record, &err), STATUS_BAD_INPUT,
+		"$.problem: expected the number of a problem line above");
+}
+
+static void test_gzip(void **state)
+{
+	struct scratch *scratch = *state;
+	struct journal_record record;
+	struct journal *journal;
+	struct text whole = {0};
+	struct error err = {0};
+
+	write_run(scratch->path, "one", NULL, true);
+	append(scratch->path, "{\"event\":\"ru"); /* torn, then compressed */
+	assert_ok(file_read(scratch->path, &whole, &err));
+	assert_ok(file_write_gzip(scratch->path, whole.data, whole.length, &err));
+	assert_ok(journal_read(scratch->path, &record, &err));
+	assert_int_equal(record.run_count, 1);
+	assert_int_equal(record.ignored_lines, 1);
+	assert_int_equal(record.runs[0].problem_count, 2);
+	journal_record_release(&record);
+	/* nobody appends plain lines to it */
+	assert_fails(journal_open(scratch->path, &journal, &err), STATUS_BAD_INPUT,
+		"expected a plain journal to append to, found a compressed one");
+	text_release(&whole);
+	assert_ok(file_read(scratch->path, &whole, &err));
+	assert_true(whole.length > 0);
+	text_release(&whole);
+}
+
+static void limit_file_size(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Every size of disk: what was there before the line that did not fit is intact and readable, and
+ * no later line that would still fit makes the run look finished. */
+static void test_full_disk(void **state)
+{
+	struct scratch *scratch = *state;
+	struct text whole = {0};
+	struct error err = {0};
+	size_t failures = 0;
+
+	write_run(scratch->path, "one", NULL, false);
+	assert_ok(file_read(scratch->path, &whole, &err));
+	signal(SIGXFSZ, SIG_IGN);
+	for (size_t size = whole.length; size < whole.length + 400; size += 7) {
+		struct journal *journal;
+		struct journal_record record;
+		struct text after = {0};
+		enum status status;
+
+		assert_ok(file_write(scratch->path, whole.data, whole.length, &err));
+		assert_ok(journal_open(scratch->path, &journal, &err));
+		limit_file_size(size);
+		err = (struct error){0};
+		status = journal_write(journal, "evaluation", evaluation_line(1, "BM=96", 5), &err);
+		if (status != STATUS_OK) {
+			failures++;
+			assert_int_equal(status, STATUS_FAILED);
+			assert_non_null(strstr(err.message, scratch->path));
+			assert_non_null(strstr(err.hint, "run again to resume"));
+			assert_int_equal(
+				journal_write(journal, "finish", json_new_object(), &err),
+				STATUS_FAILED);
+		}
+		limit_file_size(RLIM_INFINITY);
+		journal_close(journal);
+		assert_ok(file_read(scratch->path, &after, &err));
+		assert_true(after.length >= whole.length);
+		assert_memory_equal(after.data, whole.data, whole.length);
+		if (status != STATUS_OK)
+			assert_int_equal(after.length, whole.length);
+		assert_ok(journal_read(scratch->path, &record, &err));
+		assert_non_null(journal_resumable(&record, "sig"));
+		journal_record_release(&record);
+		text_release(&after);
+	}
+	assert_true(failures > 10 && failures < 57);
+	signal(SIGXFSZ, SIG_DFL);
+	text_release(&whole);
+}
+
+static void test_devices_are_written_through(void **state)
+{
+	struct journal *journal;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(journal_open("/dev/null", &journal, &err));
+	assert_ok(journal_write(journal, "finish", json_new_object(), &err));
+	journal_close(journal);
+	assert_ok(journal_open("/dev/full", &journal, &err));
+	assert_fails(journal_write(journal, "finish", json_new_object(), &err), STATUS_FAILED,
+		"/dev/full");
+	journal_close(journal);
+}
+
+static void test_unwritable(void **state)
+{
+	struct scratch *scratch = *state;
+	struct journal *journal;
+	struct error err = {0};
+	char *below;
+
+	write_run(scratch->path, "one", NULL, true);
+	below = string_format("%s/x.jsonl", scratch->path); /* a file is no folder */
+	assert_fails(journal_open(below, &journal, &err), STATUS_BAD_INPUT, scratch->path);
+	assert_null(journal);
+	free(below);
+	assert_fails(journal_open(scratch->folder, &journal, &err), STATUS_BAD_INPUT,
+		scratch->folder);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_round_trip),
+		TEST(test_what_is_resumed),
+		TEST(test_cut_at_every_byte),
+		TEST(test_broken_lines_are_named),
+		TEST(test_a_first_line_must_be_a_run),
+		TEST(test_unknown_events_and_empty_lines_are_skipped),
+		TEST(test_problem_numbers_are_of_their_run),
+		TEST(test_gzip),
+		TEST(test_full_disk),
+		TEST(test_devices_are_written_through),
+		TEST(test_unwritable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,355 @@
+/* layer: tune
+ * SPDX-License-Identifier: MIT
+ *
+ * The replay device, and every strategy over recorded spaces: it ends, finds the best within its
+ * budget, and says the same whatever the seed.
+ */
+#include "unit.h"
+
+#include "search/strategy.h"
+#include "session_fixture.h"
+
+#define MEASURED     REPLAY_DATA "measured.jsonl.gz"
+#define PREDICTED    REPLAY_DATA "predicted.jsonl"
+#define TILE_PROBLEM "M=1000,N=1000,K=512"
+#define GEMM_PROBLEM "M=512,N=512,K=512,dtype=bf16"
+
+/* In how many evaluations of the 305 that are recorded a strategy has to find the best. */
+static const struct {
+	const char *strategy;
+	size_t evaluations;
+} budgets[] = {
+	{"guided", 50},
+	{"local", 100},
+	{"model_top", 40},
+	{"exhaustive", 305},
+	{"random", 305},
+};
+
+static size_t budget_of(const char *strategy)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(budgets); i++)
+		if (strcmp(budgets[i].strategy, strategy) == 0)
+			return budgets[i].evaluations;
+	return 305; /* a new one has to find it at all */
+}
+
+/* ---- the recording ---- */
+static void test_everything_is_replayed(void **state)
+{
+	/* as tests/tools/record_tile.py dealt them out over both problems */
+	static const struct {
+		enum outcome outcome;
+		size_t count;
+	} expected[] = {
+		{OUTCOME_PRUNED_BY_MODEL, 5},
+		{OUTCOME_COMPILE_FAILED, 6},
+		{OUTCOME_COMPILE_CRASHED, 6},
+		{OUTCOME_COMPILE_TIMEOUT, 5},
+		{OUTCOME_LAUNCH_FAILED, 5},
+		{OUTCOME_OUT_OF_MEMORY, 5},
+		{OUTCOME_CRASHED, 5},
+		{OUTCOME_TIMED_OUT, 5},
+		{OUTCOME_WRONG_RESULT, 5},
+		{OUTCOME_OUT_OF_BOUNDS, 5},
+		{OUTCOME_NONDETERMINISTIC, 5},
+		{OUTCOME_TOO_NOISY, 5},
+		{OUTCOME_DEVICE_LOST, 5},
+		{OUTCOME_OK, 543},
+	};
+	struct session_fixture fixture;
+	struct session_outcome outcome;
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
+	{
+		struct error err = {0};
+
+		assert_ok(problem_parse(fixture.problems.items[0]->operation, "M=4096,N=256,K=2048",
+			&fixture.problems, &err));
+	}
+	assert_true(device_measures(fixture.bench.device));
+	assert_false(device_compiles(fixture.bench.device));
+	assert_string_equal(device_identity(fixture.bench.device)->kind, "replay");
+	assert_string_equal(device_identity(fixture.bench.device)->name, "Test GPU 100");
+	assert_int_equal(device_spec(fixture.bench.device)->sm_count, 100);
+	assert_false(device_spec(fixture.bench.device)->from_sheet);
+	outcome = session_fixture_run(&fixture, &(struct session_request){0});
+	assert_int_equal(outcome.problems, 2);
+	assert_int_equal(outcome.evaluated, 610);
+	for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
+		assert_int_equal(outcome.outcomes[expected[i].outcome], expected[i].count);
+	assert_string_equal(outcome.winners,
+		"tile/direct{\"BM\":64,\"BN\":192,\"BK\":64,\"STAGES\":3};"
+		"tile/direct{\"BM\":96,\"BN\":128,\"BK\":64,\"STAGES\":3};");
+	free(outcome.winners);
+	session_fixture_close(&fixture);
+}
+
+struct stages {
+	enum outcome loaded, verified, sampled, final;
+	double first_sample, first_final;
+	size_t samples, finals;
+	uint64_t violations;
+	char detail[64];
+};
+
+static struct device_event next(struct device *device, enum device_event_kind kind)
+{
+	struct device_event event = {0};
+
+	assert_true(device_pending(device) > 0);
+	assert_true(device_poll(device, 0, &event));
+	assert_int_equal(event.kind, kind);
+	return event;
+}
+
+/* Takes a candidate through all stages, twice in the final. */
+static struct stages walk(struct device *device, const char *family, const char *configuration)
+{
+	struct device_load_request load = {.family = family, .configuration = configuration};
+	struct stages stages = {0};
+	device_handle handles[2];
+	struct device_sample_request request = {.handles = handles, .handle_count = 1};
+	struct device_event event;
+	struct error err = {0};
+
+	assert_ok(device_problem(
+		device, "tile", TILE_PROBLEM ",dtype=bf16", NULL, NULL, &load.problem, &err));
+	assert_ok(device_load(device, &load, &handles[0], &err));
+	event = next(device, DEVICE_EVENT_LOADED);
+	stages.loaded = event.outcome;
+	if (event.detail)
+		string_put(stages.detail, sizeof(stages.detail), event.detail);
+	device_event_release(&event);
+	if (stages.loaded != OUTCOME_OK)
+		return stages;
+	assert_ok(device_verify(device, handles[0], &err));
+	event = next(device, DEVICE_EVENT_VERIFIED);
+	stages.verified = event.outcome;
+	stages.violations = event.verification.violations;
+	device_event_release(&event);
+	assert_ok(device_sample(device, &request, &err));
+	event = next(device, DEVICE_EVENT_SAMPLED);
+	stages.sampled = event.outcome;
+	stages.samples = event.sample_count;
+	stages.first_sample = event.sample_count ? event.samples_us[0] : 0;
+	assert_false(event.sample_count && event.predicted);
+	device_event_release(&event);
+	assert_ok(device_load(device, &load, &handles[1], &err));
+	event = next(device, DEVICE_EVENT_LOADED);
+	device_event_release(&event);
+	request.handle_count = 2;
+	assert_ok(device_sample(device, &request, &err));
+	for (int i = 0; i < 2; i++) {
+		event = next(device, DEVICE_EVENT_SAMPLED);
+		assert_int_equal(event.handle, handles[i]);
+		stages.final = event.outcome;
+		stages.finals = event.sample_count;
+		stages.first_final = event.sample_count ? event.samples_us[0] : 0;
+		device_event_release(&event);
+	}
+	device_unload(device, handles[0]);
+	device_unload(device, handles[1]);
+	assert_int_equal(device_pending(device), 0);
+	return stages;
+}
+
+static void test_outcomes_come_at_their_stage(void **state)
+{
+	struct session_fixture fixture;
+	struct device *device;
+	struct stages stages;
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
+	device = fixture.bench.device;
+	stages = walk(device, "tile/direct", "BM=64,BN=192,BK=64,STAGES=3");
+	assert_int_equal(stages.final, OUTCOME_OK);
+	assert_int_equal(stages.samples, 8);
+	assert_int_equal(stages.finals, 24);
+	assert_true(stages.first_sample > 0 && stages.first_final > 0);
+	/* no finalist: the first look's samples answer in the final too */
+	stages = walk(device, "tile/direct", "BM=32,BN=32,BK=16,STAGES=2");
+	assert_int_equal(stages.finals, 8);
+	stages = walk(device, "tile/direct", "BM=1,BN=1,BK=1,STAGES=1");
+	assert_int_equal(stages.loaded, OUTCOME_LAUNCH_FAILED);
+	assert_string_equal(stages.detail, "not recorded in " MEASURED);
+	session_fixture_close(&fixture);
+}
+
+static void test_failures_come_at_their_stage(void **state)
+{
+	struct session_fixture fixture;
+	struct journal_record record;
+	struct error err = {0};
+	size_t seen[OUTCOME_COUNT] = {0};
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
+	assert_ok(journal_read(MEASURED, &record, &err));
+	assert_int_equal(record.ignored_lines, 1);
+	for (size_t i = 0; i < record.runs[0].problems[0].evaluation_count; i++) {
+		const struct evaluation *known = &record.runs[0].problems[0].evaluations[i];
+		struct stages stages;
+		bool late = known->outcome == OUTCOME_TOO_NOISY ||
+			    known->outcome == OUTCOME_DEVICE_LOST;
+		bool early = known->outcome == OUTCOME_PRUNED_BY_MODEL ||
+			     known->outcome == OUTCOME_COMPILE_FAILED ||
+			     known->outcome == OUTCOME_COMPILE_CRASHED ||
+			     known->outcome == OUTCOME_COMPILE_TIMEOUT ||
+			     known->outcome == OUTCOME_LAUNCH_FAILED ||
+			     known->outcome == OUTCOME_OUT_OF_MEMORY;
+
+		if (known->outcome == OUTCOME_OK)
+			continue;
+		stages = walk(fixture.bench.device, known->family, known->configuration);
+		assert_int_equal(stages.loaded, early ? known->outcome : OUTCOME_OK);
+		if (early) {
+			assert_string_equal(stages.detail, known->detail);
+		} else {
+			assert_int_equal(stages.verified, late ? OUTCOME_OK : known->outcome);
+			assert_int_equal(stages.sampled, late ? known->outcome : OUTCOME_OK);
+			assert_int_equal(
+				stages.violations, known->outcome == OUTCOME_WRONG_RESULT ? 7 : 0);
+		}
+		seen[known->outcome]++;
+	}
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		assert_true(i == OUTCOME_OK || seen[i] > 0);
+	journal_record_release(&record);
+	session_fixture_close(&fixture);
+}
+
+static void test_a_recorded_model_predicts(void **state)
+{
+	struct session_fixture fixture;
+	struct session_outcome outcome;
+
+	(void)state;
+	session_fixture_open(&fixture, PREDICTED, "gemm", GEMM_PROBLEM);
+	assert_false(device_measures(fixture.bench.device));
+	assert_true(device_spec(fixture.bench.device)->from_sheet);
+	assert_string_equal(device_spec(fixture.bench.device)->name, "h200-sxm");
+	outcome = session_fixture_run(&fixture, &(struct session_request){0});
+	/* the templates in the tree decide what of the recording is still legal */
+	assert_true(outcome.evaluated >= 10);
+	assert_true(outcome.outcomes[OUTCOME_OK] >= 10);
+	free(outcome.winners);
+	session_fixture_close(&fixture);
+}
+
+static void test_broken_recordings_are_refused(void **state)
+{
+	const struct {
+		const char *content, *message;
+	} cases[] = {
+		{"", "expected a journal with a run in it, found none"},
+		{"{\"event\":\"ru", "expected a journal with a run in it, found none"},
+		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":"
+		 "\"b\"}\n",
+			"device"},
+		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":"
+		 "\"b\",\"device\":{\"name\":\"x\"}}\n",
+			"run a: $.device"},
+		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":"
+		 "\"b\",\"device\":{\"name\":\"x\",\"sheet\":\"nowhere\",\"compute_capability\":90}"
+		 "}\n",
+			"nowhere"},
+		{"{\"event\":\"problem\"}\n", "line 1"},
+	};
+	const char *const none[] = {NULL};
+	struct device_options options = {.config_folders = none};
+	char path[] = "/tmp/tiletune-replay-XXXXXX";
+	int fd = mkstemp(path);
+	char *name = string_format("replay:%s", path);
+	struct device *device;
+	struct error err = {0};
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		assert_ok(file_write(path, cases[i].content, strlen(cases[i].content), &err));
+		assert_fails(device_open(name, &options, &device, &err), STATUS_BAD_INPUT,
+			cases[i].message);
+	}
+	unlink(path);
+	assert_fails(device_open(name, &options, &device, &err), STATUS_BAD_INPUT, path);
+	assert_fails(device_open("replay:", &options, &device, &err), STATUS_BAD_INPUT,
+		"expected a journal after the colon");
+	free(name);
+}
+
+/* ---- strategies ---- */
+static void test_every_strategy_finds_the_best(void **state)
+{
+	struct session_fixture fixture;
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
+	for (size_t i = 0; strategies[i]; i++)
+		for (uint64_t seed = 1; seed <= 5; seed++) {
+			size_t budget = budget_of(strategies[i]->name);
+			struct session_outcome outcome = session_fixture_run(
+				&fixture, &(struct session_request){.strategy = strategies[i]->name,
+						  .evaluations = budget,
+						  .seed = seed});
+
+			assert_true(outcome.evaluated <= budget);
+			if (strcmp(outcome.winners, "tile/direct{\"BM\":64,\"BN\":192,\"BK\":64,"
+						    "\"STAGES\":3};") != 0)
+				fail_msg("%s, seed %u: %s", strategies[i]->name, (unsigned)seed,
+					outcome.winners);
+			free(outcome.winners);
+		}
+	session_fixture_close(&fixture);
+}
+
+static void test_a_replay_of_a_replay_is_the_same(void **state)
+{
+	struct session_fixture fixture, again;
+	struct session_outcome first, second;
+	char *copy;
+	struct text content = {0};
+	struct error err = {0};
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
+	first = session_fixture_run(&fixture, &(struct session_request){.journal = true});
+	/* the fixture's run line is short: give it the device that a real one has */
+	assert_ok(file_read(fixture.journal, &content, &err));
+	copy = string_format("%s%s",
+		"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"x\",\"signature\":"
+		"\"y\",\"device_kind\":\"replay\",\"device\":{\"name\":\"Test GPU 100\",\"compute_"
+		"capability\":90,\"sm_count\":100,\"smem_per_block_bytes\":232448}}",
+		strchr(content.data, '\n'));
+	assert_ok(file_write(fixture.journal, copy, strlen(copy), &err));
+	session_fixture_open(&again, fixture.journal, "tile", TILE_PROBLEM);
+	assert_true(device_measures(again.bench.device));
+	second = session_fixture_run(&again, &(struct session_request){0});
+	assert_string_equal(first.winners, second.winners);
+	assert_int_equal(first.evaluated, second.evaluated);
+	assert_memory_equal(first.outcomes, second.outcomes, sizeof(first.outcomes));
+	free(first.winners);
+	free(second.winners);
+	free(copy);
+	text_release(&content);
+	session_fixture_close(&again);
+	session_fixture_close(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_everything_is_replayed),
+		cmocka_unit_test(test_outcomes_come_at_their_stage),
+		cmocka_unit_test(test_failures_come_at_their_stage),
+		cmocka_unit_test(test_a_recorded_model_predicts),
+		cmocka_unit_test(test_broken_recordings_are_refused),
+		cmocka_unit_test(test_every_strategy_finds_the_best),
+		cmocka_unit_test(test_a_replay_of_a_replay_is_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* layer: tune
+ * SPDX-License-Identifier: MIT
+ *
+ * A run that is killed and resumed repeats nothing, loses nothing and ends with the same winner:
+ * its journal is cut at every line and inside every line, and it is interrupted again and again.
+ */
+#include "unit.h"
+
+#include "session_fixture.h"
+
+#define MEASURED REPLAY_DATA "measured.jsonl.gz"
+/* both problems in one text: a session of two */
+#define FIRST  "M=1000,N=1000,K=512"
+#define SECOND "M=4096,N=256,K=2048"
+#define WHERE  "BM in [64, 128] and BN in [128, 192] and BK >= 32"
+
+static void open_two(struct session_fixture *fixture)
+{
+	struct error err = {0};
+
+	session_fixture_open(fixture, MEASURED, "tile", FIRST);
+	assert_ok(problem_parse(
+		fixture->problems.items[0]->operation, SECOND, &fixture->problems, &err));
+}
+
+static const struct session_request whole = {.where = WHERE, .journal = true};
+
+/* Over all runs of the journal: how often each candidate of each problem was evaluated. Fails if
+ * any was twice, unless the earlier outcome is one that is tried again. */
+static size_t count_evaluations(const struct session_fixture *fixture, size_t *entries)
+{
+	struct journal_record record;
+	struct error err = {0};
+	size_t count = 0;
+	struct {
+		const struct journal_problem *problem;
+		const struct evaluation *evaluation;
+	} seen[1024];
+
+	*entries = 0;
+	assert_ok(journal_read(fixture->journal, &record, &err));
+	for (size_t r = 0; r < record.run_count; r++)
+		for (size_t p = 0; p < record.runs[r].problem_count; p++) {
+			const struct journal_problem *problem = &record.runs[r].problems[p];
+
+			*entries += problem->entry != NULL;
+			for (size_t i = 0; i < problem->evaluation_count; i++) {
+				const struct evaluation *fresh = &problem->evaluations[i];
+
+				for (size_t k = 0; k < count; k++)
+					if (strcmp(seen[k].problem->problem, problem->problem) ==
+							0 &&
+						strcmp(seen[k].evaluation->family, fresh->family) ==
+							0 &&
+						strcmp(seen[k].evaluation->configuration,
+							fresh->configuration) == 0 &&
+						seen[k].evaluation->outcome != OUTCOME_TOO_NOISY &&
+						seen[k].evaluation->outcome != OUTCOME_DEVICE_LOST)
+						fail_msg("%s was evaluated twice",
+							fresh->configuration);
+				assert_true(count < ARRAY_COUNT(seen));
+				seen[count].problem = problem;
+				seen[count++].evaluation = fresh;
+			}
+		}
+	journal_record_release(&record);
+	return count;
+}
+
+/* How many of a run are tried again although they are recorded. */
+static size_t count_unsettled(const struct session_fixture *fixture)
+{
+	struct journal_record record;
+	struct error err = {0};
+	size_t count = 0;
+
+	assert_ok(journal_read(fixture->journal, &record, &err));
+	for (size_t p = 0; p < record.runs[0].problem_count; p++)
+		for (size_t i = 0; i < record.runs[0].problems[p].evaluation_count; i++) {
+			enum outcome outcome = record.runs[0].problems[p].evaluations[i].outcome;
+
+			count += outcome == OUTCOME_TOO_NOISY || outcome == OUTCOME_DEVICE_LOST;
+		}
+	journal_record_release(&record);
+	return count;
+}
+
+static void write_journal(const struct session_fixture *fixture, const char *data, size_t size)
+{
+	struct error err = {0};
+
+	assert_ok(file_write(fixture->journal, data, size, &err));
+}
+
+static void test_cut_anywhere(void **state)
+{
+	struct session_fixture fixture;
+	struct session_outcome full;
+	struct text journal = {0};
+	struct error err = {0};
+	size_t total, unsettled, entries;
+
+	(void)state;
+	open_two(&fixture);
+	full = session_fixture_run(&fixture, &whole);
+	assert_int_equal(full.problems, 2);
+	total = count_evaluations(&fixture, &entries);
+	unsettled = count_unsettled(&fixture);
+	assert_true(total > 30);
+	assert_int_equal(total, full.evaluated);
+	assert_int_equal(entries, 2);
+	assert_ok(file_read(fixture.journal, &journal, &err));
+	for (size_t at = 0; at < journal.length;) {
+		const char *newline = memchr(journal.data + at, '\n', journal.length - at);
+		size_t end = (size_t)(newline - journal.data) + 1;
+		/* after the line, without its newline, and inside it (the finish line ends the run)
+		 */
+		const size_t cuts[] = {end, end - 1, at + (end - at) / 2, at + 1};
+		bool last = end == journal.length;
+
+		for (size_t i = last ? 2 : 0; i < ARRAY_COUNT(cuts); i++) {
+			struct session_outcome resumed;
+			size_t now;
+
+			write_journal(&fixture, journal.data, cuts[i]);
+			resumed = session_fixture_run(&fixture, &whole);
+			assert_int_equal(resumed.status, STATUS_OK);
+			assert_string_equal(resumed.winners, full.winners);
+			assert_true(resumed.winner_us <= full.winner_us);
+			assert_true(resumed.winner_us >= full.winner_us);
+			assert_int_equal(resumed.problems + resumed.taken, 2);
+			now = count_evaluations(&fixture, &entries);
+			assert_true(now >= total && now <= total + unsettled);
+			assert_int_equal(entries, 2);
+			free(resumed.winners);
+		}
+		at = end;
+	}
+	text_release(&journal);
+	free(full.winners);
+	session_fixture_close(&fixture);
+}
+
+/* Ctrl-C after every few evaluations, until it is done. */
+static void test_interrupted_again_and_again(void **state)
+{
+	static const char *const names[] = {"exhaustive", "guided", "random", "local"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		struct session_request request = {
+			.where = WHERE, .journal = true, .strategy = names[i]};
+		struct session_fixture fixture;
+		struct session_outcome outcome = {0};
+		char *winners;
+		size_t entries, runs = 0;
+
+		open_two(&fixture);
+		request.journal = false;
+		outcome = session_fixture_run(&fixture, &request);
+		winners = outcome.winners;
+		request.journal = true;
+		do {
+			request.interrupt_after += 7;
+			if (runs++)
+				free(outcome.winners);
+			outcome = session_fixture_run(&fixture, &request);
+			assert_true(runs < 40);
+		} while (outcome.status == STATUS_INTERRUPTED);
+		assert_true(runs > 2);
+		assert_int_equal(outcome.status, STATUS_OK);
+		assert_string_equal(outcome.winners, winners);
+		count_evaluations(&fixture, &entries);
+		assert_int_equal(entries, 2);
+		free(outcome.winners);
+		free(winners);
+		session_fixture_close(&fixture);
+	}
+}
+
+static void test_finished_runs_are_not_resumed(void **state)
+{
+	struct session_fixture fixture;
+	struct session_outcome first, second;
+
+	(void)state;
+	open_two(&fixture);
+	first = session_fixture_run(&fixture, &whole);
+	second = session_fixture_run(&fixture, &whole);
+	assert_int_equal(second.resumed, 0);
+	assert_int_equal(second.taken, 0);
+	assert_int_equal(second.evaluated, first.evaluated);
+	free(first.winners);
+	free(second.winners);
+	session_fixture_close(&fixture);
+}
+
+/* The final of a run that was killed before its entry is taken over if it is complete, and done
+ * again as a whole if it is not. */
+static void test_finals_belong_together(void **state)
+{
+	struct session_fixture fixture;
+	struct session_outcome full;
+	struct text journal = {0};
+	struct error err = {0};
+	char *entry, *last_final;
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", FIRST);
+	full = session_fixture_run(&fixture, &whole);
+	assert_ok(file_read(fixture.journal, &journal, &err));
+	entry = strstr(journal.data, "{\"event\":\"entry\"");
+	assert_non_null(entry);
+	last_final = entry - 1;
+	while (last_final[-1] != '\n')
+		last_final--;
+	assert_true(string_starts_with(last_final, "{\"event\":\"final\""));
+	for (int complete = 0; complete < 2; complete++) {
+		const char *end = complete ? entry : last_final;
+		struct session_outcome resumed;
+		struct journal_record record;
+
+		write_journal(&fixture, journal.data, (size_t)(end - journal.data));
+		resumed = session_fixture_run(&fixture, &whole);
+		assert_string_equal(resumed.winners, full.winners);
+		assert_ok(journal_read(fixture.journal, &record, &err));
+		assert_int_equal(record.run_count, 2);
+		assert_string_equal(record.runs[1].resumes, record.runs[0].id);
+		if (complete)
+			assert_int_equal(record.runs[1].problems[0].final_count, 0);
+		else
+			assert_int_equal(record.runs[1].problems[0].final_count,
+				record.runs[0].problems[0].final_count + 1);
+		journal_record_release(&record);
+		free(resumed.winners);
+	}
+	text_release(&journal);
+	free(full.winners);
+	session_fixture_close(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_interrupted_again_and_again),
+		cmocka_unit_test(test_finished_runs_are_not_resumed),
+		cmocka_unit_test(test_finals_belong_together),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
