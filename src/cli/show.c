@@ -204,6 +204,55 @@ static void show_model(FILE *out, const struct problem_result *result)
 	fputc('\n', out);
 }
 
+/* The fastest pick of a rule; false: this is another pick of a rule that was shown. */
+static bool best_pick(const struct problem_result *result, size_t first, double best_us,
+	struct pick_distance *best)
+{
+	const struct search_pick *picks = result->picks->items;
+
+	for (size_t i = 0; i < first; i++)
+		if (strcmp(picks[i].rule, picks[first].rule) == 0)
+			return false;
+	*best = pick_distance(result->pool, result->evaluated, &picks[first], best_us);
+	for (size_t i = first + 1; i < result->picks->count; i++) {
+		struct pick_distance distance =
+			pick_distance(result->pool, result->evaluated, &picks[i], best_us);
+
+		if (strcmp(picks[i].rule, picks[first].rule) == 0 &&
+			distance.time_us < best->time_us)
+			*best = distance;
+	}
+	return true;
+}
+
+static void show_picks(FILE *out, const struct problem_result *result)
+{
+	double best_us = result->evaluated->items[result->winner].evaluation.time.median;
+
+	for (size_t i = 0; i < result->picks->count; i++) {
+		struct pick_distance best = {0};
+		const struct bound_family *bound;
+		struct text configuration = {0};
+
+		if (!best_pick(result, i, best_us, &best))
+			continue;
+		bound = candidates_family_of(result->pool, best.pick->candidate)->bound;
+		configuration_format(bound,
+			candidates_configuration(result->pool, best.pick->candidate),
+			&configuration);
+		fprintf(out, "  rule %s: ", best.pick->rule);
+		if (isfinite(best.time_us))
+			fprintf(out, "%.2f us%s, %.1f%% from the best", best.time_us,
+				best.evaluated < 0 ? " (predicted, not tried)" : "",
+				100 * best.regret_ratio);
+		else
+			fputs("does not run", out);
+		fprintf(out, ": %s {%s}\n", family_name(bound->family),
+			text_string(&configuration));
+		text_release(&configuration);
+	}
+}
+
 static void show_outcomes(FILE *out, const struct problem_result *result)
 {
 	char took[32];
@@ -243,6 +292,7 @@ static void end(void *context, const struct problem_result *result)
 	show_ties(show->talk, result);
 	if (!winner->evaluation.predicted)
 		show_model(show->talk, result);
+	show_picks(show->talk, result);
 	show_outcomes(show->talk, result);
 	if (result->kept)
 		fprintf(show->talk, "  the tuned file keeps its entry: %s\n", result->kept);
@@ -265,8 +315,8 @@ static void taken(void *context, const struct problem *problem, size_t number, s
 	}
 	if (count > 1)
 		fprintf(show->talk, "[%zu/%zu] ", number + 1, count);
-	fprintf(show->talk, "%s: %s, %.2f us (taken over from an interrupted run)\n",
-		problem->text, family, median);
+	fprintf(show->talk, "%s: %s, %.2f us (taken over from an interrupted run)\n", problem->text,
+		family, median);
 }
 
 static void failed(void *context, const struct problem *problem, const struct error *err)

@@ -94,8 +94,7 @@ static void put_margin(struct json *entry)
 		struct json_at row = json_item(&rows, i);
 
 		if (strcmp(member_text(&row, "family"), member_text(&winner, "family")) != 0 &&
-			row_time(&row) > 0 &&
-			(!second.node || row_time(&row) < row_time(&second)))
+			row_time(&row) > 0 && (!second.node || row_time(&row) < row_time(&second)))
 			second = row;
 	}
 	if (!second.node || !(row_time(&winner) > 0))

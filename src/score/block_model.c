@@ -109,7 +109,9 @@ struct block_model block_model_of(const struct time_model_input *input)
 
 double block_overlapped(const double clocks[PIPE_KINDS], double warps_per_scheduler, int *busiest)
 {
-	double sum = -fmin(clocks[BOUND_FP32], clocks[BOUND_INSTRUCTIONS]), most = 0;
+	double sum = clocks[BOUND_FP32] < clocks[BOUND_INSTRUCTIONS] ? -clocks[BOUND_FP32]
+								     : -clocks[BOUND_INSTRUCTIONS];
+	double most = 0;
 
 	for (int kind = 0; kind < PIPE_KINDS; kind++) {
 		sum += clocks[kind];
@@ -121,17 +123,18 @@ double block_overlapped(const double clocks[PIPE_KINDS], double warps_per_schedu
 	}
 	if (isinf(most))
 		return most;
-	return most + (sum - most) * OVERLAP_LOSS / fmax(1, warps_per_scheduler);
+	sum = (sum - most) * OVERLAP_LOSS;
+	return most + (warps_per_scheduler > 1 ? sum / warps_per_scheduler : sum);
 }
 
 void block_phase_clocks(const struct phase *phase, double count, double l2_rate, double warps,
 	double clocks[PIPE_KINDS])
 {
 	/* fewer warps than schedulers leave some of the pipes without work */
-	const double lame = SCHEDULERS / fmin(SCHEDULERS, warps);
+	const double lame = warps < SCHEDULERS ? SCHEDULERS / warps : 1;
 
 	for (int kind = 0; kind < PIPE_KINDS; kind++)
-		clocks[kind] = count * phase->clocks[kind] * lame;
+		clocks[kind] = count * lame * phase->clocks[kind];
 	clocks[BOUND_SMEM] = count * phase->clocks[BOUND_SMEM];
 	clocks[BOUND_L2] = count * phase->clocks[BOUND_L2] / l2_rate;
 }

@@ -113,10 +113,8 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 		time = wave_clocks(model, &wave);
 		/* a persistent block loads its next tile while it ends this one */
 		wave.first = !persistent;
-		if (full > 1) {
-			next = wave_clocks(model, &wave);
-			time.clocks += (full - 1) * next.clocks;
-		}
+		next = full > 1 && persistent ? wave_clocks(model, &wave) : time;
+		time.clocks += (full - 1) * next.clocks;
 	}
 	if (rest > 0) {
 		wave.first = full <= 0 || !persistent;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 extern const struct strategy strategy_random, strategy_exhaustive, strategy_model_top,
-	strategy_local, strategy_guided;
+	strategy_local, strategy_guided, strategy_rule;
 
 const struct strategy *const strategies[] = {
 	&strategy_guided,
@@ -15,6 +15,7 @@ const struct strategy *const strategies[] = {
 	&strategy_model_top,
 	&strategy_exhaustive,
 	&strategy_random,
+	&strategy_rule,
 	NULL,
 };
 

@@ -23,6 +23,12 @@ struct search_family {
 	const bool *ordered; /* per parameter: values are numbers (neighbours make sense) */
 };
 
+/* What a selection rule of the operation picks (kernel/rule.h). */
+struct search_pick {
+	const char *rule;
+	size_t candidate;
+};
+
 /* The candidates of one problem, all families together, as the strategy sees them. */
 struct search_view {
 	size_t count;
@@ -31,7 +37,10 @@ struct search_view {
 	size_t family_count;
 	const struct search_family *families;
 	uint64_t seed;
-	size_t budget; /* how many evaluations the effort allows; SIZE_MAX: all */
+	size_t budget;                   /* how many evaluations the effort allows; SIZE_MAX: all */
+	const struct search_pick *picks; /* for the strategy `rule` */
+	size_t pick_count;
+	const char *rule; /* only picks of this one; NULL: all */
 };
 
 enum ask_result {

@@ -41,8 +41,9 @@ struct candidates_options {
 	const char *where;           /* extra constraint, or NULL */
 	bool score;                  /* false: sizes only (--dry-run) */
 	const struct device *device; /* only what it can answer for (replay); NULL: all */
-	const struct tuned *tuned; /* what serves the steps of composite families; NULL: without them */
-	bool measured_steps;       /* predicted entries do not count for that */
+	const struct tuned
+		*tuned;      /* what serves the steps of composite families; NULL: without them */
+	bool measured_steps; /* predicted entries do not count for that */
 };
 
 /* Errors: a named family that does not apply (and why); an expression that fails. A space without

@@ -133,6 +133,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	size_t count = gather(search, contenders, indices);
 	struct problem_result result = {.pool = &search->pool,
 		.evaluated = &search->evaluated,
+		.picks = &search->picks,
 		.tied = tied,
 		.resumed = search->resumed,
 		.stopped_because = search->stopped_because,
@@ -150,9 +151,9 @@ enum status search_conclude(struct search *search, struct error *err)
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	find_best_of_families(search, result.winner, best);
-	status = entry_new(&search->pool, &search->evaluated, result.winner, tied, best,
-		search->session->run_id, !device_measures(search->session->bench->device), &entry,
-		err);
+	status = entry_new(&search->pool, &search->evaluated, &search->picks, result.winner, tied,
+		best, search->session->run_id, !device_measures(search->session->bench->device),
+		&entry, err);
 	if (status == STATUS_OK)
 		status = store_entry(search, entry, &result.kept, err);
 	result.entry = entry;

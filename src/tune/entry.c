@@ -216,8 +216,8 @@ static struct json *tied_json(const struct candidates *pool, const struct evalua
 }
 
 enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,
-	size_t winner, const bool *tied, const size_t *best_of_family, const char *run_id,
-	bool predicted, struct json **entry, struct error *err)
+	const struct picks *picks, size_t winner, const bool *tied, const size_t *best_of_family,
+	const char *run_id, bool predicted, struct json **entry, struct error *err)
 {
 	struct json *json = json_new_object(), *part = NULL;
 	struct json *tied_list = json_new_array(), *families = json_new_array();
@@ -242,6 +242,10 @@ enum status entry_new(const struct candidates *pool, const struct evaluated_list
 	json_put(json, "tied", tied_list);
 	json_put(json, "families", families);
 	json_put(json, "space", space_json(pool, evaluated));
+	if (picks->count)
+		json_put(json, "rules",
+			picks_to_json(pool, evaluated, picks,
+				evaluated->items[winner].evaluation.time.median));
 	if (!predicted)
 		json_put(json, "model", model_json(pool, evaluated));
 	if (status == STATUS_OK)

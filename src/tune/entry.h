@@ -26,7 +26,7 @@ enum status entry_result(const struct candidates *pool, const struct evaluated *
 /* The whole entry. winner and tied as selected; best_of_family[f]: index into evaluated, or
  * SIZE_MAX. */
 enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,
-	size_t winner, const bool *tied, const size_t *best_of_family, const char *run_id,
-	bool predicted, struct json **entry, struct error *err);
+	const struct picks *picks, size_t winner, const bool *tied, const size_t *best_of_family,
+	const char *run_id, bool predicted, struct json **entry, struct error *err);
 
 #endif

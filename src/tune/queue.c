@@ -17,8 +17,7 @@ struct filling {
 static void add(struct queue *queue, const struct problem *problem, bool is_step)
 {
 	ARRAY_GROW(queue->items, queue->count, queue->capacity);
-	queue->items[queue->count++] =
-		(struct queue_item){.problem = problem, .is_step = is_step};
+	queue->items[queue->count++] = (struct queue_item){.problem = problem, .is_step = is_step};
 }
 
 static bool is_queued(const struct queue *queue, const struct problem *problem)
@@ -50,8 +49,7 @@ static enum status pose_steps(struct filling *filling, const struct family *fami
 		.measured = filling->pool->measured_steps};
 	struct bound_family *bound = NULL;
 	bool applies;
-	enum status status =
-		family_applies(family, problem, filling->device, &applies, NULL, err);
+	enum status status = family_applies(family, problem, filling->device, &applies, NULL, err);
 
 	if (status != STATUS_OK || !applies)
 		return status;
@@ -63,8 +61,7 @@ static enum status pose_steps(struct filling *filling, const struct family *fami
 
 		if (steps_choose(&source, bound, i, NULL))
 			continue;
-		status = family_step_problem(
-			filling->catalogue, family, i, problem, &posed, err);
+		status = family_step_problem(filling->catalogue, family, i, problem, &posed, err);
 		if (status == STATUS_OK)
 			pose(filling->queue, posed);
 	}

@@ -20,7 +20,7 @@ void search_add(struct search *search, size_t candidate, struct evaluation *eval
 	list->items[list->count++] =
 		(struct evaluated){.candidate = candidate, .evaluation = *evaluation};
 	*evaluation = (struct evaluation){0};
-	search->known[candidate] = true;
+	search->known[candidate] = search->asked[candidate] = true;
 	budget_count(&search->budget, time_us);
 	search->strategy->tell(search->strategy_state, candidate, time_us);
 }
@@ -157,6 +157,56 @@ static double budget_seconds(const struct session *session)
 	return session->effort->measures ? session->effort->seconds * model_share : 0;
 }
 
+/* "guided", "rule:largest_fit". A rule is the run's own operation's: steps are searched as the
+ * effort says. */
+static enum status choose_strategy(
+	struct search *search, const char *name, bool is_step, struct error *err)
+{
+	static const char rule_prefix[] = "rule:";
+	const struct session *session = search->session;
+	struct search_view *view = &search->pool.view;
+
+	if (is_step && strncmp(name, "rule", strlen("rule")) == 0)
+		name = session->effort->strategy;
+	if (string_starts_with(name, rule_prefix)) {
+		view->rule = name + strlen(rule_prefix);
+		name = "rule";
+		if (picks_check_name(search->pool.problem->operation, view->rule, err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+	}
+	search->strategy = strategy_find(name);
+	if (!search->strategy)
+		return error_set(err, STATUS_BAD_INPUT,
+			"strategy \"%s\": expected one of those that "
+			"`tiletune help tune` lists",
+			name);
+	view->seed = session->seed;
+	view->budget = session->effort->evaluations;
+	view->picks = search->picks.items;
+	view->pick_count = search->picks.count;
+	search->strategy_state = search->strategy->open(view);
+	return STATUS_OK;
+}
+
+/* What is tried in any case. An estimate compiles as little as it can: rules only show where their
+ * picks stand. Asked for a rule, nobody wants what others pick. */
+static void plan_candidates(struct search *search)
+{
+	const struct candidates *pool = &search->pool;
+	bool with_rules =
+		search->session->effort->measures && strcmp(search->strategy->name, "rule") != 0;
+
+	search->planned = memory_zeroed(
+		pool->family_count + search->picks.count + 1, sizeof(*search->planned));
+	if (search->incumbent >= 0)
+		search->planned[search->planned_count++] = (size_t)search->incumbent;
+	for (size_t f = 0; f < pool->family_count; f++)
+		if (pool->families[f].bound->composite && pool->families[f].count)
+			search->planned[search->planned_count++] = pool->families[f].first;
+	for (size_t i = 0; i < search->picks.count && with_rules; i++)
+		search->planned[search->planned_count++] = search->picks.items[i].candidate;
+}
+
 enum status search_open(
 	struct session *session, size_t number, struct search *search, struct error *err)
 {
@@ -185,16 +235,14 @@ enum status search_open(
 	if (status != STATUS_OK)
 		return status;
 	search->known = memory_zeroed(search->pool.count, sizeof(*search->known));
-	search->strategy = strategy_find(name);
-	if (!search->strategy)
-		return error_set(err, STATUS_BAD_INPUT,
-			"strategy \"%s\": expected one of those that "
-			"`tiletune help tune` lists",
-			name);
-	search->pool.view.seed = session->seed;
-	search->pool.view.budget = session->effort->evaluations;
-	search->strategy_state = search->strategy->open(&search->pool.view);
+	search->asked = memory_zeroed(search->pool.count, sizeof(*search->asked));
+	status = picks_find(&search->pool, &search->picks, err);
+	if (status == STATUS_OK)
+		status = choose_strategy(search, name, item->is_step, err);
+	if (status != STATUS_OK)
+		return status;
 	search->incumbent = find_incumbent(search);
+	plan_candidates(search);
 	budget_start(&search->budget, session->effort, budget_seconds(session));
 	status = resume_evaluations(search, err);
 	if (status != STATUS_OK)
@@ -218,5 +266,8 @@ void search_close(struct search *search)
 		evaluation_release(&search->evaluated.items[i].evaluation);
 	free(search->evaluated.items);
 	free(search->known);
+	free(search->asked);
+	free(search->planned);
+	picks_release(&search->picks);
 	candidates_release(&search->pool);
 }

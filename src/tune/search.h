@@ -21,9 +21,14 @@ struct search {
 	size_t flight_count, flight_capacity;
 	struct evaluated_list evaluated;
 	bool *known; /* per candidate: it is in evaluated */
+	bool *asked; /* per candidate: known, or under way */
+	struct picks picks;
+	/* Tried whatever the strategy does: the incumbent, what rules pick, composite families. */
+	size_t *planned;
+	size_t planned_count;
 	ptrdiff_t incumbent; /* candidate, or -1 */
-	size_t resumed; /* of evaluated: taken over from an interrupted run */
-	bool exhausted; /* the strategy has nothing more */
+	size_t resumed;      /* of evaluated: taken over from an interrupted run */
+	bool exhausted;      /* the strategy has nothing more */
 	const char *stopped_because;
 	size_t best; /* index into evaluated */
 };

@@ -32,6 +32,7 @@ static enum status launch_flight(struct search *search, size_t candidate, struct
 
 	ARRAY_GROW(search->flights, search->flight_count, search->flight_capacity);
 	search->flights[search->flight_count++] = flight;
+	search->asked[candidate] = true;
 	return flight_start(&search->setup, candidate, flight, err);
 }
 
@@ -68,8 +69,7 @@ static enum status ask(struct search *search, struct error *err)
 			search->stopped_because = "the strategy has nothing more to try";
 			return STATUS_OK;
 		}
-		if ((ptrdiff_t)candidate != search->incumbent &&
-			launch_flight(search, candidate, err) != STATUS_OK)
+		if (!search->asked[candidate] && launch_flight(search, candidate, err) != STATUS_OK)
 			return STATUS_FAILED;
 	}
 	return STATUS_OK;
@@ -165,8 +165,9 @@ static enum status search_loop(struct search *search, struct error *err)
 {
 	enum status status = STATUS_OK;
 
-	if (search->incumbent >= 0 && !search->known[search->incumbent])
-		status = launch_flight(search, (size_t)search->incumbent, err);
+	for (size_t i = 0; i < search->planned_count && status == STATUS_OK; i++)
+		if (!search->asked[search->planned[i]])
+			status = launch_flight(search, search->planned[i], err);
 	while (status == STATUS_OK) {
 		status = ask(search, err);
 		if (status == STATUS_OK && search->session->bench->store)
@@ -224,8 +225,7 @@ static enum status run_queue(struct session *session, struct error *err)
 			return status;
 		}
 		if (session->observer.failed)
-			session->observer.failed(
-				session->observer.context, item->problem, &reason);
+			session->observer.failed(session->observer.context, item->problem, &reason);
 		if (worst == STATUS_OK && !item->is_step) {
 			worst = status;
 			*err = reason;

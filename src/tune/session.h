@@ -17,6 +17,7 @@
 #include "results/tuned.h"
 #include "tune/budget.h"
 #include "tune/candidates.h"
+#include "tune/picks.h"
 #include "tune/queue.h"
 #include "tune/workbench.h"
 
@@ -36,8 +37,9 @@ struct evaluated_list {
 struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
-	size_t winner;    /* index into evaluated */
-	const bool *tied; /* per evaluated: level with the fastest */
+	const struct picks *picks; /* of the operation's rules */
+	size_t winner;             /* index into evaluated */
+	const bool *tied;          /* per evaluated: level with the fastest */
 	size_t outcomes[OUTCOME_COUNT];
 	size_t resumed; /* taken over from an earlier run */
 	const char *stopped_because;
@@ -77,11 +79,11 @@ struct session {
 	struct candidates_options pool;
 	const char *strategy; /* NULL: the effort's */
 	uint64_t seed;
-	struct journal *journal;          /* NULL: none */
+	struct journal *journal;             /* NULL: none */
 	const struct journal_record *record; /* what stood in the journal; of resume */
-	const struct journal_run *resume; /* an unfinished run of the same signature, or NULL */
-	struct tuned *tuned;              /* entries are put here */
-	const char *tuned_path;           /* saved after every problem; NULL: not at all */
+	const struct journal_run *resume;    /* an unfinished run of the same signature, or NULL */
+	struct tuned *tuned;                 /* entries are put here */
+	const char *tuned_path;              /* saved after every problem; NULL: not at all */
 	const char *run_id;
 	volatile sig_atomic_t *interrupted;
 	struct session_observer observer;

@@ -26,8 +26,8 @@ static bool take_row(const struct steps_source *source, struct bound_family *bou
 
 	return json_member_string(row, "family", &family, reason) == STATUS_OK &&
 	       json_member(row, "configuration", &configuration, reason) == STATUS_OK &&
-	       composite_choose_json(source->catalogue, bound, step, family, &configuration,
-		       reason) == STATUS_OK;
+	       composite_choose_json(
+		       source->catalogue, bound, step, family, &configuration, reason) == STATUS_OK;
 }
 
 /* The fastest row that is slower than `after`; false: none. */
@@ -53,8 +53,7 @@ static bool take_entry(const struct steps_source *source, struct bound_family *b
 	struct json_at winner, rows, row;
 	double time = 0;
 
-	if (json_find(entry, "winner", &winner) &&
-		take_row(source, bound, step, &winner, reason))
+	if (json_find(entry, "winner", &winner) && take_row(source, bound, step, &winner, reason))
 		return true;
 	if (!json_find(entry, "families", &rows))
 		return false;

@@ -24,7 +24,6 @@ enum status steps_choose_all(const struct steps_source *source, struct bound_fam
 	bool *ready, struct text *why, struct error *err);
 
 /* "steps" of a winner: [{operation, problem, family, configuration, kernel_hash}]. */
-enum status steps_to_json(
-	const struct bound_family *bound, struct json **steps, struct error *err);
+enum status steps_to_json(const struct bound_family *bound, struct json **steps, struct error *err);
 
 #endif

@@ -6,7 +6,7 @@
 gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.c)))
 versus_sources := tests/bench/gemm_vs_cublaslt.c $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names))
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt)
 
 $(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages
 	@mkdir -p $(@D)

@@ -40,8 +40,8 @@ static enum status find_library(struct lt *lt, struct error *err)
 		if (try_open(lt, names[i]) == STATUS_OK)
 			return STATUS_OK;
 		for (size_t k = 0; k < ARRAY_COUNT(homes); k++) {
-			char *path = homes[k] ? string_format("%s/lib64/%s", homes[k], names[i])
-					      : NULL;
+			char *path =
+				homes[k] ? string_format("%s/lib64/%s", homes[k], names[i]) : NULL;
 			enum status status = path ? try_open(lt, path) : STATUS_FAILED;
 
 			free(path);
@@ -107,7 +107,6 @@ void lt_version(const struct lt *lt, struct text *text)
 {
 	size_t version = lt->version();
 
-	/* 130100 is 13.1.0; before 12 a digit less, but those are not loaded */
 	text_appendf(text, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
 }
 
@@ -120,8 +119,7 @@ static int data_type(enum dtype dtype)
 }
 
 /* cuBLASLt is column-major: what it computes is C^T[n,m] = B^T A^T; our rows are its columns. */
-static int describe(
-	const struct lt *lt, const struct lt_shape *shape, struct lt_product *product)
+static int describe(const struct lt *lt, const struct lt_shape *shape, struct lt_product *product)
 {
 	int compute = shape->in == DTYPE_TF32 ? LT_COMPUTE_32F_FAST_TF32 : LT_COMPUTE_32F;
 	int32_t transpose = shape->b_is_kn ? LT_OP_N : LT_OP_T;
@@ -198,6 +196,6 @@ int lt_product_run(const struct lt_product *product, int pick, CUdeviceptr a, CU
 	return lt->matmul(lt->handle, product->description, &one, (const void *)(uintptr_t)b,
 		product->a_layout, (const void *)(uintptr_t)a, product->b_layout, &zero,
 		(const void *)(uintptr_t)c, product->c_layout, (void *)(uintptr_t)c,
-		product->c_layout, &product->picks[pick].algorithm, (void *)(uintptr_t)lt->workspace,
-		lt->workspace_bytes, stream);
+		product->c_layout, &product->picks[pick].algorithm,
+		(void *)(uintptr_t)lt->workspace, lt->workspace_bytes, stream);
 }

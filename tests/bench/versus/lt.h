@@ -43,8 +43,7 @@ struct lt {
 		void *a_layout, const void *b, void *b_layout, const void *beta, const void *c,
 		void *c_layout, void *d, void *d_layout, const struct lt_algorithm *algorithm,
 		void *workspace, size_t workspace_bytes, void *stream);
-	int (*layout_create)(
-		void **layout, int type, uint64_t rows, uint64_t columns, int64_t ld);
+	int (*layout_create)(void **layout, int type, uint64_t rows, uint64_t columns, int64_t ld);
 	int (*layout_destroy)(void *layout);
 	int (*description_create)(void **description, int compute_type, int scale_type);
 	int (*description_destroy)(void *description);
@@ -74,9 +73,10 @@ struct lt_product {
 
 /* Looks for libcublasLt.so.13, then .12, on the loader's path and in the toolkit's folders.
  * STATUS_NO_DEVICE if there is none. A CUDA context must be current. */
-enum status lt_open(struct lt *lt, CUdeviceptr workspace, size_t workspace_bytes, struct error *err);
+enum status lt_open(
+	struct lt *lt, CUdeviceptr workspace, size_t workspace_bytes, struct error *err);
 void lt_close(struct lt *lt);
-/* "13.1.0" into text, from cublasLtGetVersion(). */
+/* "13.1.0" into text: cublasLtGetVersion() says 130100. */
 void lt_version(const struct lt *lt, struct text *text);
 
 /* fp32 in full fp32 (no TF32), tf32 in TF32, 16 and 8 bit with fp32 sums. The picks come in the

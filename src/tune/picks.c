@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/picks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "kernel/rule.h"
+#include "tune/session.h"
+
+/* Before anything is compiled: the model's longest launch, with its estimate of registers. */
+static void estimate_resources(const struct bound_family *bound, const struct value *slots,
+	void *context, int64_t *smem_bytes, int64_t *blocks_per_sm)
+{
+	struct work work = {0};
+	struct score score = {0};
+
+	(void)context;
+	if (candidate_work(bound, slots, &work, NULL) != STATUS_OK)
+		return; /* a tile outside of the lists need not have a model */
+	score_compute(bound->device, &work, NULL, &score);
+	if (score.launch_count) {
+		*smem_bytes = score.launches[score.longest].smem_bytes;
+		*blocks_per_sm = score.launches[score.longest].blocks_per_sm;
+	}
+	score_release(&score);
+	work_release(&work);
+}
+
+static enum status find_of_family(
+	const struct candidates *pool, size_t index, struct picks *picks, struct error *err)
+{
+	const struct family_candidates *family = &pool->families[index];
+	const struct bound_family *bound = family->bound;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < family_rule_count(bound->family) && status == STATUS_OK; i++) {
+		const struct rule *rule = family_rule(bound->family, i);
+		choice choices[SPACE_PARAMETERS_MAX];
+		ptrdiff_t candidate;
+		bool found;
+
+		status = rule_pick(bound, rule, estimate_resources, NULL, choices, &found, err);
+		if (status != STATUS_OK || !found)
+			continue;
+		/* --where and recordings know only a part of the space */
+		candidate = search_view_find(&pool->view, index, choices);
+		if (candidate < 0)
+			continue;
+		ARRAY_GROW(picks->items, picks->count, picks->capacity);
+		picks->items[picks->count++] =
+			(struct search_pick){.rule = rule->name, .candidate = (size_t)candidate};
+	}
+	return status;
+}
+
+enum status picks_find(const struct candidates *pool, struct picks *picks, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	*picks = (struct picks){0};
+	for (size_t f = 0; f < pool->family_count && status == STATUS_OK; f++)
+		status = find_of_family(pool, f, picks, err);
+	return status;
+}
+
+void picks_release(struct picks *picks)
+{
+	free(picks->items);
+	*picks = (struct picks){0};
+}
+
+enum status picks_check_name(const struct operation *operation, const char *rule, struct error *err)
+{
+	struct text names = {0};
+
+	for (size_t i = 0; i < operation_rule_count(operation); i++) {
+		const char *name = operation_rule_name(operation, i);
+
+		if (strcmp(name, rule) == 0) {
+			text_release(&names);
+			return STATUS_OK;
+		}
+		text_appendf(&names, "%s%s", names.length ? ", " : "", name);
+	}
+	error_set(err, STATUS_BAD_INPUT, "strategy rule:%s: expected a rule of %s (%s)", rule,
+		operation_name(operation), names.length ? names.data : "it has none");
+	text_release(&names);
+	return STATUS_BAD_INPUT;
+}
+
+static double time_of(const struct evaluated *evaluated)
+{
+	return evaluated->evaluation.outcome == OUTCOME_OK ? evaluated->evaluation.time.median
+							   : INFINITY;
+}
+
+struct pick_distance pick_distance(const struct candidates *pool,
+	const struct evaluated_list *evaluated, const struct search_pick *pick, double best_us)
+{
+	uint32_t family = pool->family_of[pick->candidate];
+	struct pick_distance distance = {
+		.pick = pick, .evaluated = -1, .time_us = pool->predicted_us[pick->candidate]};
+	double best_in_family = INFINITY;
+
+	for (size_t i = 0; i < evaluated->count; i++) {
+		const struct evaluated *item = &evaluated->items[i];
+
+		if (item->candidate == pick->candidate) {
+			distance.evaluated = (ptrdiff_t)i;
+			distance.time_us = time_of(item);
+		}
+		if (pool->family_of[item->candidate] == family && time_of(item) < best_in_family)
+			best_in_family = time_of(item);
+	}
+	distance.regret_ratio = distance.time_us / best_us - 1;
+	distance.regret_in_family_ratio =
+		isfinite(best_in_family) ? distance.time_us / best_in_family - 1 : INFINITY;
+	return distance;
+}
+
+struct json *picks_to_json(const struct candidates *pool, const struct evaluated_list *evaluated,
+	const struct picks *picks, double best_us)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < picks->count; i++) {
+		const struct search_pick *pick = &picks->items[i];
+		const struct bound_family *bound =
+			candidates_family_of(pool, pick->candidate)->bound;
+		struct pick_distance distance = pick_distance(pool, evaluated, pick, best_us);
+		const struct evaluation *evaluation =
+			distance.evaluated >= 0 ? &evaluated->items[distance.evaluated].evaluation
+						: NULL;
+		struct json *json = json_new_object();
+
+		json_put_string(json, "name", pick->rule);
+		json_put_string(json, "family", family_name(bound->family));
+		json_put(json, "configuration",
+			configuration_to_json(
+				bound, candidates_configuration(pool, pick->candidate)));
+		json_put_string(json, "timing",
+			evaluation && !evaluation->predicted ? "measured" : "predicted");
+		json_put_string(
+			json, "outcome", evaluation ? outcome_name(evaluation->outcome) : NULL);
+		json_put_double(json, "time_us", distance.time_us);
+		json_put_double(json, "predicted_time_us", pool->predicted_us[pick->candidate]);
+		json_put_double(json, "regret_ratio", distance.regret_ratio);
+		json_put_double(json, "regret_in_family_ratio", distance.regret_in_family_ratio);
+		json_push(list, json);
+	}
+	return list;
+}

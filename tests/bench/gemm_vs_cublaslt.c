@@ -1,0 +1,355 @@
+/* layer: tune
+ * SPDX-License-Identifier: MIT
+ *
+ * The winners of tuned files against cuBLASLt, on the GPU that they were tuned for: every gemm
+ * entry is rebuilt, compiled (or taken from the cache), loaded into this process and timed side by
+ * side with cuBLASLt's first pick and with the best of all picks that it offers, on the same random
+ * inputs. Their results are compared, too.
+ *
+ *	gemm_vs_cublaslt [options] TUNED.json...
+ *
+ *	--family NAME     the best of this family ("gemm/mma") instead of the winner
+ *	--only TEXT       only problems whose canonical text contains this
+ *	--rounds N        of the final, at most (60)      --seconds S   for the final (0.5)
+ *	--device N|UUID   the GPU (0)                      --path DIR    holds templates/ and
+ *configs/ (.)
+ *	--cache-dir DIR   of compiled kernels              -o FILE       the results as JSON
+ *
+ * Exit: 0 all promises kept, 1 one missed or a result that differs, 2 usage, 5 no GPU or library.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "bench/versus/standing.h"
+#include "cli/common.h"
+#include "device/gpu_lock.h"
+#include "kernel/plain_build.h"
+#include "results/tuned.h"
+
+enum {
+	LT_WORKSPACE_BYTES = 64 << 20,
+};
+
+struct options {
+	const char *device, *path, *cache_folder, *output, *family, *only;
+	struct duel_options duel;
+	const char **files;
+	int file_count;
+};
+
+struct versus {
+	struct options options;
+	char *templates;
+	const char *template_folders[2];
+	char *configs;
+	const char *config_folders[2];
+	struct catalogue catalogue;
+	struct gpu_session gpu;
+	int lock_fd;
+	struct device_spec *spec;
+	struct compiler *compiler;
+	struct kernel_store *store;
+	CUdeviceptr workspace;
+	struct lt lt;
+	struct json **tuned; /* roots of the files: subjects and messages borrow */
+	struct subject *subjects;
+	size_t subject_count, subject_capacity;
+	struct duel *duels;
+	size_t duel_count;
+};
+
+static void options_parse(struct options *options, int argc, char **argv)
+{
+	*options = (struct options){
+		.device = "0", .path = ".", .duel = {.rounds = 60, .seconds = 0.5}};
+	options->files = memory_zeroed((size_t)argc + 1, sizeof(*options->files));
+	for (int i = 1; i < argc; i++) {
+		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+		struct {
+			const char *name;
+			const char **target;
+		} names[] = {{"--device", &options->device}, {"--path", &options->path},
+			{"--cache-dir", &options->cache_folder}, {"--family", &options->family},
+			{"--only", &options->only}, {"-o", &options->output}};
+		size_t k = 0;
+
+		if (argv[i][0] != '-') {
+			options->files[options->file_count++] = argv[i];
+			continue;
+		}
+		while (k < ARRAY_COUNT(names) && strcmp(argv[i], names[k].name) != 0)
+			k++;
+		if (k < ARRAY_COUNT(names) && value)
+			*names[k].target = value;
+		else if (strcmp(argv[i], "--rounds") == 0 && value)
+			options->duel.rounds = strtoul(value, NULL, 10);
+		else if (strcmp(argv[i], "--seconds") == 0 && value)
+			options->duel.seconds = strtod(value, NULL);
+		else
+			options->file_count = -argc - 1;
+		i++;
+	}
+	if (options->file_count <= 0 || options->duel.rounds < 1) {
+		fprintf(stderr,
+			"usage: gemm_vs_cublaslt [--family NAME] [--only TEXT] [--rounds N] "
+			"[--seconds S] [--device N] [--path DIR] [--cache-dir DIR] [-o FILE] "
+			"TUNED.json...\n");
+		exit(STATUS_BAD_INPUT);
+	}
+}
+
+static enum status open_helpers(struct versus *versus, struct error *err)
+{
+	struct build build = {0};
+	const struct stored_kernel *kernel;
+	enum status status =
+		plain_build(versus->template_folders, "common/helpers.cu", &build, err);
+
+	if (status == STATUS_OK)
+		status = kernel_store_wait(versus->store, &build.units[0], &kernel, err);
+	if (status == STATUS_OK)
+		status = gpu_session_helpers(&versus->gpu, &kernel->cubin, err);
+	build_release(&build);
+	return status;
+}
+
+/* The GPU, locked against tuners, and a compiler whose cubins it loads. */
+static enum status open_gpu(struct versus *versus, struct error *err)
+{
+	struct measure_open open = {.seed = 1, .kernel_timeout_s = 60};
+	struct compiler_options compiler = {0};
+	char *cache = versus->options.cache_folder ? string_copy(versus->options.cache_folder)
+						   : path_cache_folder();
+	struct failure failure = {.outcome = OUTCOME_OK};
+	enum status status = gpu_session_hello(&versus->gpu, versus->options.device, err);
+
+	if (status == STATUS_OK)
+		status = gpu_lock_acquire(versus->gpu.gpu.uuid, 60, &versus->lock_fd, err);
+	if (status == STATUS_OK)
+		status = gpu_session_open(&versus->gpu, &open, err);
+	if (status == STATUS_OK)
+		status = device_spec_match(
+			&versus->gpu.gpu.facts, versus->config_folders, &versus->spec, err);
+	compiler.cache_folder = cache;
+	compiler.driver_cuda_version = versus->gpu.gpu.driver_cuda_version;
+	if (status == STATUS_OK)
+		status = compiler_open(&compiler, &versus->compiler, err);
+	free(cache);
+	if (status != STATUS_OK)
+		return status;
+	versus->store = kernel_store_new(versus->compiler, versus->spec->arch);
+	status = open_helpers(versus, err);
+	if (status == STATUS_OK &&
+		!gpu_allocate(&versus->gpu, LT_WORKSPACE_BYTES, &versus->workspace, &failure))
+		status = error_set(err, STATUS_FAILED, "%s", failure.detail);
+	return status == STATUS_OK
+		       ? lt_open(&versus->lt, versus->workspace, LT_WORKSPACE_BYTES, err)
+		       : status;
+}
+
+static enum status read_file(struct versus *versus, int index, struct error *err)
+{
+	struct tuned tuned;
+	struct json *device = tuned_device_json(versus->spec, versus->gpu.gpu.facts.name);
+	struct json_at root, entries;
+	enum status status = tuned_load(versus->options.files[index], &tuned, err);
+
+	if (status == STATUS_OK) {
+		status = tuned_same_device(&tuned, device, err);
+		versus->tuned[index] = tuned.root;
+		tuned.root = NULL;
+		tuned_release(&tuned);
+	}
+	json_free(device);
+	if (status != STATUS_OK)
+		return status;
+	root = json_root(versus->tuned[index], versus->options.files[index]);
+	status = json_member(&root, "entries", &entries, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&entries); i++) {
+		struct json_at entry = json_item(&entries, i);
+		struct subject subject;
+
+		subject_init(
+			&versus->catalogue, versus->spec, &entry, versus->options.family, &subject);
+		if (versus->options.only &&
+			!(subject.problem && strstr(subject.problem, versus->options.only))) {
+			subject_release(&subject);
+			continue;
+		}
+		ARRAY_GROW(versus->subjects, versus->subject_count, versus->subject_capacity);
+		versus->subjects[versus->subject_count++] = subject;
+		/* all compilers at once: they are done long before their turn comes */
+		if (!subject.skipped)
+			status = subject_request(&subject, versus->store, err);
+	}
+	return status;
+}
+
+static enum status open_all(struct versus *versus, struct error *err)
+{
+	enum status status;
+
+	versus->lock_fd = -1;
+	versus->templates = path_join(versus->options.path, "templates");
+	versus->configs = path_join(versus->options.path, "configs");
+	versus->template_folders[0] = versus->templates;
+	versus->config_folders[0] = versus->configs;
+	versus->tuned =
+		memory_zeroed((size_t)versus->options.file_count + 1, sizeof(struct json *));
+	status = catalogue_load(versus->template_folders, "gemm", &versus->catalogue, err);
+	if (status == STATUS_OK)
+		status = open_gpu(versus, err);
+	for (int i = 0; status == STATUS_OK && i < versus->options.file_count; i++)
+		status = read_file(versus, i, err);
+	return status;
+}
+
+static void fight_all(struct versus *versus)
+{
+	versus->duels = memory_zeroed(versus->subject_count + 1, sizeof(*versus->duels));
+	standing_print_head(stdout);
+	for (size_t i = 0; i < versus->subject_count; i++) {
+		struct duel *duel = &versus->duels[versus->duel_count++];
+
+		duel_fight(&versus->gpu, &versus->lt, versus->store, &versus->subjects[i],
+			&versus->options.duel, duel);
+		standing_print_duel(stdout, duel);
+		if (duel->fatal)
+			return;
+	}
+}
+
+static char *command_line(void)
+{
+	struct text raw = {0}, line = {0};
+
+	if (file_read("/proc/self/cmdline", &raw, NULL) == STATUS_OK)
+		for (size_t at = 0; at < raw.length; at += strlen(raw.data + at) + 1)
+			text_appendf(&line, "%s%s", at ? " " : "",
+				at ? raw.data + at : path_name(raw.data));
+	text_release(&raw);
+	return text_detach(&line);
+}
+
+static enum status write_json(const struct versus *versus, double seconds, struct error *err)
+{
+	struct json *json = json_new_object(), *tool = json_new_object();
+	char date[CLOCK_DATE_SIZE], *command = command_line(), *printed, *line;
+	struct text version = {0};
+	enum status status;
+
+	clock_date(date);
+	lt_version(&versus->lt, &version);
+	json_put_string(json, "format", "tiletune.versus/1");
+	json_put_string(json, "date", date);
+	json_put_string(json, "command", command);
+	json_put_string(tool, "version", tiletune_version);
+	json_put_string(tool, "commit", tiletune_commit);
+	json_put(json, "tiletune", tool);
+	json_put(json, "device", tuned_device_json(versus->spec, versus->gpu.gpu.facts.name));
+	json_put_string(json, "uuid", versus->gpu.gpu.uuid);
+	json_put_string(json, "driver", versus->gpu.gpu.driver);
+	json_put_string(json, "nvrtc", compiler_identity(versus->compiler));
+	json_put_string(json, "cublaslt", version.data);
+	json_put_double(json, "power_limit_w", versus->gpu.gpu.power_limit_w);
+	json_put_double(json, "seconds", seconds);
+	json_put(json, "groups", standing_groups_json(versus->duels, versus->duel_count));
+	json_put(json, "entries", standing_entries_json(versus->duels, versus->duel_count));
+	printed = json_print(json, true);
+	line = string_format("%s\n", printed);
+	status = file_write(versus->options.output, line, strlen(line), err);
+	free(printed);
+	free(line);
+	free(command);
+	text_release(&version);
+	json_free(json);
+	return status;
+}
+
+static enum status verdict(const struct versus *versus)
+{
+	enum status status = STATUS_OK;
+	size_t compared = 0;
+
+	for (size_t i = 0; i < versus->duel_count; i++) {
+		const struct duel *duel = &versus->duels[i];
+
+		compared += !duel->skipped;
+		if (duel->fatal || (!duel->skipped && !duel->agrees))
+			status = STATUS_FAILED;
+	}
+	printf("\n");
+	standing_print_groups(stdout, versus->duels, versus->duel_count);
+	if (standing_print_promises(
+		    stdout, versus->duels, versus->duel_count, versus->options.family))
+		status = STATUS_FAILED;
+	return compared ? status : STATUS_FAILED;
+}
+
+static void versus_release(struct versus *versus)
+{
+	bool fatal = versus->duel_count && versus->duels[versus->duel_count - 1].fatal;
+
+	for (size_t i = 0; i < versus->duel_count; i++)
+		duel_release(&versus->duels[i]);
+	for (size_t i = 0; i < versus->subject_count; i++)
+		subject_release(&versus->subjects[i]);
+	for (int i = 0; i < versus->options.file_count; i++)
+		json_free(versus->tuned[i]);
+	kernel_store_free(versus->store);
+	compiler_close(versus->compiler);
+	if (!fatal) { /* else the process's end is all that helps */
+		lt_close(&versus->lt);
+		gpu_release(&versus->gpu, versus->workspace, LT_WORKSPACE_BYTES);
+		gpu_session_close(&versus->gpu);
+	}
+	if (versus->lock_fd >= 0)
+		close(versus->lock_fd);
+	device_spec_free(versus->spec);
+	catalogue_release(&versus->catalogue);
+	free(versus->duels);
+	free(versus->subjects);
+	free(versus->tuned);
+	free(versus->templates);
+	free(versus->configs);
+	free(versus->options.files);
+}
+
+int main(int argc, char **argv)
+{
+	struct versus versus = {0};
+	struct error err = {0};
+	struct text version = {0};
+	double start;
+	enum status status;
+
+	if (argc == 2 && strcmp(argv[1], "worker-compile") == 0)
+		return compile_worker_main();
+	options_parse(&versus.options, argc, argv);
+	status = open_all(&versus, &err);
+	if (status == STATUS_OK) {
+		lt_version(&versus.lt, &version);
+		printf("%s, driver %s, %s, cuBLASLt %s (%s)\n", versus.gpu.gpu.facts.name,
+			versus.gpu.gpu.driver, compiler_identity(versus.compiler), version.data,
+			versus.lt.library.path);
+		start = clock_seconds();
+		fight_all(&versus);
+		status = verdict(&versus);
+		printf("%zu entries in %.1f s\n", versus.duel_count, clock_seconds() - start);
+		if (versus.options.output &&
+			write_json(&versus, clock_seconds() - start, &err) != STATUS_OK)
+			status = err.status;
+	}
+	if (err.message[0])
+		fprintf(stderr, "gemm_vs_cublaslt: %s\n%s%s", err.message, err.hint,
+			err.hint[0] ? "\n" : "");
+	text_release(&version);
+	versus_release(&versus);
+	return (int)status;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/versus/subject.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "results/tuned.h"
+
+/* The winner, or the row of the family that was asked for. */
+static bool find_result(const struct json_at *entry, const char *family, struct json_at *list,
+	struct json_at *result)
+{
+	if (!family)
+		return json_find(entry, "winner", result);
+	if (!json_find(entry, "families", list))
+		return false;
+	for (size_t i = 0; i < json_count(list); i++) {
+		const char *name;
+
+		*result = json_item(list, i);
+		if (json_member_string(result, "family", &name, NULL) == STATUS_OK &&
+			strcmp(name, family) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *get_string(const struct json_at *object, const char *key)
+{
+	const char *value;
+
+	return json_member_string(object, key, &value, NULL) == STATUS_OK ? value : "";
+}
+
+static enum status read_shape(
+	const struct json_at *problem, struct lt_shape *shape, struct error *err)
+{
+	const struct {
+		const char *key;
+		int64_t *value;
+	} sizes[] = {{"M", &shape->m}, {"N", &shape->n}, {"K", &shape->k}, {"lda", &shape->lda},
+		{"ldb", &shape->ldb}, {"ldc", &shape->ldc}};
+	int in = dtype_find(get_string(problem, "dtype"));
+	int out = dtype_find(get_string(problem, "out_dtype"));
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < ARRAY_COUNT(sizes) && status == STATUS_OK; i++)
+		status = json_member_int(problem, sizes[i].key, sizes[i].value, err);
+	if (status != STATUS_OK)
+		return status;
+	if (in < 0 || out < 0)
+		return json_error(problem, err, "known types of input and output");
+	shape->in = (enum dtype)in;
+	shape->out = (enum dtype)out;
+	shape->b_is_kn = strcmp(get_string(problem, "b_layout"), "kn") == 0;
+	shape->fast_accumulation = strcmp(get_string(problem, "accum"), "promoted") != 0;
+	return STATUS_OK;
+}
+
+static enum status rebuild_bound(struct subject *subject, const struct bound_family *bound,
+	const struct json_at *result, struct error *err)
+{
+	choice *configuration =
+		memory_zeroed(space_parameter_count(bound->space) + 1, sizeof(*configuration));
+	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
+	struct text text = {0};
+	struct json_at at;
+	int violated = -1;
+	enum status status = json_member(result, "configuration", &at, err);
+
+	if (status == STATUS_OK)
+		status = configuration_from_json(bound, &at, configuration, err);
+	if (status == STATUS_OK)
+		status = space_values(bound->space, configuration, slots, err);
+	if (status == STATUS_OK)
+		status = space_check(bound->space, slots, &violated, err);
+	if (status == STATUS_OK && violated >= 0)
+		status =
+			error_set(err, STATUS_BAD_INPUT, "the configuration is no longer legal: %s",
+				space_constraint_why(bound->space, (size_t)violated));
+	if (status == STATUS_OK)
+		status = candidate_plan(bound, slots, &subject->plan, err);
+	if (status == STATUS_OK)
+		status = candidate_build(bound, slots, &subject->build, err);
+	if (status == STATUS_OK) {
+		configuration_format(bound, configuration, &text);
+		subject->configuration = text_detach(&text);
+		subject->kernel_changed =
+			strcmp(get_string(result, "kernel_hash"), subject->build.kernel_hash) != 0;
+	}
+	free(configuration);
+	free(slots);
+	return status;
+}
+
+static enum status rebuild(struct subject *subject, const struct catalogue *catalogue,
+	const struct device_spec *device, const struct operation *operation,
+	const struct json_at *problem_at, const struct json_at *result, struct error *err)
+{
+	const struct family *family;
+	struct problem *problem = NULL;
+	struct bound_family *bound = NULL;
+	struct build reference_build = {0};
+	enum status status =
+		catalogue_family(catalogue, operation, get_string(result, "family"), &family, err);
+
+	if (status == STATUS_OK && family_is_composite(family))
+		status = error_set(err, STATUS_BAD_INPUT, "a composite family");
+	if (status == STATUS_OK)
+		status = problem_from_json(operation, problem_at, &problem, err);
+	if (status == STATUS_OK) {
+		subject->problem = string_copy(problem->text);
+		status = problem_flop(problem, &subject->flop, err);
+	}
+	if (status == STATUS_OK)
+		status = family_bind(family, problem, device, NULL, &bound, err);
+	if (status == STATUS_OK)
+		status = rebuild_bound(subject, bound, result, err);
+	if (status == STATUS_OK)
+		status = problem_reference(
+			catalogue, problem, device, &reference_build, &subject->reference, err);
+	build_release(&reference_build);
+	bound_family_free(bound);
+	problem_free(problem);
+	return status;
+}
+
+void subject_init(const struct catalogue *catalogue, const struct device_spec *device,
+	const struct json_at *entry, const char *family, struct subject *subject)
+{
+	const struct operation *operation;
+	struct json_at problem, list, result;
+	struct error err = {0};
+
+	*subject = (struct subject){0};
+	if (strcmp(get_string(entry, "operation"), "gemm") != 0) {
+		subject->skipped = string_format("operation %s", get_string(entry, "operation"));
+		return;
+	}
+	if (!json_find(entry, "problem", &problem) ||
+		read_shape(&problem, &subject->shape, &err) != STATUS_OK) {
+		subject->skipped = string_copy(err.message);
+		return;
+	}
+	if (strcmp(get_string(&problem, "act"), "none") != 0) {
+		subject->skipped = string_copy("has an activation");
+		return;
+	}
+	if (!find_result(entry, family, &list, &result)) {
+		subject->skipped = string_format("no result of %s", family ? family : "a winner");
+		return;
+	}
+	subject->family = string_copy(get_string(&result, "family"));
+	if (catalogue_operation(catalogue, "gemm", &operation, &err) != STATUS_OK ||
+		rebuild(subject, catalogue, device, operation, &problem, &result, &err) !=
+			STATUS_OK)
+		subject->skipped = string_copy(err.message);
+}
+
+void subject_release(struct subject *subject)
+{
+	free(subject->problem);
+	free(subject->family);
+	free(subject->configuration);
+	free(subject->skipped);
+	plan_release(&subject->plan);
+	build_release(&subject->build);
+	reference_plan_release(&subject->reference);
+	*subject = (struct subject){0};
+}
+
+enum status subject_request(
+	const struct subject *subject, struct kernel_store *store, struct error *err)
+{
+	const struct stored_kernel *kernel;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < subject->build.unit_count && status == STATUS_OK; i++)
+		status = kernel_store_request(store, &subject->build.units[i], &kernel, err);
+	return status;
+}
