@@ -11,6 +11,7 @@
 #include "cli/show.h"
 #include "results/tuned.h"
 #include "tune/explanation.h"
+#include "tune/explanation_steps.h"
 
 struct explain_options {
 	struct common_options common;
@@ -44,38 +45,54 @@ struct explain {
 	size_t explained;
 };
 
-static void print_fact(const struct fact *fact)
+static void print_fact(const struct fact *fact, const char *indent)
 {
 	struct text value = {0};
 
 	value_format(fact->value, &value);
-	printf("    %-32s %s%s%s\n", fact->name, text_string(&value), fact->unit[0] ? " " : "",
-		fact->unit);
+	printf("%s%-32s %s%s%s\n", indent, fact->name, text_string(&value),
+		fact->unit[0] ? " " : "", fact->unit);
 	text_release(&value);
 }
 
-static void print_explanation(const struct explanation *explanation)
+static void print_explanation(const struct explanation *explanation, const char *indent);
+
+static void print_step(const struct explanation *step, size_t number, const char *indent)
+{
+	const struct problem *problem = step->bound->problem;
+
+	printf("%sstep %zu: %s %s\n", indent, number, operation_name(problem->operation),
+		problem->text);
+	print_explanation(step, indent);
+}
+
+/* What is said of the candidate stands four blanks further in than its name. */
+static void print_explanation(const struct explanation *explanation, const char *indent)
 {
 	const struct bound_family *bound = explanation->bound;
 	struct text configuration = {0}, filled = {0};
+	char *deeper = string_format("%s  ", indent);
 
 	configuration_format(bound, explanation->configuration, &configuration);
 	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
 		if (explanation->filled_in[i])
 			text_appendf(&filled, "%s%s", filled.length ? ", " : "",
 				space_parameter_name(bound->space, i));
-	printf("  %s {%s}\n", family_name(bound->family), text_string(&configuration));
+	printf("%s%s {%s}\n", indent, family_name(bound->family), text_string(&configuration));
 	if (filled.length)
-		printf("    filled in by the model: %s\n", filled.data);
-	show_why(stdout, &explanation->score, "    ");
+		printf("%sfilled in by the model: %s\n", deeper, filled.data);
+	show_why(stdout, &explanation->score, deeper);
 	if (explanation->score.launch_count > 1)
 		for (size_t i = 0; i < explanation->score.launch_count; i++)
-			printf("    launch %zu: predicted %.2f us\n", i + 1,
+			printf("%slaunch %zu: predicted %.2f us\n", deeper, i + 1,
 				explanation->score.launches[i].predicted_time_us);
 	if (explanation->compile_problem)
-		printf("    does not compile: %s\n", explanation->compile_problem);
+		printf("%sdoes not compile: %s\n", deeper, explanation->compile_problem);
 	for (size_t i = 0; i < explanation->fact_count; i++)
-		print_fact(&explanation->facts[i]);
+		print_fact(&explanation->facts[i], deeper);
+	for (size_t i = 0; i < explanation->step_count; i++)
+		print_step(&explanation->steps[i], i + 1, deeper);
+	free(deeper);
 	text_release(&configuration);
 	text_release(&filled);
 }
@@ -97,10 +114,18 @@ static enum status explain_family(struct explain *explain, const struct family *
 		text_appendf(&explain->reasons, "\n  %s does not apply: %s", family_name(family),
 			text_string(&why));
 	text_clear(&why);
+	if (status == STATUS_OK && applies && family_is_composite(family)) {
+		/* nothing of its own to configure */
+		applies = !*config && !explain->options->where;
+		if (!applies)
+			text_appendf(&why, "%s has no parameters", family_name(family));
+	}
 	if (status == STATUS_OK && applies)
 		status = family_bind(family, problem, device, explain->options->where, &bound, err);
 	if (status == STATUS_OK && applies)
 		status = completion_find(bound, config, &found, &completion, &why, &reason);
+	if (status == STATUS_OK && found && family_is_composite(family))
+		status = explanation_choose_steps(&explain->bench, bound, &found, &why, err);
 	if (status != STATUS_OK && reason.message[0]) {
 		/* a parameter or value that this family does not know: another one may */
 		text_appendf(&explain->reasons, "\n  %s", reason.message);
@@ -117,7 +142,7 @@ static enum status explain_family(struct explain *explain, const struct family *
 		if (explain->options->common.json)
 			json_push(explain->candidates, explanation_to_json(&explanation));
 		else
-			print_explanation(&explanation);
+			print_explanation(&explanation, "  ");
 	}
 	explanation_release(&explanation);
 	completion_release(&completion);
@@ -155,7 +180,7 @@ static enum status explain_problem(
 		const struct family *family = explain->bench.catalogue.families[i];
 
 		if (family_operation(family) == problem->operation &&
-			!family_is_composite(family) && asked_for(explain->options, family))
+			asked_for(explain->options, family))
 			status = explain_family(explain, family, problem, err);
 	}
 	if (status == STATUS_OK && !explain->explained)

@@ -42,7 +42,7 @@ static const struct option tune_option_table[] = {
 		NULL},
 	{"evaluations", 0, OPTION_COUNT, AT(evaluations), "N",
 		"at most so many candidates per problem", NULL},
-	{"strategy", 0, OPTION_STRING, AT(strategy), "NAME", "instead of the effort's own", NULL},
+	{"strategy", 0, OPTION_STRING, AT(strategy), "NAME", "guided|local|model_top|exhaustive|random|rule|rule:NAME, not the effort's", NULL},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the search and of the inputs; default 1",
 		NULL},
 	{"output", 'o', OPTION_STRING, AT(output), "FILE", "the tuned file; default tuned.json",

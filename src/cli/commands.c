@@ -8,13 +8,14 @@
 #include "cli/option.h"
 
 extern const struct command command_tune, command_explain, command_devices, command_families,
-	command_help, command_worker_compile, command_worker_measure;
+	command_validate, command_help, command_worker_compile, command_worker_measure;
 
 const struct command *const commands[] = {
 	&command_tune,
 	&command_explain,
 	&command_devices,
 	&command_families,
+	&command_validate,
 	&command_help,
 	&command_worker_compile,
 	&command_worker_measure,

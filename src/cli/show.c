@@ -242,9 +242,9 @@ static void show_picks(FILE *out, const struct problem_result *result)
 			&configuration);
 		fprintf(out, "  rule %s: ", best.pick->rule);
 		if (isfinite(best.time_us))
-			fprintf(out, "%.2f us%s, %.1f%% from the best", best.time_us,
+			fprintf(out, "%.2f us%s, %.2f times the best", best.time_us,
 				best.evaluated < 0 ? " (predicted, not tried)" : "",
-				100 * best.regret_ratio);
+				1 + best.regret_ratio);
 		else
 			fputs("does not run", out);
 		fprintf(out, ": %s {%s}\n", family_name(bound->family),

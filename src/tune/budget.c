@@ -84,9 +84,19 @@ void budget_start(struct budget *budget, const struct effort *effort, double sec
 		.best_us = INFINITY};
 }
 
+size_t effort_attempts(const struct effort *effort)
+{
+	const size_t attempts_per_evaluation = 16;
+
+	if (effort->measures || effort->evaluations > SIZE_MAX / attempts_per_evaluation)
+		return effort->evaluations;
+	return effort->evaluations * attempts_per_evaluation;
+}
+
 void budget_count(struct budget *budget, double time_us)
 {
-	budget->evaluations++;
+	budget->attempts++;
+	budget->evaluations += isfinite(time_us) || budget->effort->measures;
 	budget->since_gain++;
 	if (time_us < budget->best_us) {
 		if (!(time_us > budget->best_us * (1 - budget->effort->stall_ratio)))
@@ -97,7 +107,8 @@ void budget_count(struct budget *budget, double time_us)
 
 const char *budget_spent(const struct budget *budget)
 {
-	if (budget->evaluations >= budget->effort->evaluations)
+	if (budget->evaluations >= budget->effort->evaluations ||
+		budget->attempts >= effort_attempts(budget->effort))
 		return "the effort's number of evaluations is reached";
 	if (clock_seconds() - budget->started >= budget->seconds)
 		return "the time budget is spent";

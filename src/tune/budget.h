@@ -30,15 +30,20 @@ const struct effort *effort_find(const char *name); /* NULL if unknown */
 /* Keeps count while a problem is searched. */
 struct budget {
 	const struct effort *effort;
-	double seconds; /* the effort's, or --budget */
-	double started; /* clock_seconds() */
-	size_t evaluations;
+	double seconds;     /* the effort's, or --budget */
+	double started;     /* clock_seconds() */
+	size_t evaluations; /* where nothing is measured, only those that can run: see
+			       budget_count() */
+	size_t attempts;
 	size_t since_gain;
 	double best_us; /* infinite: none yet */
 };
 
 void budget_start(struct budget *budget, const struct effort *effort, double seconds);
-/* Counts an evaluation; time_us is infinite if it failed. */
+/* How many candidates may be tried at most. */
+size_t effort_attempts(const struct effort *effort);
+/* Counts an evaluation; time_us is infinite if it failed. Failures do not count in an effort that
+ * does not measure: the model's favourites are alike, and the compiler may refuse all of them. */
 void budget_count(struct budget *budget, double time_us);
 /* Why the search should end, or NULL. Borrowed. */
 const char *budget_spent(const struct budget *budget);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tune/score_all.h"
 #include "tune/candidates_recorded.h"
 #include "tune/steps.h"
 
@@ -58,43 +59,6 @@ static enum status enumerate_family(struct family_candidates *family, struct err
 	struct collector collector = {.family = family};
 
 	return space_enumerate(family->bound->space, collect, &collector, &family->removed, err);
-}
-
-static enum status score_candidate(struct candidates *pool, const struct family_candidates *family,
-	size_t candidate, struct value *slots, struct error *err)
-{
-	struct work work = {0};
-	struct score score = {0};
-	enum status status = space_values(
-		family->bound->space, candidates_configuration(pool, candidate), slots, err);
-
-	if (status == STATUS_OK)
-		status = candidate_work(family->bound, slots, &work, err);
-	if (status == STATUS_OK) {
-		score_compute(pool->device, &work, NULL, &score);
-		pool->predicted_us[candidate] = score.predicted_time_us;
-		score_release(&score);
-	}
-	work_release(&work);
-	return status;
-}
-
-static enum status score_all(struct candidates *pool, struct error *err)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t f = 0; f < pool->family_count && status == STATUS_OK; f++) {
-		const struct family_candidates *family = &pool->families[f];
-		struct value *slots =
-			memory_zeroed(space_slot_count(family->bound->space), sizeof(*slots));
-
-		for (size_t i = 0; i < family->count && status == STATUS_OK; i++)
-			status = score_candidate(pool, family, family->first + i, slots, err);
-		if (status != STATUS_OK)
-			error_context(err, "scoring %s", family_name(family->bound->family));
-		free(slots);
-	}
-	return status;
 }
 
 bool candidates_family_wanted(const struct family *family, const char *const *names)

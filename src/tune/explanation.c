@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernel/composite.h"
 #include "score/score.h"
 
 /* Fills resources from the compiled kernels; a kernel that does not compile is no error here. */
@@ -40,6 +41,34 @@ static enum status compile(struct workbench *bench, struct explanation *explanat
 	return STATUS_OK;
 }
 
+/* Each step looked at on its own. */
+static enum status explain_steps(
+	struct workbench *bench, struct explanation *explanation, struct error *err)
+{
+	const struct composite *composite = explanation->bound->composite;
+	enum status status = STATUS_OK;
+
+	if (!composite)
+		return STATUS_OK;
+	explanation->steps = memory_zeroed(composite->step_count, sizeof(*explanation->steps));
+	for (size_t i = 0; i < composite->step_count && status == STATUS_OK; i++) {
+		const struct composite_step *step = &composite->steps[i];
+		size_t parameters = space_parameter_count(step->bound->space);
+		struct completion completion = {
+			.configuration = memory_zeroed(parameters + 1, sizeof(choice)),
+			.filled_in = memory_zeroed(parameters + 1, sizeof(bool))};
+
+		for (size_t k = 0; k < parameters; k++) {
+			completion.configuration[k] = step->configuration[k];
+			completion.filled_in[k] = true;
+		}
+		status = explanation_make(
+			bench, step->bound, &completion, &explanation->steps[i], err);
+		explanation->step_count += status == STATUS_OK;
+	}
+	return status;
+}
+
 enum status explanation_make(struct workbench *bench, const struct bound_family *bound,
 	struct completion *completion, struct explanation *explanation, struct error *err)
 {
@@ -71,6 +100,8 @@ enum status explanation_make(struct workbench *bench, const struct bound_family 
 		status = candidate_facts(bound, explanation->slots, longest->smem_bytes,
 			longest->blocks_per_sm, &explanation->facts, &explanation->fact_count, err);
 	}
+	if (status == STATUS_OK)
+		status = explain_steps(bench, explanation, err);
 	plan_release(&plan);
 	build_release(&build);
 	work_release(&work);
@@ -88,6 +119,9 @@ void explanation_release(struct explanation *explanation)
 	free(explanation->resources);
 	free(explanation->compile_problem);
 	free(explanation->facts);
+	for (size_t i = 0; i < explanation->step_count; i++)
+		explanation_release(&explanation->steps[i]);
+	free(explanation->steps);
 	*explanation = (struct explanation){0};
 }
 
@@ -157,6 +191,31 @@ static struct json *resources_json(const struct explanation *explanation)
 	return list;
 }
 
+/* Of all launches together: what crosses the L2 cache's and the memory's ports. */
+static struct json *traffic_json(const struct explanation *explanation)
+{
+	struct json *json = json_new_object();
+	double l2_bytes = 0, dram_bytes = 0;
+
+	for (size_t i = 0; i < explanation->score.launch_count; i++) {
+		l2_bytes += explanation->score.launches[i].l2_bytes;
+		dram_bytes += explanation->score.launches[i].dram_bytes;
+	}
+	json_put_double(json, "l2_bytes", l2_bytes);
+	json_put_double(json, "dram_bytes", dram_bytes);
+	return json;
+}
+
+static struct json *step_json(const struct explanation *step)
+{
+	const struct problem *problem = step->bound->problem;
+	struct json *json = explanation_to_json(step);
+
+	json_put_string(json, "operation", operation_name(problem->operation));
+	json_put(json, "problem", problem_to_json(problem));
+	return json;
+}
+
 struct json *explanation_to_json(const struct explanation *explanation)
 {
 	const struct bound_family *bound = explanation->bound;
@@ -170,10 +229,18 @@ struct json *explanation_to_json(const struct explanation *explanation)
 				filled_in, json_new_string(space_parameter_name(bound->space, i)));
 	json_put(json, "filled_in", filled_in);
 	json_put(json, "score", score_to_json(&explanation->score));
+	json_put(json, "traffic", traffic_json(explanation));
 	json_put(json, "resources",
 		explanation->resources ? resources_json(explanation) : json_new_string(NULL));
 	if (explanation->compile_problem)
 		json_put_string(json, "compile_problem", explanation->compile_problem);
 	json_put(json, "facts", facts_json(explanation));
+	if (explanation->step_count) {
+		struct json *steps = json_new_array();
+
+		for (size_t i = 0; i < explanation->step_count; i++)
+			json_push(steps, step_json(&explanation->steps[i]));
+		json_put(json, "steps", steps);
+	}
 	return json;
 }

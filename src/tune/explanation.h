@@ -20,9 +20,12 @@ struct explanation {
 	char *compile_problem; /* why there are no resources, or NULL */
 	struct fact *facts;
 	size_t fact_count;
+	struct explanation *steps; /* of a composite family, in their order */
+	size_t step_count;
 };
 
-/* Compiles where the bench has a compiler. Takes the completion's arrays. bound must outlive it. */
+/* Compiles where the bench has a compiler. Takes the completion's arrays. bound must outlive it; of
+ * a composite family every step must be chosen. */
 enum status explanation_make(struct workbench *bench, const struct bound_family *bound,
 	struct completion *completion, struct explanation *explanation, struct error *err);
 void explanation_release(struct explanation *explanation);

@@ -181,15 +181,31 @@ static enum status choose_strategy(
 			"`tiletune help tune` lists",
 			name);
 	view->seed = session->seed;
-	view->budget = session->effort->evaluations;
+	view->budget = effort_attempts(session->effort);
 	view->picks = search->picks.items;
 	view->pick_count = search->picks.count;
 	search->strategy_state = search->strategy->open(view);
 	return STATUS_OK;
 }
 
+/* The family's own defaults, as candidates; SIZE_MAX: not in the pool. */
+static size_t default_candidate(const struct candidates *pool, size_t family)
+{
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool found = false;
+	ptrdiff_t candidate = -1;
+
+	if (configuration_default(pool->families[family].bound, choices, &found, NULL) ==
+			STATUS_OK &&
+		found)
+		candidate = search_view_find(&pool->view, family, choices);
+	return candidate < 0 ? SIZE_MAX : (size_t)candidate;
+}
+
 /* What is tried in any case. An estimate compiles as little as it can: rules only show where their
- * picks stand. Asked for a rule, nobody wants what others pick. */
+ * picks stand, and one candidate of each family that its author trusts says what the family is
+ * worth when the model's favourites do not compile. Asked for a rule, nobody wants what others
+ * pick. */
 static void plan_candidates(struct search *search)
 {
 	const struct candidates *pool = &search->pool;
@@ -197,12 +213,18 @@ static void plan_candidates(struct search *search)
 		search->session->effort->measures && strcmp(search->strategy->name, "rule") != 0;
 
 	search->planned = memory_zeroed(
-		pool->family_count + search->picks.count + 1, sizeof(*search->planned));
+		2 * pool->family_count + search->picks.count + 1, sizeof(*search->planned));
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;
 	for (size_t f = 0; f < pool->family_count; f++)
 		if (pool->families[f].bound->composite && pool->families[f].count)
 			search->planned[search->planned_count++] = pool->families[f].first;
+	for (size_t f = 0; f < pool->family_count && !search->session->effort->measures; f++) {
+		size_t candidate = default_candidate(pool, f);
+
+		if (candidate != SIZE_MAX)
+			search->planned[search->planned_count++] = candidate;
+	}
 	for (size_t i = 0; i < search->picks.count && with_rules; i++)
 		search->planned[search->planned_count++] = search->picks.items[i].candidate;
 }

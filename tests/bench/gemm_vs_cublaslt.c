@@ -66,6 +66,8 @@ struct versus {
 
 static void options_parse(struct options *options, int argc, char **argv)
 {
+	bool understood = true;
+
 	*options = (struct options){
 		.device = "0", .path = ".", .duel = {.rounds = 60, .seconds = 0.5}};
 	options->files = memory_zeroed((size_t)argc + 1, sizeof(*options->files));
@@ -92,10 +94,10 @@ static void options_parse(struct options *options, int argc, char **argv)
 		else if (strcmp(argv[i], "--seconds") == 0 && value)
 			options->duel.seconds = strtod(value, NULL);
 		else
-			options->file_count = -argc - 1;
+			understood = false;
 		i++;
 	}
-	if (options->file_count <= 0 || options->duel.rounds < 1) {
+	if (!understood || options->file_count == 0 || options->duel.rounds < 1) {
 		fprintf(stderr,
 			"usage: gemm_vs_cublaslt [--family NAME] [--only TEXT] [--rounds N] "
 			"[--seconds S] [--device N] [--path DIR] [--cache-dir DIR] [-o FILE] "

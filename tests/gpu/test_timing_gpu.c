@@ -4,6 +4,10 @@
  * Does the clock that candidates are judged by deserve it? The anchor kernel twice, apart: within
  * 2%. One kernel as two candidates, interleaved: within 1%. One kernel in two requests: within 2%.
  * Twice the work: about twice the time.
+ *
+ * A few microseconds on a few SMs are not that level: where on the chip the blocks run, and so how
+ * far they are from the L2 slices that they read, differs between two graphs of one kernel and
+ * stays as it is for a graph's life. There the limit is ten times as wide.
  */
 #include <math.h>
 
@@ -189,7 +193,7 @@ static enum status test_anchor(struct timing_test *run, struct error *err)
 
 /* median_us: of the two candidates together, for what follows. */
 static enum status test_pair(struct timing_test *run, const char *family, const char *problem,
-	double *median_us, struct error *err)
+	double width, double *median_us, struct error *err)
 {
 	struct pair pair = {{0}, {0}};
 	double again;
@@ -205,11 +209,12 @@ static enum status test_pair(struct timing_test *run, const char *family, const 
 	if (status != STATUS_OK)
 		return error_context(err, "%s %s", family, problem);
 	*median_us = (pair.median_us[0] + pair.median_us[1]) / 2;
-	bench_test_check(&run->test, apart(pair.median_us[0], pair.median_us[1]) < level_ratio,
+	bench_test_check(&run->test,
+		apart(pair.median_us[0], pair.median_us[1]) < width * level_ratio,
 		"one kernel as two candidates, %s: %.3f and %.3f us, %.2f%% apart", problem,
 		pair.median_us[0], pair.median_us[1],
 		100 * apart(pair.median_us[0], pair.median_us[1]));
-	bench_test_check(&run->test, apart(again, *median_us) < again_ratio,
+	bench_test_check(&run->test, apart(again, *median_us) < width * again_ratio,
 		"the same once more: %.3f us, %.2f%% apart", again, 100 * apart(again, *median_us));
 	return STATUS_OK;
 }
@@ -223,11 +228,13 @@ static enum status test_all(struct timing_test *run, struct error *err)
 	if (status == STATUS_OK)
 		status = test_anchor(run, err);
 	if (status == STATUS_OK)
-		status = test_pair(run, "mma", "M=256,N=256,K=256,dtype=bf16", &small, err);
+		status = test_pair(run, "mma", "M=256,N=256,K=256,dtype=bf16", 10, &small, err);
 	if (status == STATUS_OK)
-		status = test_pair(run, "mma", "M=4096,N=4096,K=4096,dtype=bf16", &half, err);
+		status = test_pair(run, "mma", "M=2048,N=2048,K=256,dtype=bf16", 1, &small, err);
 	if (status == STATUS_OK)
-		status = test_pair(run, "mma", "M=4096,N=4096,K=8192,dtype=bf16", &whole, err);
+		status = test_pair(run, "mma", "M=4096,N=4096,K=4096,dtype=bf16", 1, &half, err);
+	if (status == STATUS_OK)
+		status = test_pair(run, "mma", "M=4096,N=4096,K=8192,dtype=bf16", 1, &whole, err);
 	if (status == STATUS_OK)
 		bench_test_check(&run->test, whole / half > 1.8 && whole / half < 2.3,
 			"twice the work: %.1f and %.1f us, a factor of %.2f", half, whole,

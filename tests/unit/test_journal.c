@@ -170,8 +170,7 @@ static void test_what_is_resumed(void **state)
 		struct journal *journal;
 
 		assert_ok(journal_open(scratch->path, &journal, &err));
-		assert_ok(journal_write(
-			journal, "run", run_line("other", "another", NULL), &err));
+		assert_ok(journal_write(journal, "run", run_line("other", "another", NULL), &err));
 		assert_ok(journal_write(journal, "finish", json_new_object(), &err));
 		journal_close(journal);
 	}
@@ -269,8 +268,8 @@ static void test_broken_lines_are_named(void **state)
 		assert_int_equal(record.run_count, 0);
 		assert_null(record.runs);
 	}
-	assert_fails(journal_read(scratch->folder, &record, &err), STATUS_BAD_INPUT,
-		scratch->folder);
+	assert_fails(
+		journal_read(scratch->folder, &record, &err), STATUS_BAD_INPUT, scratch->folder);
 	assert_fails(journal_read("/nowhere/x.jsonl", &record, &err), STATUS_BAD_INPUT,
 		"/nowhere/x.jsonl");
 }
@@ -384,8 +383,7 @@ static void test_full_disk(void **state)
 			assert_int_equal(status, STATUS_FAILED);
 			assert_non_null(strstr(err.message, scratch->path));
 			assert_non_null(strstr(err.hint, "run again to resume"));
-			assert_int_equal(
-				journal_write(journal, "finish", json_new_object(), &err),
+			assert_int_equal(journal_write(journal, "finish", json_new_object(), &err),
 				STATUS_FAILED);
 		}
 		limit_file_size(RLIM_INFINITY);
@@ -432,8 +430,8 @@ static void test_unwritable(void **state)
 	assert_fails(journal_open(below, &journal, &err), STATUS_BAD_INPUT, scratch->path);
 	assert_null(journal);
 	free(below);
-	assert_fails(journal_open(scratch->folder, &journal, &err), STATUS_BAD_INPUT,
-		scratch->folder);
+	assert_fails(
+		journal_open(scratch->folder, &journal, &err), STATUS_BAD_INPUT, scratch->folder);
 }
 
 int main(void)

@@ -289,7 +289,9 @@ static void test_every_strategy_finds_the_best(void **state)
 	(void)state;
 	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
 	for (size_t i = 0; strategies[i]; i++)
-		for (uint64_t seed = 1; seed <= 5; seed++) {
+		/* `rule` walks down picks, and this operation has no rules */
+		for (uint64_t seed = 1; strcmp(strategies[i]->name, "rule") != 0 && seed <= 5;
+			seed++) {
 			size_t budget = budget_of(strategies[i]->name);
 			struct session_outcome outcome = session_fixture_run(
 				&fixture, &(struct session_request){.strategy = strategies[i]->name,

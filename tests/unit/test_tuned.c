@@ -39,9 +39,10 @@ static struct json *device_json(const char *name, const char *sheet, int cc, int
 
 static struct json *row(const char *family, double us)
 {
-	char *text = string_format("{\"family\":\"%s\",\"configuration\":{\"BM\":%d},\"time_us\":{"
-				   "\"median\":%.17g,\"ci95_low\":1,\"ci95_high\":2,\"samples\":3}}",
-		family, (int)us, us);
+	char *text =
+		string_format("{\"family\":\"%s\",\"configuration\":{\"BM\":%d},\"time_us\":{"
+			      "\"median\":%.17g,\"ci95_low\":1,\"ci95_high\":2,\"samples\":3}}",
+			family, (int)us, us);
 	struct json *json = parse(text);
 
 	free(text);
@@ -49,8 +50,8 @@ static struct json *row(const char *family, double us)
 }
 
 /* families: "gemm/a:5 gemm/b:7", the first is the winner. */
-static struct json *entry(const char *problem, const char *timing, const char *run,
-	const char *families)
+static struct json *entry(
+	const char *problem, const char *timing, const char *run, const char *families)
 {
 	struct json *json = json_new_object(), *rows = json_new_array(), *tied = json_new_array();
 	char *list = string_copy(families), *rest = NULL;
@@ -276,8 +277,8 @@ static void test_other_devices_are_refused(void **state)
 	(void)state;
 	open_empty(&tuned);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct json *device = device_json(cases[i].name, cases[i].sheet, cases[i].cc,
-			cases[i].sm_count);
+		struct json *device =
+			device_json(cases[i].name, cases[i].sheet, cases[i].cc, cases[i].sm_count);
 
 		if (cases[i].same) {
 			assert_ok(tuned_same_device(&tuned, device, &err));
@@ -333,8 +334,8 @@ static void test_unknown_members_survive(void **state)
 		"[{\"operation\":\"gemm\",\"problem\":{\"M\":7},\"timing\":\"measured\",\"note\":"
 		"\"kept\",\"winner\":{\"family\":\"gemm/a\",\"configuration\":{},\"mood\":\"good\","
 		"\"time_us\":{\"median\":1.5}}}]}";
-	static const char *const members[] = {"\"future\"", "\"colour\"", "\"weather\"",
-		"\"note\"", "\"mood\""};
+	static const char *const members[] = {
+		"\"future\"", "\"colour\"", "\"weather\"", "\"note\"", "\"mood\""};
 	char *path = scratch_file();
 	struct text content = {0};
 	struct tuned tuned;
@@ -390,8 +391,7 @@ static void test_broken_files_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		write_text(path, cases[i].content);
-		assert_fails(
-			tuned_load(path, &tuned, &err), STATUS_BAD_INPUT, cases[i].message);
+		assert_fails(tuned_load(path, &tuned, &err), STATUS_BAD_INPUT, cases[i].message);
 		assert_non_null(strstr(err.message, path));
 		assert_null(tuned.root);
 	}
@@ -439,7 +439,7 @@ static void test_full_disk(void **state)
 
 static void test_a_device_as_json(void **state)
 {
-	struct device_spec spec = {.name = (char *)(uintptr_t)"h200-sxm",
+	struct device_spec spec = {.name = (char *)(uintptr_t) "h200-sxm",
 		.from_sheet = true,
 		.compute_capability = 90,
 		.arch = "sm_90a",
@@ -454,8 +454,10 @@ static void test_a_device_as_json(void **state)
 
 	(void)state;
 	assert_string_equal(printed,
-		"{\"name\":\"NVIDIA H200\",\"sheet\":\"h200-sxm\",\"compute_capability\":90,\"arch\":"
-		"\"sm_90a\",\"sm_count\":132,\"l2_bytes\":1,\"dram_bytes\":2,\"smem_per_sm_bytes\":3,"
+		"{\"name\":\"NVIDIA "
+		"H200\",\"sheet\":\"h200-sxm\",\"compute_capability\":90,\"arch\":"
+		"\"sm_90a\",\"sm_count\":132,\"l2_bytes\":1,\"dram_bytes\":2,\"smem_per_sm_bytes\":"
+		"3,"
 		"\"smem_per_block_bytes\":4,\"regs_per_sm\":5}");
 	free(printed);
 	json_free(json);

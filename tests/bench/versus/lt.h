@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/library.h"
+#include "base/text.h"
 #include "spec/dtype.h"
 
 enum {

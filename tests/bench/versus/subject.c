@@ -96,24 +96,19 @@ static enum status rebuild_bound(struct subject *subject, const struct bound_fam
 }
 
 static enum status rebuild(struct subject *subject, const struct catalogue *catalogue,
-	const struct device_spec *device, const struct operation *operation,
-	const struct json_at *problem_at, const struct json_at *result, struct error *err)
+	const struct device_spec *device, const struct problem *problem,
+	const struct json_at *result, struct error *err)
 {
 	const struct family *family;
-	struct problem *problem = NULL;
 	struct bound_family *bound = NULL;
 	struct build reference_build = {0};
-	enum status status =
-		catalogue_family(catalogue, operation, get_string(result, "family"), &family, err);
+	enum status status = catalogue_family(
+		catalogue, problem->operation, get_string(result, "family"), &family, err);
 
 	if (status == STATUS_OK && family_is_composite(family))
 		status = error_set(err, STATUS_BAD_INPUT, "a composite family");
 	if (status == STATUS_OK)
-		status = problem_from_json(operation, problem_at, &problem, err);
-	if (status == STATUS_OK) {
-		subject->problem = string_copy(problem->text);
 		status = problem_flop(problem, &subject->flop, err);
-	}
 	if (status == STATUS_OK)
 		status = family_bind(family, problem, device, NULL, &bound, err);
 	if (status == STATUS_OK)
@@ -123,40 +118,44 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 			catalogue, problem, device, &reference_build, &subject->reference, err);
 	build_release(&reference_build);
 	bound_family_free(bound);
-	problem_free(problem);
 	return status;
+}
+
+static char *init(const struct catalogue *catalogue, const struct device_spec *device,
+	const struct json_at *entry, const char *family, struct subject *subject,
+	struct problem **problem)
+{
+	const struct operation *operation;
+	struct json_at problem_at, list, result;
+	struct error err = {0};
+
+	if (strcmp(get_string(entry, "operation"), "gemm") != 0)
+		return string_format("operation %s", get_string(entry, "operation"));
+	if (json_member(entry, "problem", &problem_at, &err) != STATUS_OK ||
+		catalogue_operation(catalogue, "gemm", &operation, &err) != STATUS_OK ||
+		problem_from_json(operation, &problem_at, problem, &err) != STATUS_OK)
+		return string_copy(err.message);
+	subject->problem = string_copy((*problem)->text);
+	if (read_shape(&problem_at, &subject->shape, &err) != STATUS_OK)
+		return string_copy(err.message);
+	if (strcmp(get_string(&problem_at, "act"), "none") != 0)
+		return string_copy("has an activation");
+	if (!find_result(entry, family, &list, &result))
+		return string_format("no result of %s", family ? family : "a winner");
+	subject->family = string_copy(get_string(&result, "family"));
+	if (rebuild(subject, catalogue, device, *problem, &result, &err) != STATUS_OK)
+		return string_copy(err.message);
+	return NULL;
 }
 
 void subject_init(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct json_at *entry, const char *family, struct subject *subject)
 {
-	const struct operation *operation;
-	struct json_at problem, list, result;
-	struct error err = {0};
+	struct problem *problem = NULL;
 
 	*subject = (struct subject){0};
-	if (strcmp(get_string(entry, "operation"), "gemm") != 0) {
-		subject->skipped = string_format("operation %s", get_string(entry, "operation"));
-		return;
-	}
-	if (!json_find(entry, "problem", &problem) ||
-		read_shape(&problem, &subject->shape, &err) != STATUS_OK) {
-		subject->skipped = string_copy(err.message);
-		return;
-	}
-	if (strcmp(get_string(&problem, "act"), "none") != 0) {
-		subject->skipped = string_copy("has an activation");
-		return;
-	}
-	if (!find_result(entry, family, &list, &result)) {
-		subject->skipped = string_format("no result of %s", family ? family : "a winner");
-		return;
-	}
-	subject->family = string_copy(get_string(&result, "family"));
-	if (catalogue_operation(catalogue, "gemm", &operation, &err) != STATUS_OK ||
-		rebuild(subject, catalogue, device, operation, &problem, &result, &err) !=
-			STATUS_OK)
-		subject->skipped = string_copy(err.message);
+	subject->skipped = init(catalogue, device, entry, family, subject, &problem);
+	problem_free(problem);
 }
 
 void subject_release(struct subject *subject)

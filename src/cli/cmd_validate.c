@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiletune validate: are these files what they say they are?
+ *
+ * Two looks at each: the JSON Schema of its format (configs/schemas), then the reader that would
+ * use it. One row per format in the table below.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/common.h"
+#include "cli/suite.h"
+#include "results/journal.h"
+#include "results/schema.h"
+#include "results/tuned.h"
+#include "spec/device_spec.h"
+
+struct validate_options {
+	struct common_options common;
+	bool schema_only;
+};
+
+static const struct option validate_option_table[] = {
+	{"schema-only", 0, OPTION_FLAG, offsetof(struct validate_options, schema_only), NULL,
+		"check the form alone, not what our readers make of it", NULL},
+	COMMON_OPTIONS(struct validate_options),
+	{0},
+};
+
+/* One file under way. */
+struct checked {
+	const char *path;
+	char **roots;
+	bool schema_only;
+	struct text content;
+	char format[64]; /* "tiletune.tuned/1"; "" while unknown */
+};
+
+/* ---- readers ---- */
+static enum status read_tuned(const struct checked *file, struct error *err)
+{
+	struct tuned tuned;
+	enum status status = tuned_load(file->path, &tuned, err);
+
+	if (status == STATUS_OK)
+		tuned_release(&tuned);
+	return status;
+}
+
+static enum status read_journal(const struct checked *file, struct error *err)
+{
+	struct journal_record record;
+	enum status status = journal_read(file->path, &record, err);
+
+	if (status == STATUS_OK)
+		journal_record_release(&record);
+	return status;
+}
+
+static enum status read_suite(const struct checked *file, struct error *err)
+{
+	struct problem_list problems = {0};
+	const struct operation *operation;
+	struct catalogue catalogue = {0};
+	struct suite suite;
+	char **folders = workbench_folders((const char *const *)file->roots, "templates");
+	enum status status = suite_load(file->path, file->roots, &suite, err);
+
+	if (status != STATUS_OK)
+		goto cleanup;
+	status = catalogue_load((const char *const *)folders, suite.operation, &catalogue, err);
+	if (status == STATUS_OK)
+		status = catalogue_operation(&catalogue, suite.operation, &operation, err);
+	for (size_t i = 0; status == STATUS_OK && suite.problems[i]; i++) {
+		status = problem_parse(operation, suite.problems[i], &problems, err);
+		if (status != STATUS_OK)
+			error_context(err, "%s: $.problems[%zu]", file->path, i);
+	}
+	for (size_t i = 0; status == STATUS_OK && suite.families[i]; i++) {
+		const struct family *family;
+
+		status = catalogue_family(&catalogue, operation, suite.families[i], &family, err);
+		if (status != STATUS_OK)
+			error_context(err, "%s: $.families[%zu]", file->path, i);
+	}
+	problem_list_release(&problems);
+	catalogue_release(&catalogue);
+	suite_release(&suite);
+cleanup:
+	roots_free(folders);
+	return status;
+}
+
+static enum status read_device(const struct checked *file, struct error *err)
+{
+	struct device_spec *spec;
+	enum status status = device_spec_parse(
+		text_string(&file->content), file->content.length, file->path, &spec, err);
+
+	if (status == STATUS_OK)
+		device_spec_free(spec);
+	return status;
+}
+
+/* An operation or family: its folder is loaded as the catalogue loads it, other families too. */
+static enum status read_template(const struct checked *file, struct error *err)
+{
+	char *folder = path_parent(file->path), *templates = path_parent(folder);
+	char *resolved = realpath(folder, NULL);
+	char **others = workbench_folders((const char *const *)file->roots, "templates");
+	const char **folders;
+	struct catalogue catalogue = {0};
+	size_t count = 0;
+	enum status status;
+
+	if (strcmp(folder, ".") == 0) {
+		free(templates);
+		templates = string_copy("..");
+	}
+	while (others[count])
+		count++;
+	folders = memory_zeroed(count + 2, sizeof(*folders));
+	folders[0] = templates;
+	memcpy(folders + 1, others, count * sizeof(*folders));
+	status = catalogue_load(folders, path_name(resolved ? resolved : folder), &catalogue, err);
+	if (status == STATUS_OK)
+		catalogue_release(&catalogue);
+	free(folders);
+	roots_free(others);
+	free(resolved);
+	free(templates);
+	free(folder);
+	return status;
+}
+
+static const struct {
+	const char *format, *schema;
+	enum status (*read)(const struct checked *file, struct error *err); /* NULL: none */
+} formats[] = {
+	{"tiletune.tuned/1", "tuned", read_tuned},
+	{"tiletune.journal/1", "journal", read_journal},
+	{"tiletune.suite/1", "suite", read_suite},
+	{"tiletune.device/1", "device", read_device},
+	{"tiletune.device_defaults/1", "device_defaults", NULL},
+	{"tiletune.operation/1", "operation", read_template},
+	{"tiletune.family/1", "family", read_template},
+	{"tiletune.explain/1", "explain", NULL},
+};
+
+/* ---- schemas ---- */
+static enum status load_schema(
+	const struct checked *file, const char *name, struct json **schema, struct error *err)
+{
+	for (char **root = file->roots; *root; root++) {
+		char *path = string_format("%s/configs/schemas/%s.schema.json", *root, name);
+		enum status status = STATUS_OK;
+		bool there = file_exists(path);
+
+		if (there)
+			status = json_load(path, schema, err);
+		free(path);
+		if (there)
+			return status;
+	}
+	error_set(err, STATUS_FAILED,
+		"%s: expected configs/schemas/%s.schema.json to check it with, "
+		"found none",
+		file->path, name);
+	return error_hint(err, "--path DIR or TILETUNE_PATH name the folder that holds configs/");
+}
+
+/* Every whole line; what a kill tore is the reader's to judge. */
+static enum status check_lines(
+	const struct checked *file, const struct json_at *schema, struct error *err)
+{
+	enum status status = STATUS_OK;
+	const char *line = text_string(&file->content);
+
+	for (size_t number = 1; *line && status == STATUS_OK; number++) {
+		const char *newline = strchr(line, '\n');
+		size_t length = newline ? (size_t)(newline - line) : strlen(line);
+		char *where = string_format("%s: line %zu", file->path, number);
+		struct json *root = NULL;
+
+		if (length && json_parse(line, length, where, &root, NULL) == STATUS_OK) {
+			struct json_at at = json_root(root, where);
+
+			status = schema_check(schema, &at, err);
+		}
+		json_free(root);
+		free(where);
+		line += length + (newline != NULL);
+	}
+	return status;
+}
+
+static enum status check_schema(const struct checked *file, const char *name, struct error *err)
+{
+	struct json *schema = NULL, *root = NULL;
+	struct json_at schema_at, at;
+	enum status status = load_schema(file, name, &schema, err);
+
+	if (status != STATUS_OK)
+		return status;
+	schema_at = json_root(schema, name);
+	if (strcmp(name, "journal") == 0) {
+		status = check_lines(file, &schema_at, err);
+	} else {
+		status = json_parse(
+			text_string(&file->content), file->content.length, file->path, &root, err);
+		at = json_root(root, file->path);
+		if (status == STATUS_OK)
+			status = schema_check(&schema_at, &at, err);
+	}
+	json_free(schema);
+	json_free(root);
+	return status;
+}
+
+/* ---- formats ---- */
+/* What the file says that it is: "format" of the whole, or of a journal's first line. */
+static enum status find_format(struct checked *file, struct error *err)
+{
+	const char *content = text_string(&file->content);
+	size_t line = strcspn(content, "\n");
+	struct json *root = NULL;
+	struct json_at at, event;
+	const char *format = NULL;
+	enum status status;
+
+	/* a journal is not one JSON text unless it has one line */
+	if (json_parse(content, line, file->path, &root, NULL) == STATUS_OK) {
+		at = json_root(root, file->path);
+		if (json_find(&at, "event", &event)) {
+			string_put(file->format, sizeof(file->format), "tiletune.journal/1");
+			json_free(root);
+			return STATUS_OK;
+		}
+		json_free(root);
+		root = NULL;
+	}
+	status = json_parse(content, file->content.length, file->path, &root, err);
+	if (status != STATUS_OK)
+		return status;
+	at = json_root(root, file->path);
+	status = json_expect(&at, JSON_OBJECT, err);
+	if (status == STATUS_OK)
+		status = json_member_string(&at, "format", &format, err);
+	if (status == STATUS_OK)
+		string_put(file->format, sizeof(file->format), format);
+	json_free(root);
+	return status;
+}
+
+static enum status unknown_format(const struct checked *file, struct error *err)
+{
+	const char *names[ARRAY_COUNT(formats) + 1] = {NULL};
+	struct text list = {0};
+	const char *nearest;
+
+	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
+		names[i] = formats[i].format;
+		text_appendf(&list, "%s%s", i ? ", " : "", names[i]);
+	}
+	error_set(err, STATUS_BAD_INPUT, "%s: $.format: expected one of %s, found \"%s\"",
+		file->path, text_string(&list), file->format);
+	nearest = name_nearest(file->format, names);
+	if (nearest)
+		error_hint(err, "did you mean \"%s\"?", nearest);
+	text_release(&list);
+	return STATUS_BAD_INPUT;
+}
+
+static enum status check_file(struct checked *file, struct error *err)
+{
+	enum status status = file_read(file->path, &file->content, err);
+
+	if (status == STATUS_OK)
+		status = find_format(file, err);
+	if (status != STATUS_OK)
+		return status;
+	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
+		if (strcmp(formats[i].format, file->format) != 0)
+			continue;
+		status = check_schema(file, formats[i].schema, err);
+		if (status == STATUS_OK && formats[i].read && !file->schema_only)
+			status = formats[i].read(file, err);
+		return status;
+	}
+	return unknown_format(file, err);
+}
+
+static struct json *verdict(const struct checked *file, enum status status, const struct error *err)
+{
+	struct json *json = json_new_object();
+
+	json_put_string(json, "file", file->path);
+	json_put_string(json, "format", file->format[0] ? file->format : NULL);
+	json_put_bool(json, "ok", status == STATUS_OK);
+	if (status != STATUS_OK)
+		json_put_string(json, "error", err->message);
+	if (status != STATUS_OK && err->hint[0])
+		json_put_string(json, "hint", err->hint);
+	return json;
+}
+
+static enum status run(void *options_, const struct string_list *positional, struct error *err)
+{
+	const struct validate_options *options = options_;
+	char **roots = roots_find(&options->common.paths);
+	struct json *verdicts = json_new_array();
+	size_t bad = 0;
+	bool failed = false;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < positional->count; i++) {
+		struct checked file = {.path = positional->items[i],
+			.roots = roots,
+			.schema_only = options->schema_only};
+		struct error reason = {0};
+		enum status found = check_file(&file, &reason);
+
+		bad += found != STATUS_OK;
+		failed |= found == STATUS_FAILED;
+		if (options->common.json)
+			json_push(verdicts, verdict(&file, found, &reason));
+		else if (found == STATUS_OK)
+			printf("%s: ok (%s)\n", file.path, file.format);
+		else
+			printf("%s%s%s\n", reason.message, reason.hint[0] ? "\n  hint: " : "",
+				reason.hint);
+		text_release(&file.content);
+	}
+	if (options->common.json)
+		status = common_write_json("-", verdicts, err);
+	if (status == STATUS_OK && bad)
+		status = error_set(err, failed ? STATUS_FAILED : STATUS_BAD_INPUT,
+			"validate: %zu of %zu files are not what they should be", bad,
+			positional->count);
+	json_free(verdicts);
+	roots_free(roots);
+	return status;
+}
+
+const struct command command_validate = {
+	.name = "validate",
+	.summary = "Check files of any of our formats: against its schema, then with its reader",
+	.arguments = "FILE...",
+	.description = "Tuned files, journals (plain or gzip), suites, device sheets, operations, "
+		       "families,\n"
+		       "explanations. The format is the one that the file names. Exit code 2 if "
+		       "any is bad.",
+	.examples = "  tiletune validate tuned.json tuned.journal.jsonl\n"
+		    "  tiletune validate templates/gemm/mma.json --json",
+	.options = validate_option_table,
+	.options_size = sizeof(struct validate_options),
+	.positional_min = 1,
+	.positional_max = 100000,
+	.run = run,
+};

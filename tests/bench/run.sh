@@ -1,0 +1,74 @@
+#!/bin/sh
+# What we promise of speed, measured: one line per promise, exit code 1 if one is missed.
+#
+#	tests/bench/run.sh OUT BUILD [NAME...]
+#
+# OUT: where the programs are (build/release: OUT/tests, OUT/gpu; a dist folder has them in BUILD/gpu).
+# NAMEs: the benchmarks that need no GPU; default: all that are there. With a GPU the kernels follow:
+# the entries of results/*/ that were tuned on this GPU model, or, where there are none, a fresh
+# tuning of suites of configs/suites.
+#
+# From the environment: BENCH_SUITES ("bf16_aligned bf16_misaligned fp8 fp32": what is tuned afresh),
+# BENCH_FRESH=1 (tune afresh although there are results), BENCH_EFFORT (quick).
+set -u
+out=$1 build=$2
+shift 2
+here=$(dirname "$0")
+tool=$build/tiletune
+work=$build/bench
+missed=0
+mkdir -p "$work"
+[ -d "$build/lib" ] && export LD_LIBRARY_PATH="$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+program() {
+	for folder in "$out/tests" "$out/gpu" "$build/gpu"; do
+		[ -x "$folder/$1" ] && echo "$folder/$1" && return
+	done
+	return 1
+}
+if [ $# = 0 ]; then
+	for source in "$here"/bench_*.c; do
+		set -- "$@" "$(basename "$source" .c)"
+	done
+fi
+for name in "$@"; do
+	path=$(program "$name") || {
+		echo "$name: not built"
+		missed=1
+		continue
+	}
+	"$path" || missed=1
+done
+
+if ! "$tool" devices --path . >"$work/devices.log" 2>&1 || grep -q '^GPUs: none' "$work/devices.log"; then
+	echo "no GPU here: kernels are not measured"
+	exit $missed
+fi
+versus=$(program gemm_vs_cublaslt) || {
+	echo "gemm_vs_cublaslt: not built"
+	exit 1
+}
+# "NVIDIA H200" of this machine, and of a tuned file
+gpu=$(sed -n 's/^  cuda:0 *\([^,]*\),.*/\1/p' "$work/devices.log")
+tuned_here() {
+	grep -l '"tiletune.tuned/1"' results/*/*.json 2>/dev/null | while read -r file; do
+		[ "$(sed -n 's/^[[:space:]]*"name":[[:space:]]*"\([^"]*\)".*/\1/p;/"runs"/q' "$file" | head -n 1)" = "$gpu" ] &&
+			echo "$file"
+	done
+}
+files=$(tuned_here)
+if [ -z "$files" ] || [ -n "${BENCH_FRESH:-}" ]; then
+	files=
+	for suite in ${BENCH_SUITES:-bf16_aligned bf16_misaligned fp8 fp32}; do
+		"$tool" tune --suite "$suite" --device cuda:0 --path . --cache-dir "$work/cache" \
+			--effort "${BENCH_EFFORT:-quick}" -o "$work/$suite.json" >"$work/$suite.log" 2>&1 ||
+			tail -n 3 "$work/$suite.log"
+		[ -s "$work/$suite.json" ] && files="$files $work/$suite.json"
+	done
+fi
+# shellcheck disable=SC2086
+"$versus" --path . --cache-dir "$work/cache" -o "$work/gemm_vs_cublaslt.json" $files || missed=1
+# shellcheck disable=SC2086
+"$versus" --path . --cache-dir "$work/cache" --family gemm/mma --only dtype=bf16 \
+	-o "$work/gemm_mma_vs_cublaslt.json" $files || missed=1
+exit $missed

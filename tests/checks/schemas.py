@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+"""Schemas, files and our own validator, each against the others.
+
+	tests/checks/schemas.py OUT		OUT: the folder with the binary
+
+Every schema is a valid draft-07 schema; every file in the tree matches the schema of its format, and so
+do a tuned file, a journal and an explanation made on the spot; `tiletune validate` agrees with
+python3-jsonschema on all of them and on hundreds of damaged copies.
+"""
+import copy
+import glob
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+TILETUNE = os.path.join(os.path.abspath(sys.argv[1]), "tiletune")
+ENVIRONMENT = {**os.environ, "TILETUNE_PATH": os.getcwd()}  # wherever OUT is
+MUTANTS_PER_FORMAT = 160
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print(text)
+
+
+def load_schemas():
+    schemas = {}
+    for path in sorted(glob.glob("configs/schemas/*.schema.json")):
+        with open(path, encoding="utf-8") as file:
+            schema = json.load(file)
+        try:
+            jsonschema.Draft7Validator.check_schema(schema)
+        except jsonschema.SchemaError as error:
+            fail(f"{path}: {error.message}")
+            continue
+        schemas[f"tiletune.{os.path.basename(path).split('.')[0]}/1"] = jsonschema.Draft7Validator(schema)
+    return schemas
+
+
+def read_documents(path):
+    """(format, documents): a journal has one for each line."""
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        text = file.read()
+    if ".jsonl" in path:
+        lines = text.split("\n")
+        return "tiletune.journal/1", [json.loads(line) for line in lines[:-1] if line]
+    document = json.loads(text)
+    return document.get("format"), [document]
+
+
+def files_of_the_tree():
+    patterns = ["configs/devices/**/*.json", "configs/suites/*.json", "templates/**/*.json", "tests/toy/**/*.json",
+        "results/**/*.json", "results/**/*.jsonl*", "tests/data/replay/**/*.json", "tests/data/replay/*.jsonl*"]
+    return sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
+
+
+def run(*arguments):
+    return subprocess.run([TILETUNE, *arguments], capture_output=True, text=True, check=False,
+        env=ENVIRONMENT)
+
+
+def make_files(folder):
+    """A tuned file and journals on the model device and on a recording, and an explanation."""
+    env_cache = ["--cache-dir", os.path.join(folder, "cache")]
+    made = []
+    for name, arguments in {
+        "model": ["tune", "row_softmax", "-p", "rows=256,cols=512", "--path", "tests/toy", "--device", "model:toy",
+            "--effort", "estimate", "--evaluations", "2", *env_cache],
+        "replay": ["tune", "tile", "-p", "M=1000,N=1000,K=512", "-p", "M=4096,N=256,K=2048", "--path",
+            "tests/data/replay", "--device", "replay:tests/data/replay/measured.jsonl.gz"],
+    }.items():
+        tuned = os.path.join(folder, name + ".json")
+        result = run(*arguments, "-o", tuned)
+        if result.returncode:
+            fail(f"{' '.join(arguments)}: {result.stderr}")
+            continue
+        made += [tuned, os.path.join(folder, name + ".journal.jsonl")]
+    result = run("explain", "gemm", "-p", "M=1793,N=1793,K=1793,dtype=fp16", "--family", "mma", "--config",
+        "BM=256,BN=128", "--device", "model:a100-sxm4", "--json", "--nvrtc", "/nonexistent")
+    if result.returncode:
+        fail(f"explain: {result.stderr}")
+    else:
+        made.append(os.path.join(folder, "explain.json"))
+        with open(made[-1], "w", encoding="utf-8") as file:
+            file.write(result.stdout)
+    return made
+
+
+def places(value, path=()):
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], path + (key,))
+    elif isinstance(value, list):
+        for index in range(min(len(value), 2)):
+            yield from places(value[index], path + (index,))
+
+
+def mutants(document):
+    """Copies with one thing changed: most are wrong, some are not, and both sides have to say which."""
+    for path in places(document):
+        if not path:
+            continue
+        changes = [lambda p, k: p.pop(k)]
+        for replacement in (None, -1, 2.5, "?", [], {}, True):
+            changes.append(lambda p, k, r=replacement: p.__setitem__(k, r))
+        if isinstance(path[-1], str):
+            changes.append(lambda p, k: p.__setitem__(k + "_2", p.pop(k)))
+        for change in changes:
+            mutant = copy.deepcopy(document)
+            parent = mutant
+            for step in path[:-1]:
+                parent = parent[step]
+            change(parent, path[-1])
+            yield path, mutant
+
+
+def spread(items, count):
+    return items if len(items) <= count else [items[i * len(items) // count] for i in range(count)]
+
+
+def compare_mutants(schemas, documents, folder):
+    """documents: format -> one of each kind. Both validators over damaged copies."""
+    paths, expected = [], []
+    for name, group in documents.items():
+        for number, document in enumerate(group):
+            chosen = spread(list(mutants(document)), max(30, MUTANTS_PER_FORMAT // len(group)))
+            for path, mutant in chosen:
+                if not isinstance(mutant.get("format", name), str) or mutant.get("format", name) != name:
+                    continue  # then it is no file of this format
+                if name == "tiletune.journal/1" and "event" not in mutant:
+                    continue
+                if name != "tiletune.journal/1" and "format" not in mutant:
+                    continue
+                file_path = os.path.join(folder, f"{len(paths)}.json")
+                with open(file_path, "w", encoding="utf-8") as file:
+                    json.dump(mutant, file)
+                paths.append(file_path)
+                expected.append((schemas[name].is_valid(mutant), name, number, path))
+    result = run("validate", "--schema-only", "--json", *paths)
+    verdicts = json.loads(result.stdout)
+    wrong = sum(not valid for valid, *_ in expected)
+    print(f"{len(paths)} damaged copies, {wrong} of them invalid")
+    if wrong < len(paths) // 4 or wrong == len(paths):
+        fail("the damaged copies are not what they should be")
+    for verdict, (valid, name, number, path) in zip(verdicts, expected):
+        if verdict["ok"] != valid:
+            fail(f"{name} document {number}, changed at {path}: python says {valid}, we say {verdict}")
+
+
+def check_recording():
+    """The committed recording is what its script writes."""
+    script = subprocess.run([sys.executable, "tests/tools/record_tile.py"], capture_output=True, text=True, check=True)
+    with gzip.open("tests/data/replay/measured.jsonl.gz", "rt", encoding="utf-8") as file:
+        if file.read() != script.stdout:
+            fail("tests/data/replay/measured.jsonl.gz: expected what tests/tools/record_tile.py writes")
+
+
+def main():
+    schemas = load_schemas()
+    samples = {}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = files_of_the_tree() + make_files(folder)
+        for path in paths:
+            name, documents = read_documents(path)
+            if name not in schemas:
+                fail(f"{path}: no schema for {name}")
+                continue
+            for number, document in enumerate(documents):
+                for error in schemas[name].iter_errors(document):
+                    fail(f"{path}: document {number}: {list(error.absolute_path)}: {error.message[:200]}")
+                    break
+            kinds = samples.setdefault(name, {})
+            for document in documents:
+                kinds.setdefault(document.get("event", "whole"), document)
+        # one process: a template's folder is loaded again for each of its files
+        result = run("validate", "--path", "tests/toy", "--path", "tests/data/replay", "--json", *paths)
+        if result.returncode:
+            fail(f"validate: {[verdict for verdict in json.loads(result.stdout) if not verdict['ok']]}")
+        for name in schemas:
+            if name not in samples:
+                fail(f"{name}: no file of it anywhere")
+        compare_mutants(schemas, {name: list(kinds.values()) for name, kinds in samples.items()}, folder)
+    check_recording()
+    print(f"{len(schemas)} schemas, {len(paths)} files, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
