@@ -28,4 +28,11 @@ $(OUT)/gpu/gemm_vs_cublaslt: $(versus_objects) $(OUT)/obj/cli/version.o $(call l
 .PHONY: gpu-programs
 gpu-programs: $(gpu_programs)
 
+# `make test` runs the benchmark over stand-ins (tests/checks/versus.sh)
+$(OUT)/faults/libcublasLt.so.13: tests/gpu/standin_cublaslt.c | packages
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared \
+		-Wl,-soname,libcublasLt.so.13 -o $@ $<
+test test-full lint: $(gpu_programs) $(OUT)/faults/libcublasLt.so.13
+
 -include $(wildcard $(OUT)/gpu/obj/*.d $(OUT)/gpu/obj/*/*.d)

@@ -124,6 +124,9 @@ static enum status problem_compare(
 		if (!was_loaded(evaluation))
 			continue;
 		status = catalogue_family(catalogue, operation, evaluation->family, &family, err);
+		/* its steps have evaluations of their own */
+		if (status == STATUS_OK && family_is_composite(family))
+			continue;
 		if (status == STATUS_OK && (!bound || bound->family != family)) {
 			bound_family_free(bound);
 			bound = NULL;

@@ -129,7 +129,7 @@ static double lowest(const double *ratios, size_t count)
 
 static void print_group(const char *name, const double *ratios, size_t count, void *context)
 {
-	fprintf(context, "%-22s %3zu entries: geometric mean %.3f, lowest %.3f, median %.3f\n",
+	fprintf(context, "%-28s %3zu entries: geometric mean %.3f, lowest %.3f, median %.3f\n",
 		name, count, statistics_geometric_mean(ratios, count), lowest(ratios, count),
 		statistics_quantile(ratios, count, 0.5));
 }

@@ -1,0 +1,56 @@
+#!/bin/sh
+# The benchmark against cuBLASLt, over stand-ins of the driver and of cuBLASLt: entries of a tuned
+# file come back to life, results that differ are seen, what cannot be compared is left out.
+set -u
+out=$1
+work=$out/tests/versus
+libraries=$work/libraries
+rm -rf "$work"
+mkdir -p "$libraries"
+for library in libcuda.so.1 libcublasLt.so.13; do
+	ln -s "../../../faults/$library" "$libraries/$library"
+done
+cat >"$work/script" <<'SCRIPT'
+name NVIDIA H200
+sm_count 132
+compute_capability 90
+l2_bytes 2097152
+memory_bytes 4000000000
+SCRIPT
+export LD_LIBRARY_PATH="$libraries" TILETUNE_STANDIN="$work/script" TILETUNE_LOCK_FOLDER="$work/locks"
+cache=${TEST_BUILD:-build}/test-cache
+
+"$out/tiletune" tune gemm --family mma --family simt --where "BM == 64 and BN == 64 and BK == 32 and MIN_BLOCKS == 1" \
+	-p M=96,N=80,K=64,dtype=bf16 -p M=33,N=35,K=37,dtype=fp16,b_layout=kn \
+	-p M=64,N=72,K=64,dtype=fp32,act=none,relu --strategy random --evaluations 2 --fresh \
+	--device cuda:0 --path . --cache-dir "$cache" -o "$work/tuned.json" >"$work/tune.log" 2>&1
+[ -s "$work/tuned.json" ] || {
+	cat "$work/tune.log"
+	exit 1
+}
+versus() {
+	"$out/gpu/gemm_vs_cublaslt" --path . --cache-dir "$cache" --rounds 7 -o "$work/versus.json" "$@" \
+		"$work/tuned.json" >"$work/versus.log" 2>&1
+}
+expect() { # times, pattern
+	found=$(grep -cE "$2" "$work/versus.log")
+	[ "$found" = "$1" ] && return
+	echo "expected $1 lines with \"$2\", found $found:"
+	cat "$work/versus.log"
+	exit 1
+}
+versus
+expect 3 '^[0-9x]+ .*\[.*\] +0\.0e\+00$'
+expect 1 'relu|not comparable: has an activation'
+expect 1 '^33x35x37 fp16 kn '
+expect 1 '^all +3 entries'
+versus --only dtype=bf16
+expect 1 '^all +1 entries'
+versus --family gemm/mma
+expect 2 'no result of gemm/mma|has an activation'
+STANDIN_LT_VALUE=0.5 versus
+expect 3 'DIFFERS'
+expect 0 '^all '
+/usr/bin/python3 -c 'import json, sys
+entries = json.load(open(sys.argv[1]))["entries"]
+assert [entry.get("agrees") for entry in entries].count(False) == 3, entries' "$work/versus.json"
