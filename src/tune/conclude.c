@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "tune/entry.h"
+#include "tune/pair.h"
 #include "tune/search.h"
 #include "tune/select.h"
 
@@ -45,6 +46,7 @@ static struct contender contender_of(const struct search *search, const struct e
 /* Indices into evaluated of those that compete. */
 static size_t gather(const struct search *search, struct contender *contenders, size_t *indices)
 {
+	struct rounds *rounds = memory_zeroed(search->evaluated.count, sizeof(*rounds));
 	size_t count = 0;
 
 	for (size_t i = 0; i < search->evaluated.count; i++) {
@@ -53,8 +55,13 @@ static size_t gather(const struct search *search, struct contender *contenders, 
 		if (!competes(search, evaluated))
 			continue;
 		indices[count] = i;
+		rounds[count] = (struct rounds){.samples_us = evaluated->evaluation.samples_us,
+			.count = evaluated->evaluation.sample_count};
 		contenders[count++] = contender_of(search, evaluated);
 	}
+	if (count && device_measures(search->session->bench->device))
+		pair_contenders(contenders, rounds, count);
+	free(rounds);
 	return count;
 }
 
@@ -116,9 +123,7 @@ static enum status store_entry(
 		status = journal_write(session->journal, "entry", line, err);
 	}
 	tuned_put_entry(session->tuned, json_copy(entry), kept);
-	if (status == STATUS_OK && session->tuned_path)
-		status = tuned_save(session->tuned, session->tuned_path, err);
-	return status;
+	return status == STATUS_OK ? session_save(session, err) : status;
 }
 
 enum status search_conclude(struct search *search, struct error *err)

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/statistics.h"
 #include "tune/budget.h"
+#include "tune/pair.h"
 #include "tune/select.h"
 
 static struct contender at(double median, double spread, double predicted, size_t order)
@@ -106,6 +108,39 @@ static void noisy_runs_agree(void **state)
 		assert_int_equal(winners[run], winners[0]);
 }
 
+/* The clock falls by 8% after six rounds; one finalist is 3.5% slower all along. */
+static void pairing_sees_through_a_falling_clock(void **state)
+{
+	double fast[24], slow[24];
+	struct contender contenders[2];
+	struct rounds rounds[] = {{slow, 24}, {fast, 24}};
+	bool tied[2];
+
+	(void)state;
+	for (size_t i = 0; i < 24; i++) {
+		double clock = i < 6 ? 1 : 0.92, noise = 1 + 0.001 * (double)(i % 3);
+
+		fast[i] = 98 * noise / clock;
+		slow[i] = 101.5 * noise / clock;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct summary time = statistics_summary(rounds[i].samples_us, 24);
+
+		contenders[i] = (struct contender){.median_us = time.median,
+			.ci95_low_us = time.ci95_low * 0.95,
+			.ci95_high_us = time.ci95_high * 1.05,
+			.predicted_us = i ? 90 : 50};
+	}
+	assert_int_equal(select_winner(contenders, 2, tied), 0); /* taken for level, wrongly */
+	pair_contenders(contenders, rounds, 2);
+	assert_int_equal(select_winner(contenders, 2, tied), 1);
+	assert_false(tied[0]);
+	rounds[0].count = 5;
+	contenders[0].median_us = 1;
+	pair_contenders(contenders, rounds, 2); /* too few rounds: left as they are */
+	assert_true(contenders[0].median_us < 1.5);
+}
+
 static void budgets_end(void **state)
 {
 	const struct effort *quick = effort_find("quick");
@@ -139,6 +174,7 @@ int main(void)
 		cmocka_unit_test(noise_widens_the_tie),
 		cmocka_unit_test(resources_then_order_decide),
 		cmocka_unit_test(noisy_runs_agree),
+		cmocka_unit_test(pairing_sees_through_a_falling_clock),
 		cmocka_unit_test(budgets_end),
 	};
 
