@@ -2,8 +2,10 @@
  *
  * tiletune tune: the main job.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -42,7 +44,8 @@ static const struct option tune_option_table[] = {
 		NULL},
 	{"evaluations", 0, OPTION_COUNT, AT(evaluations), "N",
 		"at most so many candidates per problem", NULL},
-	{"strategy", 0, OPTION_STRING, AT(strategy), "NAME", "guided|local|model_top|exhaustive|random|rule|rule:NAME, not the effort's", NULL},
+	{"strategy", 0, OPTION_STRING, AT(strategy), "NAME",
+		"guided|local|model_top|exhaustive|random|rule|rule:NAME, not the effort's", NULL},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the search and of the inputs; default 1",
 		NULL},
 	{"output", 'o', OPTION_STRING, AT(output), "FILE", "the tuned file; default tuned.json",
@@ -189,15 +192,56 @@ static enum status choose_files(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
+static bool is_regular(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* What would only turn out when everything is measured: whether the output can be written. A file
+ * is replaced, so it is its folder that has to let us; pipes and devices are written to. */
+static enum status check_output(const char *path, bool *regular, struct error *err)
+{
+	char *folder = path_parent(path);
+	struct stat info;
+	enum status status = STATUS_OK;
+
+	*regular = false;
+	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a file to write, found a folder", path);
+	else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+		status = access(path, W_OK) == 0
+				 ? STATUS_OK
+				 : error_set(err, STATUS_BAD_INPUT, "%s: writing: %s", path,
+					   strerror(errno));
+	else if (!directory_exists(folder))
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a folder to write into, found none at %s", path, folder);
+	else if (access(folder, W_OK) != 0)
+		status = error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,
+			strerror(errno));
+	else
+		*regular = is_regular(path);
+	free(folder);
+	return status;
+}
+
 /* The tuned file that stands already, if it is one of this GPU model; else an empty one. */
 static enum status open_tuned(struct tuning *tuning, struct error *err)
 {
 	const struct device_spec *spec = device_spec(tuning->bench.device);
 	struct json *device = tuned_device_json(spec, device_identity(tuning->bench.device)->name);
-	enum status status = STATUS_OK;
+	bool regular = false;
+	enum status status =
+		to_stdout(tuning) ? STATUS_OK : check_output(tuning->output, &regular, err);
 
-	if (to_stdout(tuning) || !file_exists(tuning->output) ||
-		strcmp(tuning->output, "/dev/null") == 0) {
+	if (status != STATUS_OK) {
+		json_free(device);
+		return status;
+	}
+	if (!regular) {
 		tuned_init(&tuning->tuned, tuning->output, device);
 		return STATUS_OK;
 	}
@@ -218,7 +262,8 @@ static enum status open_journal(struct tuning *tuning, const char *signature,
 	*resume = NULL;
 	if (tuning->options->no_journal)
 		return STATUS_OK;
-	if (!tuning->options->fresh && file_exists(tuning->journal_path)) {
+	/* a pipe or a device has no past */
+	if (!tuning->options->fresh && is_regular(tuning->journal_path)) {
 		status = journal_read(tuning->journal_path, &tuning->record, err);
 		if (status != STATUS_OK)
 			return error_hint(err, "--journal names another file, --no-journal none");
@@ -259,11 +304,14 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 	return status;
 }
 
-static enum status finish_run(struct tuning *tuning, enum status outcome, struct error *err)
+static enum status finish_run(struct tuning *tuning, const struct session *session,
+	enum status outcome, struct error *err)
 {
 	struct json *line;
 
-	if (!tuning->journal || outcome == STATUS_INTERRUPTED || outcome == STATUS_NO_DEVICE)
+	/* what is not finished is resumed */
+	if (!tuning->journal || session->unsaved || outcome == STATUS_INTERRUPTED ||
+		outcome == STATUS_NO_DEVICE)
 		return STATUS_OK;
 	line = json_new_object();
 	json_put_string(line, "run", tuning->run_id);
@@ -300,7 +348,8 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	if (status != STATUS_OK)
 		return status;
 	status = session_run(&session, err);
-	if (finish_run(tuning, status, &finish_error) != STATUS_OK && status == STATUS_OK) {
+	if (finish_run(tuning, &session, status, &finish_error) != STATUS_OK &&
+		status == STATUS_OK) {
 		*err = finish_error;
 		status = finish_error.status;
 	}

@@ -74,6 +74,8 @@ static enum status read_suite(const struct checked *file, struct error *err)
 	status = catalogue_load((const char *const *)folders, suite.operation, &catalogue, err);
 	if (status == STATUS_OK)
 		status = catalogue_operation(&catalogue, suite.operation, &operation, err);
+	if (status != STATUS_OK)
+		error_context(err, "%s: $.operation", file->path);
 	for (size_t i = 0; status == STATUS_OK && suite.problems[i]; i++) {
 		status = problem_parse(operation, suite.problems[i], &problems, err);
 		if (status != STATUS_OK)

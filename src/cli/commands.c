@@ -7,12 +7,18 @@
 
 #include "cli/option.h"
 
-extern const struct command command_tune, command_explain, command_devices, command_families,
-	command_validate, command_help, command_worker_compile, command_worker_measure;
+extern const struct command command_tune, command_explain, command_advise, command_devices,
+	command_families, command_validate, command_help, command_worker_compile,
+	command_worker_measure;
+extern const struct command command_check;
+extern const struct command command_report;
 
 const struct command *const commands[] = {
 	&command_tune,
 	&command_explain,
+	&command_advise,
+	&command_check,
+	&command_report,
 	&command_devices,
 	&command_families,
 	&command_validate,

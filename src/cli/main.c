@@ -26,6 +26,7 @@ static void handle_signals(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a full disk */
 	signal(SIGPIPE, SIG_IGN); /* a worker or a reader that is gone is an error, not our end */
 }
 

@@ -11,7 +11,7 @@
 #include "kernel/source.h"
 
 static const char *const keys[] = {"format", "name", "summary", "keys", "constraints", "tensors",
-	"flop", "min_bytes", "reference", "tolerance", "facts", "rules", "help", NULL};
+	"flop", "min_bytes", "reference", "tolerance", "facts", "rules", "advise", "help", NULL};
 
 static enum status read_tensors(
 	const struct json_at *root, struct operation *operation, struct error *err)
@@ -97,7 +97,8 @@ static enum status read_root(const struct json_at *root, const char *name,
 		expression_json_member(root, "min_bytes", names, &operation->min_bytes, err) !=
 			STATUS_OK ||
 		read_reference(root, operation, err) != STATUS_OK ||
-		read_tolerance(root, operation, err) != STATUS_OK)
+		read_tolerance(root, operation, err) != STATUS_OK ||
+		operation_advice_read(root, operation, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
 	return operation_notes_check(root, err);
 }
@@ -166,6 +167,7 @@ void operation_free(struct operation *operation)
 	expression_free(operation->tolerance_abs);
 	expression_free(operation->tolerance_rel);
 	reference_release(&operation->reference);
+	advice_list_release(&operation->advice);
 	json_free(operation->tree);
 	free(operation->file);
 	free(operation);

@@ -6,6 +6,7 @@
 #ifndef KERNEL_OPERATION_H
 #define KERNEL_OPERATION_H
 
+#include "kernel/advice.h"
 #include "kernel/catalogue.h"
 #include "kernel/key.h"
 #include "kernel/reference.h"
@@ -25,6 +26,7 @@ struct operation {
 	size_t output; /* the one output tensor */
 	struct expression *flop, *min_bytes, *tolerance_abs, *tolerance_rel;
 	struct reference reference;
+	struct advice_list advice;
 };
 
 /* folder: <template folder>/<name>. template_folders: for the reference's includes. */

@@ -41,7 +41,8 @@ enum status tuned_same_device(
 bool tuned_find(const struct tuned *tuned, const char *operation, const struct json *problem,
 	struct json_at *entry);
 /* Adds or replaces (see above); takes entry. Rows of families that the new run did not tune get
- * "run", the run that they are of; the fastest row wins, the new winner if it ties with it (1%). *kept says why the old one stayed, or NULL. */
+ * "run", the run that they are of; the fastest row wins, the new winner if it ties with it (1%).
+ * *kept says why the old one stayed, or NULL. */
 void tuned_put_entry(struct tuned *tuned, struct json *entry, const char **kept);
 void tuned_put_run(struct tuned *tuned, struct json *run); /* by its id; takes run */
 

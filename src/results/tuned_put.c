@@ -50,7 +50,7 @@ static struct json *old_row(const struct json_at *row, const struct json_at *ent
 
 /* Rows of families that the new run did not tune stay; the fastest of all rows wins unless the new
  * winner ties with it (1%, the floor for what differs between runs). */
-static void merge_families(struct json *entry, const struct json_at *old)
+static void merge_families(struct json *entry, const struct json_at *old, const char **kept)
 {
 	const double tie_ratio = 0.01;
 	struct json_at at = json_root(entry, ""), old_rows, rows, winner;
@@ -75,6 +75,7 @@ static void merge_families(struct json *entry, const struct json_at *old)
 		}
 	}
 	if (best) {
+		*kept = "the winner stays one of a family that was not tuned now";
 		json_put(entry, "winner", best);
 		json_put(entry, "tied", json_new_array());
 	}
@@ -136,7 +137,7 @@ void tuned_put_entry(struct tuned *tuned, struct json *entry, const char **kept)
 			continue;
 		}
 		if (old_measured == new_measured)
-			merge_families(entry, &old);
+			merge_families(entry, &old, kept);
 		put_margin(entry);
 		json_push(rebuilt, json_copy(entry));
 	}

@@ -27,6 +27,7 @@ struct block_model {
 	double warps;
 	double latency_clocks; /* of a load, L2 and DRAM mixed by their shares */
 	double barrier_clocks;
+	double start_clocks;             /* before the first load, of a cluster */
 	double l2_sm_rate, l2_chip_rate; /* bytes per clock */
 	double epilogue_overlap_ratio;
 };

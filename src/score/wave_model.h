@@ -9,6 +9,7 @@
 
 struct wave_time {
 	double clocks;         /* of the fullest SM */
+	double exposed_clocks; /* of these, before the first data and after the last */
 	enum bound_kind bound; /* what the largest part of it waits for */
 };
 

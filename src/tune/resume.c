@@ -69,8 +69,7 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	if (observer->taken)
 		observer->taken(observer->context, session->queue->items[number].problem, number,
 			session->queue->count, recorded->entry);
-	return session->tuned_path ? tuned_save(session->tuned, session->tuned_path, err)
-				   : STATUS_OK;
+	return session_save(session, err);
 }
 
 /* The oldest run of the chain first. */

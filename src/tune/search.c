@@ -157,6 +157,25 @@ static double budget_seconds(const struct session *session)
 	return session->effort->measures ? session->effort->seconds * model_share : 0;
 }
 
+static enum status unknown_strategy(const char *name, struct error *err)
+{
+	const char *names[32] = {NULL};
+	const char *nearest;
+	struct text list = {0};
+
+	for (size_t i = 0; strategies[i] && i + 1 < ARRAY_COUNT(names); i++) {
+		names[i] = strategies[i]->name;
+		text_appendf(&list, "%s%s", i ? ", " : "", names[i]);
+	}
+	nearest = name_nearest(name, names);
+	error_set(err, STATUS_BAD_INPUT, "strategy: expected one of %s, found \"%s\"",
+		text_string(&list), name);
+	if (nearest)
+		error_hint(err, "did you mean \"%s\"?", nearest);
+	text_release(&list);
+	return STATUS_BAD_INPUT;
+}
+
 /* "guided", "rule:largest_fit". A rule is the run's own operation's: steps are searched as the
  * effort says. */
 static enum status choose_strategy(
@@ -176,10 +195,7 @@ static enum status choose_strategy(
 	}
 	search->strategy = strategy_find(name);
 	if (!search->strategy)
-		return error_set(err, STATUS_BAD_INPUT,
-			"strategy \"%s\": expected one of those that "
-			"`tiletune help tune` lists",
-			name);
+		return unknown_strategy(name, err);
 	view->seed = session->seed;
 	view->budget = effort_attempts(session->effort);
 	view->picks = search->picks.items;

@@ -124,7 +124,7 @@ static enum status take_events(struct search *search, double timeout_s, struct e
 /* append to journal -> tell strategy */
 static enum status land(struct search *search, struct error *err)
 {
-	size_t kept = 0;
+	size_t kept = 0, landed;
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < search->flight_count; i++) {
@@ -139,9 +139,10 @@ static enum status land(struct search *search, struct error *err)
 		flight_release(&search->setup, flight);
 		free(flight);
 	}
-	if (kept != search->flight_count)
+	landed = search->flight_count - kept;
+	search->flight_count = kept; /* those that landed are freed: nobody may look at them */
+	if (landed)
 		search_show(search, false);
-	search->flight_count = kept;
 	return status;
 }
 
@@ -232,6 +233,16 @@ static enum status run_queue(struct session *session, struct error *err)
 		}
 	}
 	return worst;
+}
+
+enum status session_save(struct session *session, struct error *err)
+{
+	enum status status = session->tuned_path
+				     ? tuned_save(session->tuned, session->tuned_path, err)
+				     : STATUS_OK;
+
+	session->unsaved = status != STATUS_OK;
+	return status;
 }
 
 enum status session_run(struct session *session, struct error *err)

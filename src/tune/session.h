@@ -84,12 +84,15 @@ struct session {
 	const struct journal_run *resume;    /* an unfinished run of the same signature, or NULL */
 	struct tuned *tuned;                 /* entries are put here */
 	const char *tuned_path;              /* saved after every problem; NULL: not at all */
+	bool unsaved; /* set when that failed: the run is not finished, a resumed one saves again */
 	const char *run_id;
 	volatile sig_atomic_t *interrupted;
 	struct session_observer observer;
 	bool keep_going; /* a problem that cannot be served does not end a suite */
 };
 
+/* Saves the tuned file, where it has a path. */
+enum status session_save(struct session *session, struct error *err);
 /* Runs all problems. STATUS_FAILED if all candidates of some problem failed; STATUS_INTERRUPTED
  * with the journal intact. */
 enum status session_run(struct session *session, struct error *err);

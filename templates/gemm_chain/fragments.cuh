@@ -1,28 +1,18 @@
-// Tiles in shared memory as operands of mma.sync: how rows lie, where a lane's ldmatrix row is, and
-// the inner step of both products.
+// Tiles in shared memory as operands of mma.sync: how rows lie, where a lane's ldmatrix row is, the
+// inner step of both products, and how sums of the first become operands of the second.
+#include "common/activation.cuh"
 #include "common/ldmatrix.cuh"
 #include "common/mma.cuh"
 #include "gemm/layout.cuh"
 #include "gemm_chain/chain_types.cuh"
 
-// Rows of COLUMNS elements, a multiple of 16. Both kinds keep ldmatrix free of bank conflicts:
-// padded rows are an odd number of 16-byte chunks apart, swizzled ones exchange chunks by XOR.
-template <int COLUMNS> struct rows_of {
+// Rows of COLUMNS elements, a multiple of 16, whose 16-byte chunks are exchanged by XOR: neither
+// ldmatrix nor cp.async meets bank conflicts. (Rows padded by one chunk have none either, but make
+// cp.async up to 1.4 times slower: its rows then straddle the 128-byte lines of shared memory.)
+template <int COLUMNS> struct rows_of : swizzled_rows<COLUMNS * 2> {
 	static_assert(COLUMNS % 16 == 0, "a k step of the tensor cores is two chunks");
-	typedef swizzled_rows<COLUMNS * 2> swizzled;
-	typedef padded_rows<COLUMNS * 2, 16> padded;
-	static constexpr int row_bytes = SWIZZLE ? swizzled::row_bytes : padded::row_bytes;
-	static constexpr bool whole_chunks = true;
 	// The bits of a byte's place in its row that the XOR may change.
-	static constexpr int panel_bits = SWIZZLE ? swizzled::panel * 16 - 1 : 0;
-
-	static __device__ __forceinline__ int offset(int row, int byte)
-	{
-		if constexpr (SWIZZLE != 0)
-			return swizzled::offset(row, byte);
-		else
-			return padded::offset(row, byte);
-	}
+	static constexpr u32 panel_bits = swizzled_rows<COLUMNS * 2>::panel * 16 - 1;
 };
 
 // Where a lane reads in 16 x 16 pieces of a tile: row lane % 16, columns 8 * (lane / 16). With
@@ -41,7 +31,7 @@ template <typename LAYOUT> struct lane_view {
 	{
 		u32 bytes = (u32)(column16 * 32);
 		return tile + (u32)(row16 * 16 * LAYOUT::row_bytes) +
-		       (start ^ (bytes & LAYOUT::panel_bits)) + (bytes & ~(u32)LAYOUT::panel_bits);
+		       (start ^ (bytes & LAYOUT::panel_bits)) + (bytes & ~LAYOUT::panel_bits);
 	}
 };
 
@@ -84,4 +74,19 @@ __device__ __forceinline__ void sums_clear(float (&sum)[ROWS16][COLUMNS8][4])
 #pragma unroll
 			for (int i = 0; i < 4; i++)
 				sum[r][j][i] = 0.0f;
+}
+
+// act(T), rounded: 16 columns of T's sums, from 16 * column16 on, as 16 of k of an A operand.
+template <int ROWS16, int COLUMNS8>
+__device__ __forceinline__ void operand_round(
+	u32 (&operand)[ROWS16][4], const float (&t)[ROWS16][COLUMNS8][4], int column16)
+{
+#pragma unroll
+	for (int r = 0; r < ROWS16; r++)
+#pragma unroll
+		for (int side = 0; side < 2; side++) {
+			const float(&x)[4] = t[r][2 * column16 + side];
+			operand[r][2 * side] = element::store2(activate(x[0]), activate(x[1]));
+			operand[r][2 * side + 1] = element::store2(activate(x[2]), activate(x[3]));
+		}
 }

@@ -14,7 +14,6 @@
 //
 // Columns of Y beyond BP are other blocks', which compute T again. gridDim.y blocks share n; more
 // than one write fp32 sums that fused_reduce adds in order.
-#include "common/activation.cuh"
 #include "gemm_chain/pieces.cuh"
 #include "gemm_chain/store.cuh"
 
@@ -74,19 +73,6 @@ __device__ __forceinline__ void t_accumulate(t_sums &t, const warp_place &place,
 	}
 }
 
-// act(T), rounded, as A operands.
-__device__ __forceinline__ void t_round(u32 (&operand)[row_tiles][4], const t_sums &t, int column16)
-{
-#pragma unroll
-	for (int r = 0; r < row_tiles; r++)
-#pragma unroll
-		for (int side = 0; side < 2; side++) {
-			const float(&x)[4] = t[r][2 * column16 + side];
-			operand[r][2 * side] = element::store2(activate(x[0]), activate(x[1]));
-			operand[r][2 * side + 1] = element::store2(activate(x[2]), activate(x[3]));
-		}
-}
-
 // Y += act(T) C, T in registers; its columns are rows of the tile of C from row16 on.
 __device__ __forceinline__ void y_accumulate(
 	y_sums &y, const warp_place &place, const t_sums &t, u32 c_tile, int row16)
@@ -94,7 +80,7 @@ __device__ __forceinline__ void y_accumulate(
 #pragma unroll
 	for (int step = 0; step < t_held; step++) {
 		row_operand a;
-		t_round(a, t, step);
+		operand_round(a, t, step);
 		multiply_step<row_tiles, y_columns>(y, a, place.c, c_tile, row16 + step, 0);
 	}
 }
@@ -105,7 +91,7 @@ __device__ __forceinline__ void t_store(const warp_place &place, const t_sums &t
 #pragma unroll
 	for (int column = 0; column < t_held; column++) {
 		row_operand a;
-		t_round(a, t, column);
+		operand_round(a, t, column);
 #pragma unroll
 		for (int r = 0; r < row_tiles; r++)
 #pragma unroll

@@ -110,6 +110,9 @@ static void parse_line(struct standin_script *script, char *line)
 		script->throttle = atol(rest);
 	else if (strcmp(key, "slow_clock") == 0)
 		script->slow_clock = atol(rest);
+	else if (strcmp(key, "pace") == 0 && sscanf(rest, "%lf %lf %lf", &script->pace,
+						     &script->drift, &script->drift_period_us) >= 1)
+		;
 	else if (strcmp(key, "lost_while") == 0)
 		put(script->lost_while, sizeof(script->lost_while), rest);
 	else if (strcmp(key, "missing") == 0 && script->missing_count < 8)
@@ -137,6 +140,8 @@ struct standin_script *standin_script(void)
 		.l2_bytes = 2 << 20,
 		.driver_version = CUDA_VERSION,
 		.memory_bytes = (uint64_t)1 << 30,
+		.pace = 1,
+		.drift_period_us = 1,
 	};
 	if (!path || !path[0])
 		return &script;

@@ -3,6 +3,7 @@
  * Streams, events and graphs of the stand-in driver. Work is executed when it is queued, on a
  * virtual clock; a graph is a list of launches.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,6 +40,15 @@ static struct standin_launch launch_copy(const struct standin_launch *launch)
 	return copy;
 }
 
+/* The GPU's clock is not the same all the time. */
+static double paced(double us)
+{
+	const struct standin_script *script = standin_script();
+
+	return us * script->pace *
+	       (1 + script->drift * sin(6.283185307179586 * clock_us / script->drift_period_us));
+}
+
 static CUresult queue(const struct standin_launch *launch)
 {
 	double us = 0;
@@ -56,7 +66,7 @@ static CUresult queue(const struct standin_launch *launch)
 		return CUDA_SUCCESS;
 	}
 	result = standin_execute(launch, &us);
-	clock_us += us + launch_gap_us;
+	clock_us += paced(us) + launch_gap_us;
 	return result;
 }
 
@@ -205,7 +215,7 @@ CUresult cuGraphLaunch(CUgraphExec in, CUstream stream)
 		double us = 0;
 
 		result = standin_execute(&graph->launches[i], &us);
-		clock_us += us + graph_gap_us;
+		clock_us += paced(us) + graph_gap_us;
 	}
 	return result;
 }

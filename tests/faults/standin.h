@@ -20,6 +20,8 @@
  *	blocks_per_sm 3             a lie about occupancy
  *	throttle N                  N readings of NVML tell of heat (-1: all)
  *	slow_clock N                N readings show the idle clock
+ *	pace F [A PERIOD_US]        everything takes F times as long, and A more or less of that, in
+ *	                            a sine over so much of the virtual clock: the GPU's clock drifts
  *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
@@ -78,6 +80,7 @@ struct standin_script {
 	int devices, sm_count, compute_capability, l2_bytes, driver_version;
 	int init, context, blocks_per_sm;
 	long throttle, slow_clock;
+	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;
 	char lost_while[256];
 	char missing[8][64];

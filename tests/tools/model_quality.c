@@ -56,8 +56,8 @@ static enum status find_problem(struct report *report, const struct journal_prob
 {
 	const struct operation *operation;
 	struct problem_list list = {0};
-	enum status status = catalogue_operation(
-		&report->bench.catalogue, recorded->operation, &operation, err);
+	enum status status =
+		catalogue_operation(&report->bench.catalogue, recorded->operation, &operation, err);
 
 	for (size_t i = 0; i < report->count; i++) {
 		*found = &report->problems[i];
@@ -117,8 +117,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 	struct bound_family *bound = NULL;
 	bool applies = false;
 	const struct device_spec *device = device_spec(report->bench.device);
-	enum status status =
-		family_applies(family, measured->problem, device, &applies, NULL, err);
+	enum status status = family_applies(family, measured->problem, device, &applies, NULL, err);
 
 	if (status == STATUS_OK && applies)
 		status = family_bind(family, measured->problem, device, NULL, &bound, err);
@@ -126,8 +125,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 		return status;
 	for (size_t i = 0; i < recorded->evaluation_count && status == STATUS_OK; i++) {
 		const struct evaluation *evaluation = &recorded->evaluations[i];
-		struct sample sample = {.family = family,
-			.measured_us = evaluation->time.median};
+		struct sample sample = {.family = family, .measured_us = evaluation->time.median};
 		bool legal;
 
 		if (evaluation->outcome != OUTCOME_OK || evaluation->predicted ||
@@ -159,7 +157,8 @@ static enum status add_journal(struct report *report, const char *path, struct e
 			struct measured_problem *measured;
 
 			status = find_problem(report, recorded, &measured, err);
-			for (size_t f = 0; f < catalogue->family_count && status == STATUS_OK; f++) {
+			for (size_t f = 0; f < catalogue->family_count && status == STATUS_OK;
+				f++) {
 				const struct family *family = catalogue->families[f];
 				const char *name = family_name(family);
 
@@ -307,7 +306,8 @@ static void print_summary(const struct report *report)
 	const double problems = (double)report->problems_summed;
 
 	if (report->problems_summed)
-		printf("%zu problems: mean rank correlation %.2f, mean regret of the first 1, 4, 8, "
+		printf("%zu problems: mean rank correlation %.2f, mean regret of the first 1, 4, "
+		       "8, "
 		       "16: %.1f %.1f %.1f %.1f%%, first 8 within 1%% of the best in %zu\n",
 			report->problems_summed, report->rank_correlation / problems,
 			100 * expm1(report->log_regret[0] / problems),
@@ -328,8 +328,7 @@ static void report_release(struct report *report)
 	workbench_release(&report->bench);
 }
 
-static enum status run(
-	struct report *report, char **arguments, int count, struct error *err)
+static enum status run(struct report *report, char **arguments, int count, struct error *err)
 {
 	const char *const roots[] = {arguments[0], NULL};
 	const struct workbench_options options = {

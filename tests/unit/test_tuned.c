@@ -207,7 +207,8 @@ static void test_families_are_merged(void **state)
 	put(&tuned, entry(P1, "measured", "r2", "gemm/b:4"));
 	check(&tuned, P1, "gemm/b | gemm/b:4 gemm/a@r1:5 gemm/c@r1:9");
 	/* c alone, not fast enough: b of r2 stays the winner, and says of which run it is */
-	put(&tuned, entry(P1, "measured", "r3", "gemm/c:8"));
+	assert_string_equal(put(&tuned, entry(P1, "measured", "r3", "gemm/c:8")),
+		"the winner stays one of a family that was not tuned now");
 	check(&tuned, P1, "gemm/b@r2 | gemm/c:8 gemm/b@r2:4 gemm/a@r1:5");
 	/* what was level with the new winner is not level with the old one */
 	assert_true(tuned_find(&tuned, "gemm", wanted, &found));
@@ -215,7 +216,7 @@ static void test_families_are_merged(void **state)
 	assert_int_equal(json_count(&tied), 0);
 	assert_true(json_find(&found, "run", &run));
 	/* within 1% of the old one: level, and the new one is the winner */
-	put(&tuned, entry(P1, "measured", "r4", "gemm/c:4.03"));
+	assert_null(put(&tuned, entry(P1, "measured", "r4", "gemm/c:4.03")));
 	check(&tuned, P1, "gemm/c | gemm/c:4.03 gemm/b@r2:4 gemm/a@r1:5");
 	json_free(wanted);
 	tuned_release(&tuned);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiletune check: the regression gate of a CI.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/common.h"
+#include "cli/run_record.h"
+#include "report/check_report.h"
+
+struct check_command {
+	struct common_options common;
+	struct bench_options bench;
+	struct string_list only;
+	const char *threshold, *confidence, *allow, *junit, *markdown;
+	double budget_s;
+	bool update, retune, keep_cubins;
+};
+
+#define AT(member) offsetof(struct check_command, member)
+
+static const struct option check_option_table[] = {
+	{"only", 0, OPTION_STRINGS, AT(only), "OPERATION", "only these entries; may be repeated",
+		NULL},
+	{"threshold", 't', OPTION_STRING, AT(threshold), "RATIO",
+		"a slowdown of this much is a regression; default 5%", NULL},
+	{"confidence", 0, OPTION_STRING, AT(confidence), "RATIO",
+		"how sure a verdict must be; default 99%", NULL},
+	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
+		"for timing; default 0.3 s per entry, less where things are clear", NULL},
+	{"allow", 0, OPTION_STRING, AT(allow), "WHAT,...",
+		"what may differ: gpu, sm_count, mig, uuid, driver, nvrtc, kernel, all, none; "
+		"default uuid,driver,nvrtc,kernel",
+		NULL},
+	{"junit", 0, OPTION_STRING, AT(junit), "FILE", "write JUnit XML", NULL},
+	{"markdown", 0, OPTION_STRING, AT(markdown), "FILE",
+		"write Markdown, as for a job's summary", NULL},
+	{"retune", 0, OPTION_FLAG, AT(retune), NULL,
+		"search for something better than the baseline's winners, too", NULL},
+	{"update", 0, OPTION_FLAG, AT(update), NULL,
+		"if all is well, make what was found the new baseline", NULL},
+	{"keep-cubins", 0, OPTION_FLAG, AT(keep_cubins), NULL,
+		"if all is well, store the binaries and their times beside the baseline: later "
+		"checks time old and new in turn",
+		NULL},
+	BENCH_OPTIONS(struct check_command),
+	COMMON_OPTIONS(struct check_command),
+	{0},
+};
+
+static enum status read_ratio(const char *option, const char *text, double least, double most,
+	double *ratio, struct error *err)
+{
+	if (!text)
+		return STATUS_OK;
+	if (text_parse_ratio(text, ratio, err) != STATUS_OK)
+		return error_context(err, "--%s", option);
+	if (*ratio < least || *ratio > most)
+		return error_set(err, STATUS_BAD_INPUT, "--%s: expected %g%% to %g%%, found %s",
+			option, 100 * least, 100 * most, text);
+	return STATUS_OK;
+}
+
+static enum status read_options(
+	const struct check_command *command, struct check_options *options, struct error *err)
+{
+	*options = (struct check_options){.only = command->only.items,
+		.threshold_ratio = 0.05,
+		.confidence_ratio = 0.99,
+		.budget_s = command->budget_s,
+		.allowed = CHECK_ALLOWED_DEFAULT,
+		.interrupted = &common_interrupted};
+	if (command->allow &&
+		check_allowed_parse(command->allow, &options->allowed, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (read_ratio("threshold", command->threshold, 0.001, 10, &options->threshold_ratio,
+		    err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return read_ratio(
+		"confidence", command->confidence, 0.5, 0.9999, &options->confidence_ratio, err);
+}
+
+static enum status write_reports(
+	const struct check_command *command, const struct check *check, struct error *err)
+{
+	struct text text = {0}, junit = {0}, markdown = {0};
+	struct json *json = check_to_json(check);
+	enum status status = STATUS_OK;
+
+	check_report_text(check, &text);
+	check_report_junit(check, &junit);
+	check_report_markdown(check, &markdown);
+	fputs(text_string(&text), command->common.json ? stderr : stdout);
+	if (check->notice)
+		fprintf(stderr, "notice: %s\n", check->notice);
+	if (command->common.json)
+		status = common_write_json("-", json, err);
+	if (status == STATUS_OK && command->junit)
+		status = common_write(command->junit, text_string(&junit), err);
+	if (status == STATUS_OK && command->markdown)
+		status = common_write(command->markdown, text_string(&markdown), err);
+	text_release(&text);
+	text_release(&junit);
+	text_release(&markdown);
+	json_free(json);
+	return status;
+}
+
+/* What a check leaves behind, if all is well. */
+static enum status write_baseline(const struct check_command *command, struct check *check,
+	const char *run_id, struct error *err)
+{
+	FILE *talk = command->common.json ? stderr : stdout;
+	struct run_description run = {.bench = check->bench};
+	size_t kept = 0;
+	enum status status = STATUS_OK;
+
+	if (!command->update && !command->keep_cubins)
+		return STATUS_OK;
+	if (check_status(check) != STATUS_OK) {
+		fprintf(stderr, "notice: %s is left as it is: not all is well\n",
+			check->baseline->path);
+		return STATUS_OK;
+	}
+	if (command->update) {
+		if (check->measures)
+			tuned_put_run(check->baseline, run_tuned_json(&run, run_id));
+		status = check_update(check, run_id, err);
+	}
+	if (status == STATUS_OK && command->keep_cubins)
+		status = check_keep(check, &kept, err);
+	if (status == STATUS_OK)
+		status = tuned_save(check->baseline, check->baseline->path, err);
+	if (status == STATUS_OK && command->update)
+		fprintf(talk, "wrote %s\n", check->baseline->path);
+	if (status == STATUS_OK && command->keep_cubins)
+		fprintf(talk, "kept the cubins of %zu entries in %s\n", kept, check->kept_folder);
+	return status;
+}
+
+static enum status run_check(
+	const struct check_command *command, struct check *check, struct error *err)
+{
+	char run_id[RUN_ID_SIZE];
+	enum status status = check_run(check, err);
+
+	run_new_id(run_id);
+	if (status == STATUS_OK && command->retune)
+		status = check_retune(check, run_id, err);
+	if (status == STATUS_OK)
+		status = write_reports(command, check, err);
+	if (status == STATUS_OK)
+		status = write_baseline(command, check, run_id, err);
+	return status == STATUS_OK ? check_status(check) : status;
+}
+
+/* A device model needs no GPU, but it must be asked for: a check never falls back. */
+static void hint_at_model(const struct tuned *baseline, struct error *err)
+{
+	struct json_at root = json_root(baseline->root, baseline->path), device;
+	const char *sheet = "NAME";
+
+	if (json_find(&root, "device", &device))
+		json_member_string(&device, "sheet", &sheet, NULL);
+	error_hint(err, "--device model:%s compares resources without a GPU", sheet);
+}
+
+static enum status run(void *options_, const struct string_list *positional, struct error *err)
+{
+	const struct check_command *command = options_;
+	char **roots = roots_find(&command->common.paths);
+	struct tuned baseline = {0};
+	struct workbench bench = {0};
+	struct check_options options;
+	struct check check = {0};
+	enum status status = read_options(command, &options, err);
+
+	if (status == STATUS_OK)
+		status = tuned_load(positional->items[0], &baseline, err);
+	if (status == STATUS_OK) {
+		status = common_bench(
+			&command->common, &command->bench, NULL, false, true, roots, &bench, err);
+		if (status == STATUS_NO_DEVICE)
+			hint_at_model(&baseline, err);
+	}
+	if (status == STATUS_OK) {
+		status = check_open(&bench, &baseline, &options, &check, err);
+		if (status == STATUS_OK)
+			status = run_check(command, &check, err);
+		check_release(&check);
+	}
+	workbench_release(&bench);
+	tuned_release(&baseline);
+	roots_free(roots);
+	return status;
+}
+
+const struct command command_check = {
+	.name = "check",
+	.summary = "Tell by exit code whether the winners of a tuned file are as fast as they were",
+	.arguments = "BASELINE.json",
+	.description =
+		"Compiles every winner of the baseline again. On a GPU it is verified and timed,\n"
+		"interleaved with an anchor kernel that tells a slower clock from a slower "
+		"kernel,\n"
+		"and with the baseline's own binary where --keep-cubins stored it. A slowdown of\n"
+		"--threshold or more is found as surely as --confidence says.\n"
+		"With --device model:NAME nothing is timed: new spills, fewer blocks per SM or\n"
+		"shared memory that no longer fits are the regression.\n"
+		"Exit code: 0 all well, 3 slower, 4 unclear or not comparable, 1 wrong result or\n"
+		"no longer compiles, 5 no device; 1 outranks 3, 3 outranks 4.",
+	.examples = "  tiletune check tuned.json --junit junit.xml --markdown summary.md\n"
+		    "  tiletune check tuned.json --device model:h200-sxm",
+	.options = check_option_table,
+	.options_size = sizeof(struct check_command),
+	.positional_min = 1,
+	.positional_max = 1,
+	.run = run,
+};

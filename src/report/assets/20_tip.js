@@ -1,0 +1,183 @@
+// What is under the pointer, or under the keyboard's place, in a figure: a box with the whole score.
+(() => {
+	const tip = document.getElementById("tip");
+	const live = document.getElementById("live");
+	const percent = v => (100 * v).toFixed(1) + " %";
+	const rows = [
+		["time", "Time", tiletune.time], ["final", "Time in the final", tiletune.time],
+		["tflops", "TFLOP/s", tiletune.number], ["predicted", "Predicted", tiletune.time],
+		["measured_rank", "Rank", String], ["model_rank", "Rank by the model", String],
+		["tiles", "Tiles", tiletune.number], ["slots_per_wave", "Slots per wave", tiletune.number],
+		["waves", "Waves", tiletune.number], ["waves_exact", "Waves, exactly", tiletune.number],
+		["wave_efficiency_ratio", "Wave efficiency", percent], ["tile_efficiency_ratio", "Tile efficiency", percent],
+		["blocks_per_sm", "Blocks per SM", String], ["occupancy_ratio", "Occupancy", percent],
+		["occupancy_limiter", "limited by", String], ["regs_per_thread", "Registers per thread", String],
+		["smem_bytes", "Shared memory", tiletune.bytes], ["spill_bytes", "Spilled", tiletune.bytes],
+		["bank_conflict_ratio", "Bank conflicts", v => "× " + tiletune.number(v)],
+		["lines_per_row_ratio", "Cache lines per row", v => "× " + tiletune.number(v)],
+		["sectors_per_row_ratio", "Sectors per row", v => "× " + tiletune.number(v)],
+		["dram_bytes", "DRAM traffic", tiletune.bytes], ["l2_bytes", "L2 traffic", tiletune.bytes],
+		["arithmetic_intensity", "FLOP per DRAM byte", tiletune.number], ["bound", "Bound by", String],
+		["max_rel_error", "Largest relative error", v => v.toExponential(2)],
+	];
+
+	function element(name, text, parent) {
+		const made = document.createElement(name);
+		made.textContent = text;
+		parent.append(made);
+		return made;
+	}
+
+	function fill(entry, point) {
+		tip.textContent = "";
+		if (point.text) {
+			element("div", point.text, tip).className = "lines";
+			return;
+		}
+		const c = entry.columns;
+		element("strong", tiletune.family(entry, point.row), tip);
+		element("div", tiletune.configuration(entry, point.row), tip).className = "mono";
+		if (point.tried > 1) element("div", "best of " + point.tried + " tried with this tile", tip).className = "muted";
+		if (c.outcome[point.row] !== "ok") {
+			const why = c.detail && c.detail[point.row];
+			element("div", c.outcome[point.row] + (why ? ": " + why : ""), tip).className = "bad";
+		}
+		const list = document.createElement("dl");
+		for (const [key, label, format] of rows) {
+			const value = c[key] && c[key][point.row];
+			if (value === null || value === undefined) continue;
+			element("dt", label, list);
+			element("dd", format(value), list);
+		}
+		tip.append(list);
+	}
+
+	function place(x, y) {
+		const box = tip.getBoundingClientRect();
+		let left = x + 16, top = y + 16;
+		if (left + box.width > innerWidth - 8) left = x - box.width - 16;
+		if (top + box.height > innerHeight - 8) top = innerHeight - 8 - box.height;
+		tip.style.left = Math.max(8, left) + "px";
+		tip.style.top = Math.max(8, top) + "px";
+	}
+
+	// Where the candidates of a figure lie: its cells, or points from columns and scales.
+	function points(svg, entry) {
+		const found = [];
+		for (const cell of svg.querySelectorAll(".cell[data-row],.cell[data-tip]")) {
+			const box = cell.getBBox();
+			found.push({ x: box.x + box.width / 2, y: box.y + box.height / 2, cell, row: +cell.dataset.row, tried: +cell.dataset.n, text: cell.dataset.tip });
+		}
+		if (found.length || !svg.dataset.x || !entry) return found;
+		const scale = text => {
+			const [column, log, low, high, from, to] = text.split(" ");
+			const f = +log ? Math.log : v => v, span = f(+high) - f(+low);
+			return { values: entry.columns[column] || [], at: v => +from + (f(v) - f(+low)) / span * (to - from) };
+		};
+		const x = scale(svg.dataset.x), y = scale(svg.dataset.y);
+		for (let row = 0; row < entry.n; row++)
+			if (x.values[row] && y.values[row]) found.push({ x: x.at(x.values[row]), y: y.at(y.values[row]), row });
+		return found;
+	}
+
+	function watch(svg) {
+		const owner = svg.closest("[data-owner]");
+		const entry = () => owner && tiletune.entry(owner.dataset.owner);
+		let list = null, at = -1, pinned = false;
+		const ring = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+		ring.setAttribute("class", "hover");
+		ring.setAttribute("r", 9);
+		const all = () => list || (list = points(svg, entry()));
+
+		function hide() {
+			at = -1;
+			pinned = false;
+			tip.hidden = true;
+			ring.remove();
+		}
+
+		function show(index, x, y, spoken) {
+			at = index;
+			const point = all()[index];
+			fill(entry(), point);
+			tip.hidden = false;
+			ring.setAttribute("cx", point.x);
+			ring.setAttribute("cy", point.y);
+			svg.append(ring);
+			if (x === undefined) {
+				const seen = new DOMPoint(point.x, point.y).matrixTransform(svg.getScreenCTM());
+				x = seen.x;
+				y = seen.y;
+			}
+			place(x, y);
+			if (spoken) live.textContent = [...tip.children].map(e => e.textContent).join(", ").slice(0, 400);
+		}
+
+		function nearest(x, y, reach) {
+			let best = -1, least = reach * reach;
+			all().forEach((p, i) => {
+				const d = (p.x - x) ** 2 + (p.y - y) ** 2;
+				if (d <= least) {
+					least = d;
+					best = i;
+				}
+			});
+			return best;
+		}
+
+		function under(event) {
+			const cell = event.target.closest && event.target.closest(".cell");
+			if (cell) return all().findIndex(p => p.cell === cell);
+			const p = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+			return nearest(p.x, p.y, 14);
+		}
+
+		// The next point in a direction: near, and rather ahead than aside.
+		function step(dx, dy) {
+			const here = all()[at];
+			let best = -1, least = Infinity;
+			all().forEach((p, i) => {
+				const ahead = (p.x - here.x) * dx + (p.y - here.y) * dy;
+				const aside = Math.abs((p.x - here.x) * dy) + Math.abs((p.y - here.y) * dx);
+				if (i === at || ahead <= 0.5) return;
+				if (ahead + 3 * aside < least) {
+					least = ahead + 3 * aside;
+					best = i;
+				}
+			});
+			return best;
+		}
+
+		svg.addEventListener("pointermove", event => {
+			if (pinned) return;
+			const index = under(event);
+			if (index < 0) hide();
+			else show(index, event.clientX, event.clientY);
+		});
+		svg.addEventListener("pointerleave", () => pinned || hide());
+		svg.addEventListener("click", event => {
+			const index = under(event);
+			hide();
+			if (index < 0) return;
+			show(index, event.clientX, event.clientY, true);
+			pinned = true;
+		});
+		svg.addEventListener("keydown", event => {
+			const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+			if (event.key === "Escape") return hide();
+			if (!ways[event.key] || !all().length) return;
+			event.preventDefault();
+			let next = at < 0 ? Math.max(0, all().findIndex(p => entry() && p.row === entry().winner)) : step(...ways[event.key]);
+			if (next >= 0) show(next, undefined, undefined, true);
+		});
+		svg.addEventListener("blur", hide);
+	}
+
+	for (const svg of document.querySelectorAll("svg.figure[data-figure]"))
+		if (svg.dataset.x || svg.querySelector(".cell")) {
+			svg.setAttribute("tabindex", "0");
+			svg.setAttribute("aria-label", svg.getAttribute("aria-label") + "; arrow keys go from point to point");
+			watch(svg);
+		}
+	addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+})();

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A check, for people and for CI servers.
+ */
+#ifndef REPORT_CHECK_REPORT_H
+#define REPORT_CHECK_REPORT_H
+
+#include "tune/check.h"
+
+/* For a terminal. */
+void check_report_text(const struct check *check, struct text *text);
+/* For the summary of a CI job: what GitHub's $GITHUB_STEP_SUMMARY takes. */
+void check_report_markdown(const struct check *check, struct text *text);
+/* JUnit XML: slower is a failure; failed an error; unclear and not comparable are skipped. */
+void check_report_junit(const struct check *check, struct text *text);
+
+/* "gemm M=4096,..." without defaults that no reader needs: the first four keys. */
+void check_report_title(const struct check_row *row, struct text *text);
+/* "1 slower, 3 same" */
+void check_report_counts(const struct check *check, struct text *text);
+
+#endif

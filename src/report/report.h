@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a report is about: tuned files and journals, read and brought together, so that figures,
+ * the HTML page and the terminal's table look at one structure.
+ *
+ * A journal that lies beside a tuned file (X.json, X.journal.jsonl[.gz]) is read with it. Templates
+ * are used where they are found (which tile shapes are legal, which keys of a problem have their
+ * defaults); a report works without them.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "kernel/catalogue.h"
+#include "record/evaluation.h"
+#include "results/journal.h"
+#include "results/tuned.h"
+#include "spec/device_spec.h"
+
+enum {
+	REPORT_TOPS = 4 /* the model's first 1, 4, 8, 16 */
+};
+
+/* One file that was named, with what lies beside it. */
+struct report_source {
+	char *path;
+	char *label; /* what tells it from the others: the file's name without its endings */
+	struct tuned tuned;
+	bool has_tuned;
+	struct journal_record journal;
+	bool has_journal;
+};
+
+/* A configuration as a tuned file has it. */
+struct report_result {
+	char *family;
+	char *configuration; /* "BM=128,..."; of a composite family what serves its steps */
+	double time_us, low_us, high_us;
+	int64_t samples;
+	double tflops, gb_per_s; /* 0: not known */
+	int64_t spill_bytes;
+	struct score score; /* launch_count 0: none */
+};
+
+/* One evaluation of the search. Times are those of the first look, which compare with each other;
+ * finalists were timed again, interleaved. */
+struct report_candidate {
+	const struct evaluation *evaluation;
+	const struct evaluation *final;   /* NULL: not a finalist */
+	size_t family;                    /* index into the entry's family_names */
+	size_t measured_rank, model_rank; /* among those with a time, from 1; 0: no time */
+};
+
+struct report_quality {
+	size_t measured;
+	double rank_correlation;
+	size_t rank_of_best;
+	double regret[REPORT_TOPS];
+};
+extern const size_t report_tops[REPORT_TOPS];
+
+struct report_entry {
+	const struct report_source *source;
+	const char *label; /* of the source, or the journal's run */
+	char *operation;
+	char *problem;            /* canonical text */
+	char *title;              /* the same without keys that have their defaults */
+	char *slug;               /* for file names and anchors; unique in the report */
+	struct json_at run;       /* the run's line; node NULL: not known */
+	struct json_at device;    /* node NULL: not known */
+	struct json_at json;      /* as in the tuned file; node NULL: the search did not end */
+	struct device_spec *spec; /* owned; NULL: no sheet */
+	bool predicted;
+	double flop; /* 0: not known */
+	bool has_winner;
+	struct report_result winner;
+	struct report_result *families;
+	size_t family_count;
+	size_t tied_count;
+	double product, legal;               /* of the space; 0: not known */
+	const char *where;                   /* the sub-space that was searched, or NULL */
+	struct report_candidate *candidates; /* in order of evaluation */
+	size_t candidate_count;
+	size_t ok_count;
+	size_t best;         /* fastest candidate at first look; SIZE_MAX: none */
+	size_t winner_index; /* among candidates; SIZE_MAX: not there */
+	char **family_names; /* of candidates and families */
+	size_t family_name_count;
+	size_t outcomes[OUTCOME_COUNT];
+	struct report_quality quality; /* measured 0: not known */
+};
+
+struct report {
+	struct report_source *sources;
+	size_t source_count;
+	struct report_entry *entries;
+	size_t entry_count, entry_capacity;
+	struct catalogue catalogue;
+	bool has_catalogue;
+	char **config_folders; /* NULL-terminated */
+};
+
+struct report_options {
+	const char *const *paths; /* tuned files and journals */
+	size_t path_count;
+	const char *const *template_folders, *const *config_folders; /* NULL-terminated */
+};
+
+/* Errors: a file that cannot be read or is neither; nothing in any of them. */
+enum status report_open(
+	const struct report_options *options, struct report *report, struct error *err);
+void report_release(struct report *report);
+
+/* Index of a family among the entry's names; SIZE_MAX if it is not there. */
+size_t report_family(const struct report_entry *entry, const char *family);
+/* First look's median; infinite for a candidate without one. */
+double report_time_us(const struct report_candidate *candidate);
+/* The longest launch's account, or NULL. */
+const struct launch_score *report_longest(const struct score *score);
+/* The value of a parameter in "BM=128,BN=256"; false if it is not there or no integer. */
+bool report_parameter(const char *configuration, const char *name, int64_t *value);
+/* Number of the path's entry that is a source, for colours and labels. */
+size_t report_source_index(const struct report *report, const struct report_entry *entry);
+
+/* ---- parts of report_open() ---- */
+enum status report_source_open(const char *path, struct report_source *source, struct error *err);
+void report_source_release(struct report_source *source);
+/* Appends the entries of a source. */
+enum status report_entries_add(
+	struct report *report, const struct report_source *source, struct error *err);
+void report_entry_release(struct report_entry *entry);
+/* What a tuned file's "winner" or row of "families" says. */
+enum status report_result_read(
+	const struct json_at *at, struct report_result *result, struct error *err);
+void report_result_release(struct report_result *result);
+/* Takes the evaluations of a run (and of those that it resumed) over: candidates, families,
+ * outcomes, ranks, quality. */
+void report_candidates_take(struct report_entry *entry, const struct journal_record *journal,
+	const struct journal_run *run);
+/* Titles and slugs of all entries. */
+void report_titles(struct report *report);
+
+#endif

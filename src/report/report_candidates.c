@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run evaluated, for one entry: candidates in their order, ranks by clock and by model.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/report.h"
+
+const size_t report_tops[REPORT_TOPS] = {1, 4, 8, 16};
+
+double report_time_us(const struct report_candidate *candidate)
+{
+	const struct evaluation *evaluation = candidate->evaluation;
+
+	return evaluation->outcome == OUTCOME_OK && evaluation->sample_count
+		       ? evaluation->time.median
+		       : INFINITY;
+}
+
+const struct launch_score *report_longest(const struct score *score)
+{
+	return score->launch_count ? &score->launches[score->longest] : NULL;
+}
+
+bool report_parameter(const char *configuration, const char *name, int64_t *value)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = configuration; at; at = strchr(at, ','), at += at != NULL) {
+		char *end;
+
+		if (strncmp(at, name, length) != 0 || at[length] != '=')
+			continue;
+		*value = strtoll(at + length + 1, &end, 10);
+		return end != at + length + 1 && (*end == ',' || *end == '\0');
+	}
+	return false;
+}
+
+size_t report_family(const struct report_entry *entry, const char *family)
+{
+	for (size_t i = 0; i < entry->family_name_count; i++)
+		if (strcmp(entry->family_names[i], family) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t report_source_index(const struct report *report, const struct report_entry *entry)
+{
+	return (size_t)(entry->source - report->sources);
+}
+
+static size_t family_index(struct report_entry *entry, const char *family)
+{
+	size_t index = report_family(entry, family);
+
+	if (index != SIZE_MAX)
+		return index;
+	entry->family_names = memory_resize(
+		entry->family_names, entry->family_name_count + 1, sizeof(*entry->family_names));
+	entry->family_names[entry->family_name_count] = string_copy(family);
+	return entry->family_name_count++;
+}
+
+/* ---- collecting ---- */
+struct chain {
+	const struct journal_problem **problems; /* of the run and those before it, oldest first */
+	size_t count;
+};
+
+static struct chain chain_of(const struct report_entry *entry, const struct journal_record *journal,
+	const struct journal_run *run)
+{
+	struct chain chain = {0};
+	size_t length = 0, at;
+
+	for (const struct journal_run *r = run; r; r = journal_previous(journal, r))
+		length++;
+	chain.problems = memory_zeroed(length + 1, sizeof(struct journal_problem *));
+	at = length;
+	for (const struct journal_run *r = run; r; r = journal_previous(journal, r)) {
+		const struct journal_problem *problem =
+			journal_problem_find(r, entry->operation, entry->problem);
+
+		if (problem)
+			chain.problems[--at] = problem;
+	}
+	chain.count = length - at;
+	memmove(chain.problems, chain.problems + at,
+		chain.count * sizeof(struct journal_problem *));
+	return chain;
+}
+
+static int compare_identity(const void *a_, const void *b_)
+{
+	const struct report_candidate *a = *(const struct report_candidate *const *)a_;
+	const struct report_candidate *b = *(const struct report_candidate *const *)b_;
+	int order = strcmp(a->evaluation->family, b->evaluation->family);
+
+	if (order == 0)
+		order = strcmp(a->evaluation->configuration, b->evaluation->configuration);
+	return order ? order : (a > b) - (a < b);
+}
+
+static bool is_same(const struct report_candidate *a, const struct report_candidate *b)
+{
+	return strcmp(a->evaluation->family, b->evaluation->family) == 0 &&
+	       strcmp(a->evaluation->configuration, b->evaluation->configuration) == 0;
+}
+
+static struct report_candidate **sorted(
+	const struct report_entry *entry, int (*compare)(const void *, const void *))
+{
+	struct report_candidate **list =
+		memory_zeroed(entry->candidate_count + 1, sizeof(struct report_candidate *));
+
+	for (size_t i = 0; i < entry->candidate_count; i++)
+		list[i] = &entry->candidates[i];
+	qsort(list, entry->candidate_count, sizeof(struct report_candidate *), compare);
+	return list;
+}
+
+/* A resumed run may have evaluated again what its predecessor had; the later one counts. */
+static void drop_repeated(struct report_entry *entry)
+{
+	struct report_candidate **list = sorted(entry, compare_identity);
+	size_t kept = 0;
+
+	for (size_t i = 0; i + 1 < entry->candidate_count; i++)
+		if (is_same(list[i], list[i + 1]))
+			list[i]->evaluation = NULL;
+	free(list);
+	for (size_t i = 0; i < entry->candidate_count; i++)
+		if (entry->candidates[i].evaluation)
+			entry->candidates[kept++] = entry->candidates[i];
+	entry->candidate_count = kept;
+}
+
+static void collect(struct report_entry *entry, const struct chain *chain)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < chain->count; i++)
+		total += chain->problems[i]->evaluation_count;
+	entry->candidates = memory_zeroed(total + 1, sizeof(*entry->candidates));
+	for (size_t i = 0; i < chain->count; i++)
+		for (size_t k = 0; k < chain->problems[i]->evaluation_count; k++)
+			entry->candidates[entry->candidate_count++].evaluation =
+				&chain->problems[i]->evaluations[k];
+	if (chain->count > 1)
+		drop_repeated(entry);
+	for (size_t i = 0; i < entry->candidate_count; i++)
+		entry->candidates[i].family =
+			family_index(entry, entry->candidates[i].evaluation->family);
+}
+
+static void take_finals(struct report_entry *entry, const struct journal_problem *problem)
+{
+	for (size_t f = 0; f < problem->final_count; f++) {
+		const struct evaluation *final = &problem->finals[f];
+
+		for (size_t i = 0; i < entry->candidate_count; i++)
+			if (strcmp(entry->candidates[i].evaluation->configuration,
+				    final->configuration) == 0 &&
+				strcmp(entry->candidates[i].evaluation->family, final->family) == 0)
+				entry->candidates[i].final = final;
+	}
+}
+
+/* ---- ranks ---- */
+static int compare_doubles(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_measured(const void *a_, const void *b_)
+{
+	const struct report_candidate *a = *(const struct report_candidate *const *)a_;
+	const struct report_candidate *b = *(const struct report_candidate *const *)b_;
+	int order = compare_doubles(report_time_us(a), report_time_us(b));
+
+	return order ? order : (a > b) - (a < b);
+}
+
+static double predicted_us(const struct report_candidate *candidate)
+{
+	return candidate->evaluation->score.launch_count
+		       ? candidate->evaluation->score.predicted_time_us
+		       : INFINITY;
+}
+
+static int compare_model(const void *a_, const void *b_)
+{
+	const struct report_candidate *a = *(const struct report_candidate *const *)a_;
+	const struct report_candidate *b = *(const struct report_candidate *const *)b_;
+	/* those without a time last */
+	int order = isinf(report_time_us(a)) - isinf(report_time_us(b));
+
+	order = order ? order : compare_doubles(predicted_us(a), predicted_us(b));
+	return order ? order : (a > b) - (a < b);
+}
+
+/* Of what has both a time and a prediction, where the entry does not say it. */
+static void judge_model(struct report_entry *entry, struct report_candidate **by_model)
+{
+	struct report_quality *quality = &entry->quality;
+	double *times = memory_zeroed(entry->ok_count + 1, sizeof(double));
+	double *predictions = memory_zeroed(entry->ok_count + 1, sizeof(double));
+	double best = report_time_us(&entry->candidates[entry->best]), so_far = INFINITY;
+	size_t count = 0, top = 0;
+
+	for (; count < entry->ok_count; count++) {
+		times[count] = report_time_us(by_model[count]);
+		predictions[count] = predicted_us(by_model[count]);
+		if (!isfinite(predictions[count]))
+			break;
+		so_far = fmin(so_far, times[count]);
+		if (times[count] <= best && !quality->rank_of_best)
+			quality->rank_of_best = count + 1;
+		while (top < REPORT_TOPS && count + 1 == report_tops[top])
+			quality->regret[top++] = so_far / best - 1;
+	}
+	while (top < REPORT_TOPS && count)
+		quality->regret[top++] = so_far / best - 1;
+	quality->measured = count;
+	quality->rank_correlation = statistics_rank_correlation(predictions, times, count);
+	free(times);
+	free(predictions);
+}
+
+static void rank(struct report_entry *entry)
+{
+	struct report_candidate **by_time = sorted(entry, compare_measured);
+	struct report_candidate **by_model = sorted(entry, compare_model);
+
+	for (size_t i = 0; i < entry->ok_count; i++) {
+		by_time[i]->measured_rank = i + 1;
+		by_model[i]->model_rank = i + 1;
+	}
+	entry->best = entry->ok_count ? (size_t)(by_time[0] - entry->candidates) : SIZE_MAX;
+	if (entry->ok_count && !entry->quality.measured && !entry->predicted)
+		judge_model(entry, by_model);
+	free(by_time);
+	free(by_model);
+}
+
+/* ---- a search that did not end has a leader ---- */
+static void lead(struct report_entry *entry)
+{
+	const struct evaluation *best = entry->candidates[entry->best].evaluation;
+	struct report_result *winner = &entry->winner;
+
+	*winner = (struct report_result){.family = string_copy(best->family),
+		.configuration = string_copy(best->configuration),
+		.time_us = best->time.median,
+		.low_us = best->time.ci95_low,
+		.high_us = best->time.ci95_high,
+		.samples = (int64_t)best->sample_count,
+		.score = best->score};
+	winner->score.launches = memory_copy(
+		best->score.launches, best->score.launch_count * sizeof(*best->score.launches));
+	entry->predicted = best->predicted;
+	winner->tflops = entry->flop / winner->time_us * 1e-6;
+	entry->has_winner = true;
+}
+
+static double flop_of(const struct report_entry *entry)
+{
+	for (size_t i = 0; i < entry->candidate_count; i++) {
+		const struct score *score = &entry->candidates[i].evaluation->score;
+
+		if (score->launch_count && isfinite(score->predicted_time_us) &&
+			score->predicted_tflops > 0)
+			return score->predicted_tflops * score->predicted_time_us * 1e6;
+	}
+	return 0;
+}
+
+static void take_space(struct report_entry *entry, const struct journal_run *run,
+	const struct journal_problem *problem)
+{
+	struct json_at line = json_root(run->line, run->id), options, where, families;
+	struct json_at problem_line = json_root(problem->line, run->id);
+
+	if (json_find(&line, "options", &options) && json_find(&options, "where", &where) &&
+		json_type(&where) == JSON_STRING)
+		json_get_string(&where, &entry->where, NULL);
+	if (entry->legal > 0 || !json_find(&problem_line, "families", &families))
+		return;
+	for (size_t i = 0; i < json_count(&families); i++) {
+		struct json_at family = json_item(&families, i);
+		double product = 0, legal = 0;
+
+		json_member_double(&family, "product", &product, NULL);
+		json_member_double(&family, "legal", &legal, NULL);
+		entry->product += product;
+		entry->legal += legal;
+	}
+}
+
+void report_candidates_take(struct report_entry *entry, const struct journal_record *journal,
+	const struct journal_run *run)
+{
+	struct chain chain = chain_of(entry, journal, run);
+
+	if (entry->has_winner)
+		family_index(entry, entry->winner.family);
+	for (size_t i = 0; i < entry->family_count; i++)
+		family_index(entry, entry->families[i].family);
+	collect(entry, &chain);
+	for (size_t i = 0; i < entry->candidate_count; i++) {
+		entry->outcomes[entry->candidates[i].evaluation->outcome]++;
+		entry->ok_count += isfinite(report_time_us(&entry->candidates[i])) ? 1 : 0;
+	}
+	if (chain.count) {
+		take_space(entry, run, chain.problems[chain.count - 1]);
+		take_finals(entry, chain.problems[chain.count - 1]);
+		rank(entry);
+	}
+	if (entry->flop <= 0)
+		entry->flop = flop_of(entry);
+	if (!entry->has_winner && entry->best != SIZE_MAX)
+		lead(entry);
+	for (size_t i = 0; entry->has_winner && i < entry->candidate_count; i++)
+		if (strcmp(entry->candidates[i].evaluation->configuration,
+			    entry->winner.configuration) == 0 &&
+			strcmp(entry->candidates[i].evaluation->family, entry->winner.family) == 0)
+			entry->winner_index = i;
+	free(chain.problems);
+}

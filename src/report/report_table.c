@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/report_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/canvas.h"
+#include "report/comparison.h"
+
+static const char *member(const struct json_at *object, const char *key)
+{
+	struct json_at found;
+	const char *value = NULL;
+
+	if (object->node && json_find(object, key, &found) && json_type(&found) == JSON_STRING)
+		json_get_string(&found, &value, NULL);
+	return value;
+}
+
+static void heading(const struct report_entry *entry, struct text *table)
+{
+	const char *device = member(&entry->device, "name"),
+		   *driver = member(&entry->run, "driver");
+	const char *nvrtc = member(&entry->run, "nvrtc"), *date = member(&entry->run, "date");
+
+	text_appendf(table, "%s: %s", entry->label, device ? device : "unknown device");
+	if (driver)
+		text_appendf(table, ", driver %s", driver);
+	if (nvrtc)
+		text_appendf(table, ", %s", nvrtc);
+	if (date)
+		text_appendf(table, ", %s", date);
+	text_append(table, "\n");
+}
+
+static void outcomes(const struct report_entry *entry, struct text *table)
+{
+	const char *separator = "";
+
+	if (!entry->candidate_count)
+		return;
+	text_append(table, "  outcomes: ");
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		if (entry->outcomes[i]) {
+			text_appendf(table, "%s%s %zu", separator, outcome_name((enum outcome)i),
+				entry->outcomes[i]);
+			separator = ", ";
+		}
+	if (entry->legal > 0)
+		text_appendf(table, " of %.0f legal", entry->legal);
+	text_append(table, "\n");
+}
+
+static void model(const struct report_entry *entry, struct text *table)
+{
+	const struct report_quality *quality = &entry->quality;
+
+	if (!quality->measured)
+		return;
+	text_appendf(table,
+		"  model: rank correlation %.2f over %zu measured, the fastest at its "
+		"place %zu; regret of its first 1/4/8/16: %.1f/%.1f/%.1f/%.1f%%\n",
+		quality->rank_correlation, quality->measured, quality->rank_of_best,
+		100 * quality->regret[0], 100 * quality->regret[1], 100 * quality->regret[2],
+		100 * quality->regret[3]);
+}
+
+static void problem(const struct report_entry *entry, struct text *table)
+{
+	const struct report_result *winner = &entry->winner;
+	const struct launch_score *launch = report_longest(&winner->score);
+
+	text_appendf(table, "\n%s %s\n", entry->operation, entry->title);
+	if (!entry->has_winner) {
+		text_append(table, "  no candidate has a time\n");
+		outcomes(entry, table);
+		return;
+	}
+	text_append(table, "  ");
+	format_time(table, winner->time_us);
+	if (winner->tflops > 0)
+		text_appendf(table, ", %.1f TFLOP/s", winner->tflops);
+	text_appendf(table, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "", winner->family,
+		winner->configuration);
+	if (launch)
+		text_appendf(table,
+			"  %.0f tiles in %.0f wave%s (%.2f exactly), %d block%s per SM (%s), bound "
+			"by "
+			"%s\n",
+			launch->tiles, launch->waves, launch->waves > 1 ? "s" : "",
+			launch->waves_exact, launch->blocks_per_sm,
+			launch->blocks_per_sm == 1 ? "" : "s",
+			occupancy_limiter_name(launch->occupancy_limiter),
+			bound_kind_name(launch->bound));
+	for (size_t i = 0; i < entry->family_count; i++) {
+		if (strcmp(entry->families[i].family, winner->family) == 0)
+			continue;
+		text_appendf(table, "  best of %s: ", entry->families[i].family);
+		format_time(table, entry->families[i].time_us);
+		text_appendf(table, ", %.2f times as long\n",
+			entry->families[i].time_us / winner->time_us);
+	}
+	outcomes(entry, table);
+	model(entry, table);
+}
+
+static void compare(const struct report *report, struct text *table)
+{
+	struct comparison comparison;
+
+	comparison_make(report, &comparison);
+	if (comparison.count)
+		text_append(table, "\nThe same problem in several files:\n");
+	for (size_t i = 0; i < comparison.count; i++) {
+		const struct comparison_row *row = &comparison.rows[i];
+
+		text_appendf(table, "  %s %s: %s ", row->first->operation, row->first->title,
+			row->first->label);
+		format_time(table, row->first->winner.time_us);
+		text_appendf(table, ", %s ", row->second->label);
+		format_time(table, row->second->winner.time_us);
+		text_appendf(table, ": x%.3f, %s\n", row->ratio, row->verdict);
+	}
+	comparison_release(&comparison);
+}
+
+void report_table(const struct report *report, struct text *table)
+{
+	for (size_t i = 0; i < report->entry_count; i++) {
+		const struct report_entry *entry = &report->entries[i];
+
+		if (!i || entry->label != report->entries[i - 1].label ||
+			entry->run.node != report->entries[i - 1].run.node) {
+			text_append(table, i ? "\n" : "");
+			heading(entry, table);
+		}
+		problem(entry, table);
+	}
+	compare(report, table);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report for a terminal: one line per problem, then what a person asks next.
+ */
+#ifndef REPORT_REPORT_TABLE_H
+#define REPORT_REPORT_TABLE_H
+
+#include "report/report.h"
+
+void report_table(const struct report *report, struct text *table);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/tile_grid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+	NAME_SIZE = 64,
+	AXIS_MAX = 24 /* rows or columns; neighbours share one where there are more values */
+};
+
+struct value_set {
+	int64_t *items;
+	size_t count, capacity;
+};
+
+static void set_add(struct value_set *set, int64_t value)
+{
+	size_t at = 0;
+
+	while (at < set->count && set->items[at] < value)
+		at++;
+	if (at < set->count && set->items[at] == value)
+		return;
+	ARRAY_GROW(set->items, set->count, set->capacity);
+	memmove(set->items + at + 1, set->items + at, (set->count - at) * sizeof(*set->items));
+	set->items[at] = value;
+	set->count++;
+}
+
+static bool is_of(const struct report_entry *entry, size_t candidate, size_t family)
+{
+	return entry->candidates[candidate].family == family;
+}
+
+/* The values that a parameter took; false if one of them is no integer. */
+static bool values_of(
+	const struct report_entry *entry, size_t family, const char *name, struct value_set *set)
+{
+	for (size_t i = 0; i < entry->candidate_count; i++) {
+		int64_t value;
+
+		if (!is_of(entry, i, family))
+			continue;
+		if (!report_parameter(entry->candidates[i].evaluation->configuration, name, &value))
+			return false;
+		set_add(set, value);
+	}
+	return set->count > 0;
+}
+
+static bool has_values(const struct report_entry *entry, size_t family, const char *name)
+{
+	struct value_set set = {0};
+	bool good = values_of(entry, family, name, &set);
+
+	free(set.items);
+	return good;
+}
+
+/* The index-th name of "BM=128,BN=256". */
+static bool name_at(const char *configuration, size_t index, char name[NAME_SIZE])
+{
+	for (; index; index--) {
+		configuration = strchr(configuration, ',');
+		if (!configuration)
+			return false;
+		configuration++;
+	}
+	string_put(name, NAME_SIZE, configuration);
+	name[strcspn(name, "=")] = '\0';
+	return name[0] != '\0';
+}
+
+/* Names by which families call their tile; else the two parameters that took most values. */
+static bool choose_axes(const struct report_entry *entry, size_t family, const char *example,
+	char row[NAME_SIZE], char column[NAME_SIZE])
+{
+	static const char *const usual[][2] = {
+		{"BM", "BN"}, {"TILE_M", "TILE_N"}, {"BLOCK_M", "BLOCK_N"}, {"BLOCK_Q", "BLOCK_K"}};
+	size_t most[2] = {0, 0};
+	char name[NAME_SIZE];
+
+	for (size_t i = 0; i < ARRAY_COUNT(usual); i++)
+		if (has_values(entry, family, usual[i][0]) &&
+			has_values(entry, family, usual[i][1])) {
+			string_put(row, NAME_SIZE, usual[i][0]);
+			string_put(column, NAME_SIZE, usual[i][1]);
+			return true;
+		}
+	row[0] = column[0] = '\0';
+	for (size_t i = 0; name_at(example, i, name); i++) {
+		struct value_set set = {0};
+		bool good = values_of(entry, family, name, &set);
+
+		if (good && set.count > most[0]) {
+			string_put(row, NAME_SIZE, column);
+			string_put(column, NAME_SIZE, name);
+			most[1] = most[0];
+			most[0] = set.count;
+		} else if (good && set.count > most[1]) {
+			string_put(row, NAME_SIZE, name);
+			most[1] = set.count;
+		}
+		free(set.items);
+	}
+	return column[0] != '\0';
+}
+
+static int64_t floor_to(int64_t value, int64_t step)
+{
+	int64_t rest = value % step;
+
+	return value - (rest < 0 ? rest + step : rest);
+}
+
+/* Lets neighbouring values share a row where there are too many. */
+static int64_t thin_out(struct value_set *set)
+{
+	int64_t step = 1;
+	size_t kept = 0;
+
+	if (set->count > AXIS_MAX)
+		while ((set->items[set->count - 1] - set->items[0]) / step >= AXIS_MAX)
+			step *= 2;
+	for (size_t i = 0; i < set->count; i++) {
+		int64_t value = floor_to(set->items[i], step);
+
+		if (!kept || set->items[kept - 1] != value)
+			set->items[kept++] = value;
+	}
+	set->count = kept;
+	return step;
+}
+
+static size_t index_of(const int64_t *values, size_t count, int64_t value)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i] == value)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t tile_grid_row(const struct tile_grid *grid, int64_t value)
+{
+	return index_of(grid->rows, grid->row_count, floor_to(value, grid->row_step));
+}
+
+size_t tile_grid_column(const struct tile_grid *grid, int64_t value)
+{
+	return index_of(grid->columns, grid->column_count, floor_to(value, grid->column_step));
+}
+
+static void fill(const struct report_entry *entry, struct tile_grid *grid)
+{
+	for (size_t i = 0; i < entry->candidate_count; i++) {
+		const char *configuration = entry->candidates[i].evaluation->configuration;
+		double time_us = report_time_us(&entry->candidates[i]);
+		int64_t row = 0, column = 0;
+		struct tile_cell *cell;
+
+		if (!is_of(entry, i, grid->family))
+			continue;
+		report_parameter(configuration, grid->column_name, &column);
+		if (grid->row_name)
+			report_parameter(configuration, grid->row_name, &row);
+		cell = &grid->cells[tile_grid_row(grid, row) * grid->column_count +
+				    tile_grid_column(grid, column)];
+		grid->tried_cells += !cell->tried;
+		cell->tried++;
+		if (isfinite(time_us))
+			cell->state = TILE_OK;
+		else if (cell->state != TILE_OK)
+			cell->state = TILE_FAILED;
+		if (time_us < cell->time_us || cell->tried == 1) {
+			cell->candidate = i;
+			cell->time_us = time_us;
+		}
+		if (time_us < grid->best_us)
+			grid->best_us = time_us;
+	}
+}
+
+bool tile_grid_make(const struct report *report, const struct report_entry *entry, size_t family,
+	struct tile_grid *grid)
+{
+	char row[NAME_SIZE], column[NAME_SIZE];
+	struct value_set rows = {0}, columns = {0};
+	size_t example = 0;
+
+	*grid = (struct tile_grid){.family = family, .best_us = INFINITY};
+	while (example < entry->candidate_count && !is_of(entry, example, family))
+		example++;
+	if (example == entry->candidate_count ||
+		!choose_axes(entry, family, entry->candidates[example].evaluation->configuration,
+			row, column))
+		return false;
+	values_of(entry, family, column, &columns);
+	grid->column_name = string_copy(column);
+	if (row[0]) {
+		values_of(entry, family, row, &rows);
+		grid->row_name = string_copy(row);
+	} else {
+		set_add(&rows, 0);
+	}
+	grid->row_step = thin_out(&rows);
+	grid->column_step = thin_out(&columns);
+	grid->rows = rows.items;
+	grid->row_count = rows.count;
+	grid->columns = columns.items;
+	grid->column_count = columns.count;
+	grid->cells = memory_zeroed(rows.count * columns.count, sizeof(*grid->cells));
+	for (size_t i = 0; i < rows.count * columns.count; i++)
+		grid->cells[i].time_us = INFINITY;
+	fill(entry, grid);
+	tile_grid_mark_illegal(report, entry, grid);
+	return true;
+}
+
+void tile_grid_release(struct tile_grid *grid)
+{
+	free(grid->row_name);
+	free(grid->column_name);
+	free(grid->rows);
+	free(grid->columns);
+	free(grid->cells);
+	*grid = (struct tile_grid){0};
+}

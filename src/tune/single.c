@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/single.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "kernel/composite.h"
+
+static enum status predict(struct candidates *pool, struct error *err)
+{
+	struct value *slots = candidates_values(pool, 0, err);
+	struct work work = {0};
+	struct score score = {0};
+	enum status status = STATUS_FAILED;
+
+	if (slots)
+		status = candidate_work(pool->families[0].bound, slots, &work, err);
+	if (status == STATUS_OK) {
+		score_compute(pool->device, &work, NULL, &score);
+		pool->predicted_us[0] = score.predicted_time_us;
+		score_release(&score);
+	}
+	work_release(&work);
+	free(slots);
+	return status;
+}
+
+enum status single_from_choices(const struct problem *problem, const struct device_spec *device,
+	struct bound_family *bound, const choice *choices, struct candidates *pool,
+	struct error *err)
+{
+	size_t parameters = space_parameter_count(bound->space);
+	struct family_candidates *family = memory_zeroed(1, sizeof(*family));
+	enum status status;
+
+	*family = (struct family_candidates){.bound = bound,
+		.configurations = memory_zeroed(parameters + 1, sizeof(choice)),
+		.count = 1,
+		.parameter_count = parameters,
+		.product = space_product(bound->space)};
+	memcpy(family->configurations, choices, parameters * sizeof(*choices));
+	*pool = (struct candidates){.problem = problem,
+		.device = device,
+		.families = family,
+		.family_count = 1,
+		.count = 1,
+		.predicted_us = memory_zeroed(1, sizeof(double)),
+		.family_of = memory_zeroed(1, sizeof(uint32_t))};
+	status = predict(pool, err);
+	if (status != STATUS_OK)
+		candidates_release(pool);
+	return status;
+}
+
+static enum status bind(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct json_at *row, struct bound_family **bound,
+	struct error *err)
+{
+	const struct family *family;
+	struct text why = {0};
+	const char *name;
+	bool applies = true;
+	enum status status = json_member_string(row, "family", &name, err);
+
+	if (status == STATUS_OK)
+		status = catalogue_family(catalogue, problem->operation, name, &family, err);
+	if (status == STATUS_OK)
+		status = family_applies(family, problem, device, &applies, &why, err);
+	if (status == STATUS_OK && !applies)
+		status = error_set(
+			err, STATUS_BAD_INPUT, "%s does not apply: %s", name, text_string(&why));
+	if (status == STATUS_OK)
+		status = family_bind(family, problem, device, NULL, bound, err);
+	text_release(&why);
+	return status;
+}
+
+/* The steps as the row has them; for another problem theirs differ, and must be legal there. */
+static enum status choose_steps(const struct catalogue *catalogue, struct bound_family *bound,
+	const struct json_at *row, struct error *err)
+{
+	struct json_at steps;
+	enum status status = composite_open(catalogue, bound, err);
+
+	if (status == STATUS_OK)
+		status = json_member(row, "steps", &steps, err);
+	if (status == STATUS_OK && json_count(&steps) != bound->composite->step_count)
+		status = json_error(&steps, err, "%zu steps", bound->composite->step_count);
+	for (size_t i = 0; status == STATUS_OK && i < bound->composite->step_count; i++) {
+		struct json_at step = json_item(&steps, i), configuration;
+		const char *family;
+
+		status = json_member_string(&step, "family", &family, err);
+		if (status == STATUS_OK)
+			status = json_member(&step, "configuration", &configuration, err);
+		if (status == STATUS_OK)
+			status = composite_choose_json(
+				catalogue, bound, i, family, &configuration, err);
+	}
+	return status;
+}
+
+static enum status read_choices(const struct bound_family *bound, const struct json_at *row,
+	choice *choices, struct error *err)
+{
+	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	struct json_at configuration;
+	int violated = -1;
+	enum status status = json_member(row, "configuration", &configuration, err);
+
+	if (status == STATUS_OK)
+		status = configuration_from_json(bound, &configuration, choices, err);
+	if (status == STATUS_OK) {
+		space_fixed(bound->space, slots);
+		for (size_t i = 0; i < space_parameter_count(bound->space); i++)
+			slots[space_parameter_slot(bound->space, i)] =
+				space_parameter_values(bound->space, i)->items[choices[i]];
+		status = space_examine(bound->space, slots, &violated, err);
+	}
+	if (status == STATUS_OK && violated >= 0)
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a configuration that is legal here, found one that violates "
+			"\"%s\" (%s)",
+			family_name(bound->family),
+			space_constraint_text(bound->space, (size_t)violated),
+			space_constraint_why(bound->space, (size_t)violated));
+	free(slots);
+	return status;
+}
+
+enum status single_open(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct json_at *row, struct candidates *pool,
+	struct error *err)
+{
+	struct bound_family *bound = NULL;
+	choice choices[SPACE_PARAMETERS_MAX];
+	enum status status = bind(catalogue, problem, device, row, &bound, err);
+
+	*pool = (struct candidates){0};
+	if (status == STATUS_OK && family_is_composite(bound->family))
+		status = choose_steps(catalogue, bound, row, err);
+	if (status == STATUS_OK)
+		status = read_choices(bound, row, choices, err);
+	if (status != STATUS_OK) {
+		bound_family_free(bound);
+		return status;
+	}
+	return single_from_choices(problem, device, bound, choices, pool, err);
+}

@@ -1,0 +1,52 @@
+# Broken operations, families and device sheets: the file and the place in it, exit code 2, whichever
+# command reads it.
+unset TILETUNE_PATH
+mkdir -p root/templates/tile root/configs/devices
+fresh() {
+	cp "$ROOT"/tests/data/replay/templates/tile/* root/templates/tile/
+	cp "$ROOT"/configs/devices/a100-sxm4.json root/configs/devices/
+	sed -i 's/"name": "a100-sxm4"/"name": "mine"/' root/configs/devices/a100-sxm4.json
+	mv root/configs/devices/a100-sxm4.json root/configs/devices/mine.json
+}
+# damage FILE WHAT WITH: then every command that reads it
+damage() {
+	fresh
+	sed -i "s|$2|$3|" "root/$1"
+	cmp -s "root/$1" "$ROOT/tests/data/replay/$1" && echo "nothing was damaged"
+	echo "# $1: $2 -> $3"
+}
+dry() { try "$TILETUNE" tune tile -p M=64,N=64,K=64 -n --path root -d "${1:-model:h200-sxm}" | grep -v "^[$]"; }
+f=templates/tile/direct.json
+fresh
+dry | tail -n 1
+damage $f '"parameters": {' '"parameters": ['; dry
+damage $f '"source": "tile.cu"' '"source": "nowhere.cu"'; dry
+damage $f '"source": "tile.cu"' '"sorce": "tile.cu"'; dry
+damage $f '"operation": "tile"' '"operation": "gemm"'; dry
+damage $f 'tiletune.family/1' 'tiletune.family/2'; dry
+damage $f 'BM\*BN <= 32768' 'BM*BN <= '; dry
+damage $f 'BM\*BN <= 32768' 'BM*BX <= 32768'; dry
+damage $f '"values": "\[32, 64, 96, 128, 192, 256\]"' '"values": "32"'; dry
+damage $f '"block": \["256", "1", "1"\]' '"block": ["256"]'; dry
+damage $f '"args": \["A", "B"' '"args": ["A", "Q"'; dry
+damage $f '"steps": ' '"stepps": '; dry
+damage $f '"regs_estimate": "40' '"regs_estimate": "40 / 0'; try "$TILETUNE" explain tile -p M=64,N=64,K=64 --path root -d model:h200-sxm -f direct --nvrtc /nonexistent
+o=templates/tile/operation.json
+damage $o '"min": 1' '"min": "one"'; dry
+damage $o '"role": "out"' '"role": "in"'; dry
+damage $o '"flop": "2\*M\*N\*K"' '"flop": 7.5, "flop": 8'; dry
+damage $o 'tile_reference' ''; dry
+d=configs/devices/mine.json
+damage $d '"sm_count"' '"sm_cuont"'; dry model:mine
+damage $d '"compute_capability": 80' '"compute_capability": "8.0"'; dry model:mine
+damage $d '{' '['; dry model:mine
+
+echo "# unreadable"
+fresh
+rm root/$f && mkdir root/$f
+dry
+rmdir root/$f
+printf '\377\376{' >root/$f
+dry
+: >root/$f
+dry

@@ -1,0 +1,51 @@
+# The regression gate on a GPU: here the stand-in driver, whose kernels take as long as the script
+# says, with the real compiler.
+toy="$ROOT/tests/toy"
+mkdir lib && ln -s "$ROOT/$TEST_OUT/faults/libcuda.so.1" lib/libcuda.so.1
+ln -s "$ROOT/$TEST_OUT/faults/libcuda.so.1" lib/libnvidia-ml.so.1
+export LD_LIBRARY_PATH="$PWD/lib" TILETUNE_STANDIN="$PWD/script" TILETUNE_LOCK_FOLDER="$PWD"
+gpu() { printf '%s\n' "$@" >script; } # what the GPU does from now on
+check() {
+	"$TILETUNE" check "$@" --path "$toy" --device cuda:0 >out.txt 2>err.txt
+	code=$?
+	grep -E '^(same|faster|slower|unclear|not|failed) |^ {15}|differs|wrote|kept|notice|better' out.txt err.txt |
+		sed -E 's/^[a-z]+\.txt://; s/[0-9.]+ -> [0-9.]+ us/T us/; s/[+-][0-9.]+\.\.[+-][0-9.]+%/INTERVAL/; s/[+-][0-9]+\.[0-9]%/PERCENT/g'
+	echo "[exit $code]"
+}
+gpu 'kernel row_softmax_online us=20 noise=0.01'
+"$TILETUNE" tune row_softmax -p rows=64,cols=64 --path "$toy" --device cuda:0 --evaluations 2 \
+	-o tuned.json >talk.txt 2>&1 || cat talk.txt
+check tuned.json
+# 10% slower, faster; the clock alone
+gpu 'kernel row_softmax_online us=22 noise=0.01'
+check tuned.json --junit junit.xml
+grep -c '<failure' junit.xml
+gpu 'kernel row_softmax_online us=18 noise=0.01'
+check tuned.json
+gpu 'pace 1.1' 'kernel row_softmax_online us=20 noise=0.01'
+check tuned.json --allow driver,nvrtc,uuid,kernel | grep -E 'clock|exit'
+# wrong, dead, refused: no matter how fast
+for fault in wrong crash refuse_load; do
+	gpu "kernel row_softmax_online us=20 $fault"
+	check tuned.json | grep -oE '^failed|wrong_result|crashed|launch_failed|.exit .*'
+done
+# a new baseline, with the binaries kept
+gpu 'kernel row_softmax_online us=20 noise=0.01'
+cp tuned.json base.json
+check base.json --keep-cubins
+ls base.cubins | sed -E 's/[0-9a-f]{32}/KEY/'
+"$TILETUNE" validate base.json
+gpu 'kernel row_softmax_online us=22 noise=0.01'
+check base.json
+# another kernel beside the kept binary: the machine is as slow for both
+cp -R "$toy" changed
+sed -i 's|__shared__ partial partials|__shared__ volatile int used[1];\n\tused[0] = cols;\n\t&|' changed/templates/row_softmax/online.cu
+toy=changed check base.json
+# what was found becomes the baseline
+gpu 'kernel row_softmax_online us=18 noise=0.01'
+check tuned.json --update --json
+check tuned.json
+gpu 'kernel row_softmax_online us=22 noise=0.01'
+check tuned.json --update
+# a busy or missing GPU
+TILETUNE_STANDIN="$PWD/none" LD_LIBRARY_PATH='' check tuned.json

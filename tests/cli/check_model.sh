@@ -1,0 +1,42 @@
+# The regression gate without a GPU: winners are compiled again, resources compared.
+toy="$ROOT/tests/toy"
+"$TILETUNE" tune row_softmax -p rows=64,cols=64 --path "$toy" --device model:toy \
+	--effort estimate -o base.json >talk.txt 2>&1 || cat talk.txt
+check() { "$TILETUNE" check "$@" >out.txt 2>err.txt; code=$?; cat out.txt err.txt; echo "[exit $code]"; }
+check base.json --path "$toy" --device model:toy
+# no GPU here: a check never falls back
+LD_LIBRARY_PATH='' check base.json --path "$toy" --device cuda:7 | grep -E 'hint|exit'
+# another template: the same with a remark, more shared memory, one that does not compile
+variant() { # variant NAME SED-SCRIPT
+	mkdir -p "$1" && cp -R "$toy/templates" "$toy/configs" "$1" && sed -i "$2" "$1/templates/row_softmax/online.cu"
+}
+resources() { grep -E '^(same|slower|failed)|->|fits|exit|compiles|error' | sed -E 's/[0-9]+ -> [0-9]+/N -> M/g; s/: error:.*/: error/'; }
+variant remark 's|^// Softmax of rows|// The softmax of rows|'
+check base.json --path remark --device model:toy | resources
+variant waste 's|__shared__ partial partials.*|&\n\t__shared__ volatile float waste[8192];\n\twaste[threadIdx.x] = 1.0f;|'
+check base.json --path waste --device model:toy --junit waste.xml --markdown waste.md | resources
+grep -o '<testsuites.*' waste.xml
+grep -o '<failure type="slower"' waste.xml
+grep -c '^| 🔴 slower |' waste.md
+variant broken 's|__shared__ partial partials|#error gone\n&|'
+check base.json --path broken --device model:toy --junit broken.xml | resources
+grep -o '<error type="failed"' broken.xml
+# a family that is gone cannot be built
+variant gone 's|^//|//|'
+mv gone/templates/row_softmax/online.json gone/templates/row_softmax/other.json
+check base.json --path gone --device model:toy | grep -E '^failed|exit|expected' | sed 's/ (.*//'
+# another GPU model is not comparable, unless that is allowed
+check base.json --path "$toy" --device model:h200-sxm | grep -E 'differs|^not|exit'
+check base.json --path "$toy" --device model:h200-sxm --allow gpu,sm_count,kernel,nvrtc | grep -E '^same|exit'
+check base.json --path "$toy" --device model:toy --only gemm
+check base.json --path "$toy" --device model:toy --threshold 0
+check base.json --path "$toy" --device model:toy --allow drivers
+# the machine's answer is of its format; an update is written only if all is well
+"$TILETUNE" check base.json --path "$toy" --device model:toy --json >answer.json 2>/dev/null
+"$TILETUNE" validate answer.json
+cp base.json before.json
+check base.json --path waste --device model:toy --update | grep -E 'left|wrote|exit'
+cmp base.json before.json && echo untouched
+check base.json --path remark --device model:toy --update | grep -E 'left|wrote|exit'
+check base.json --path remark --device model:toy | grep -E 'differs|exit'
+"$TILETUNE" validate base.json

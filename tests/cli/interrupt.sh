@@ -1,0 +1,45 @@
+# Ctrl-C in the middle of a run: exit code 130, the journal intact, and the next run goes on.
+export TILETUNE_NVRTC="$ROOT/$TEST_OUT/faults/libnvrtc.so.13"
+mkdir root
+cp -r "$ROOT/tests/data/replay/templates" root/
+cat >>root/templates/tile/tile.cu <<'CU'
+//fake: sleep 30
+//fake: kernel tile_direct 40 0 1 0 0
+//fake: kernel tile_split 40 0 1 0 0
+//fake: kernel tile_add 24 0 0 0 0
+CU
+set -- tune tile -p M=1000,N=1000,K=512 -p M=512,N=512,K=512 --path root -d model:h200-sxm -e exhaustive \
+	-w "BK == 32" -j 2 --no-cache -o x.json
+lines() { cat x.journal.jsonl 2>/dev/null | grep -c '"event":"evaluation"'; }
+# stop SIGNAL PID: once ten more are evaluated
+stop() {
+	pid=$2
+	tries=0
+	while [ "$(lines)" -lt $((before + 10)) ] && [ $tries -lt 600 ] && kill -0 "$pid"; do
+		sleep 0.05
+		tries=$((tries + 1))
+	done
+	kill -"$1" $pid
+	wait $pid
+	echo "exit $?"
+	grep tiletune: talk.txt
+	"$TILETUNE" validate --path "$ROOT" x.journal.jsonl
+	grep -c '"event":"finish"' x.journal.jsonl
+}
+for signal in INT TERM KILL; do
+	before=$(lines)
+	"$TILETUNE" "$@" >talk.txt 2>&1 &
+	stop $signal $!
+done 2>/dev/null
+"$TILETUNE" "$@" >talk.txt 2>&1
+echo "exit $?"
+grep -o "taken over from an earlier run" talk.txt | head -n 1
+# nothing twice, nothing missing
+grep '"event":"evaluation"' x.journal.jsonl | sed -E 's/.*"family":"([^"]*)","configuration":"([^"]*)".*"problem":([0-9]*).*/\1 \2 \3/' | sort >all.txt
+[ "$(sort -u all.txt | wc -l)" = "$(wc -l <all.txt)" ] && echo "nothing was evaluated twice"
+cp x.json resumed.json
+rm x.json x.journal.jsonl
+"$TILETUNE" "$@" >talk.txt 2>&1
+grep '"event":"evaluation"' x.journal.jsonl | sed -E 's/.*"family":"([^"]*)","configuration":"([^"]*)".*"problem":([0-9]*).*/\1 \2 \3/' | sort | cmp - all.txt && echo "nothing is missing"
+for file in resumed x; do sed -n '/"winner"/,/"defines"/p' $file.json >$file.winner; done
+cmp resumed.winner x.winner && echo "the same winners"

@@ -1,0 +1,22 @@
+# A recorded journal as a device: the same table, every outcome, nothing compiled.
+export TILETUNE_PATH="$ROOT:$ROOT/tests/data/replay" TILETUNE_NVRTC=/nonexistent
+recording=replay:$ROOT/tests/data/replay/measured.jsonl.gz
+tune() { try "$TILETUNE" tune tile -d "$recording" "$@" | sed -E 's/evaluated in .*: /evaluated: /; s/ in [0-9.]+ m?s//'; }
+# (what the model thinks of it is not what this is about)
+tune -p M=1000,N=1000,K=512 -e exhaustive -o a.json | grep -v -E "tiles on|per SM|bound by|the model|picked|rule"
+tune -p M=1000,N=1000,K=512 -e exhaustive -o b.json --seed 7 >b.txt
+# two runs and two seeds write the same winner
+for file in a b; do
+	"$TILETUNE" validate $file.json $file.journal.jsonl
+	sed -n '/"winner"/,/"defines"/p' $file.json >$file.winner
+done
+cmp a.winner b.winner && echo "the same winner"
+# our own journal is a recording too
+recording=replay:a.journal.jsonl
+tune -p M=1000,N=1000,K=512 -e exhaustive -o c.json | grep -E "winner|evaluated"
+echo "# families are merged into one entry; the file of the same device is added to"
+recording=replay:$ROOT/tests/data/replay/measured.jsonl.gz
+tune -p M=4096,N=256,K=2048 -e exhaustive -f split -o a.json | grep -E "winner|wrote"
+tune -p M=4096,N=256,K=2048 -e exhaustive -f direct -o a.json | grep -E "winner|wrote"
+tune -p M=4096,N=256,K=2048 -e exhaustive -f split -o a.json | grep -E "winner|wrote|kept"
+grep -E '"(M|family)":' a.json | tr -d '\t'

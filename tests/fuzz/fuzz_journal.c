@@ -1,0 +1,48 @@
+/* layer: results
+ * SPDX-License-Identifier: MIT
+ *
+ * Journals: read or refused; what was read can be looked up and written again.
+ */
+#include <string.h>
+
+#include "fuzz/fuzz_file.h"
+#include "results/journal.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look_up(const struct journal_record *record)
+{
+	for (size_t r = 0; r < record->run_count; r++) {
+		const struct journal_run *run = &record->runs[r];
+		const struct journal_run *previous = journal_previous(record, run);
+
+		if (previous && previous >= run)
+			abort();
+		(void)journal_resumable(record, run->signature);
+		for (size_t p = 0; p < run->problem_count; p++) {
+			const struct journal_problem *problem = &run->problems[p];
+
+			if (!journal_problem_find(run, problem->operation, problem->problem))
+				abort();
+			for (size_t i = 0; i < problem->evaluation_count; i++)
+				json_free(evaluation_to_json(&problem->evaluations[i]));
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct journal_record record;
+	struct fuzz_file file;
+	struct error err = {0};
+
+	fuzz_file_open(&file, data, size);
+	if (journal_read(file.path, &record, &err) == STATUS_OK) {
+		look_up(&record);
+		journal_record_release(&record);
+	} else if (!err.message[0]) {
+		abort();
+	}
+	fuzz_file_close(&file);
+	return 0;
+}

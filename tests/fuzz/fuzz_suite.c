@@ -1,0 +1,30 @@
+/* layer: cli
+ * SPDX-License-Identifier: MIT
+ *
+ * Suites: read or refused.
+ */
+#include <string.h>
+
+#include "cli/suite.h"
+#include "fuzz/fuzz_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *const none[] = {NULL};
+	struct fuzz_file file;
+	struct suite suite;
+	struct error err = {0};
+
+	fuzz_file_open(&file, data, size);
+	if (suite_load(file.path, none, &suite, &err) == STATUS_OK) {
+		if (!suite.operation || !suite.problems || !suite.families)
+			abort();
+		suite_release(&suite);
+	} else if (!err.message[0]) {
+		abort();
+	}
+	fuzz_file_close(&file);
+	return 0;
+}

@@ -1,0 +1,319 @@
+/* layer: tune */
+/* Checks on the stand-in driver: does the measuring find what is slower, and nothing else, on a GPU
+ * whose clock drifts and whose kernels do not take equally long twice? */
+#include "device_bench.h"
+
+#include "tune/check_parts.h"
+
+enum {
+	ENTRIES = 4,
+	CHECKS = 200,
+};
+
+/* fast_N: as the baseline; slow_N: 5% slower. The clock swings by 3% over 40 ms. */
+static const char script[] = "pace 1 0.03 40000\n"
+			     "kernel fast_0 us=12 noise=0.04\n"
+			     "kernel fast_1 us=100 noise=0.03\n"
+			     "kernel fast_2 us=400 noise=0.03\n"
+			     "kernel fast_3 us=1500 noise=0.02\n"
+			     "kernel slow_0 us=12.6 noise=0.04\n"
+			     "kernel slow_1 us=105 noise=0.03\n"
+			     "kernel slow_2 us=420 noise=0.03\n"
+			     "kernel slow_3 us=1575 noise=0.02\n";
+
+static volatile sig_atomic_t never;
+
+struct trial {
+	struct bench bench;
+	struct workbench workbench; /* the device only */
+	struct tuned baseline;      /* nothing in it: the rows have their entries */
+	struct check check;
+	struct check_row rows[ENTRIES];
+	struct check_series series[2 * ENTRIES + 1];
+	device_handle anchor, fast[ENTRIES], slow[ENTRIES];
+	uint32_t problem;
+};
+
+static void trial_open(struct trial *trial, const char *text)
+{
+	static const struct toy toy = {
+		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
+	struct error err;
+
+	memset(trial, 0, sizeof(*trial));
+	bench_open(&trial->bench, text);
+	trial->workbench.device = trial->bench.device;
+	trial->baseline.root = json_new_object();
+	trial->problem = toy_problem(trial->bench.device, &toy, "reference");
+	assert_ok(device_anchor(trial->bench.device, &trial->anchor, &err));
+	for (int i = 0; i < ENTRIES; i++) {
+		char fast[16], slow[16];
+
+		snprintf(fast, sizeof(fast), "fast_%d", i);
+		snprintf(slow, sizeof(slow), "slow_%d", i);
+		trial->fast[i] = toy_load(trial->bench.device, trial->problem, &toy, fast);
+		trial->slow[i] = toy_load(trial->bench.device, trial->problem, &toy, slow);
+	}
+	for (int i = 0; i < 2 * ENTRIES; i++)
+		expect(trial->bench.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
+	trial->check = (struct check){.bench = &trial->workbench,
+		.baseline = &trial->baseline,
+		.rows = trial->rows,
+		.row_count = ENTRIES,
+		.measures = true,
+		.options = {
+			.threshold_ratio = 0.05, .confidence_ratio = 0.99, .interrupted = &never}};
+	for (int i = 0; i < ENTRIES; i++) {
+		trial->rows[i].work = memory_zeroed(1, sizeof(*trial->rows[i].work));
+		trial->rows[i].work->can_run = true;
+		trial->rows[i].tree = json_new_object();
+		trial->rows[i].entry = json_root(trial->rows[i].tree, "baseline");
+	}
+}
+
+static void trial_close(struct trial *trial)
+{
+	for (int i = 0; i < ENTRIES; i++)
+		check_row_release(&trial->rows[i]);
+	json_free(trial->baseline.root);
+	bench_close(&trial->bench);
+}
+
+static bool all_settled(const struct check_series *series, size_t count, void *context)
+{
+	struct trial *trial = context;
+
+	(void)count;
+	for (int i = 0; i < ENTRIES; i++)
+		if (!check_time_is_settled(&trial->check, &trial->rows[i], &series[0]))
+			return false;
+	return true;
+}
+
+/* Times these kernels; kept: beside their binaries of the baseline. */
+static void trial_run(struct trial *trial, const device_handle *now, const device_handle *kept)
+{
+	struct check_blocks_limits limits = {.seconds = 0.05,
+		.warm_up_blocks = 2,
+		.blocks_min = 12,
+		.blocks_max = 40,
+		.enough = all_settled,
+		.context = trial,
+		.interrupted = &never};
+	size_t count = 0;
+	struct error err;
+
+	trial->series[count++] = (struct check_series){.handle = trial->anchor};
+	for (int i = 0; i < ENTRIES; i++) {
+		struct check_row *row = &trial->rows[i];
+
+		free(row->reason);
+		row->reason = NULL;
+		row->work->now = &trial->series[count];
+		trial->series[count++] = (struct check_series){.handle = now[i]};
+		row->work->then = kept ? &trial->series[count] : NULL;
+		if (kept)
+			trial->series[count++] = (struct check_series){.handle = kept[i]};
+	}
+	assert_ok(check_blocks(trial->bench.device, trial->series, count, &limits, &err));
+	for (int i = 0; i < ENTRIES; i++)
+		check_time(&trial->check, &trial->rows[i], &trial->series[0]);
+	for (size_t i = 0; i < count; i++)
+		check_series_release(&trial->series[i]);
+}
+
+/* What this run measured becomes the baseline. */
+static void trial_keep(struct trial *trial)
+{
+	for (int i = 0; i < ENTRIES; i++) {
+		struct check_row *row = &trial->rows[i];
+		struct json *entry = json_new_object(), *winner = json_new_object();
+
+		json_put_string(winner, "kernel_hash", "abc");
+		json_put(entry, "winner", winner);
+		json_put(entry, "check", check_reference_to_json(&row->now, "abc", 0.99));
+		json_free(row->tree);
+		row->tree = entry;
+		row->entry = json_root(entry, "baseline");
+	}
+}
+
+static void count_verdicts(const struct trial *trial, size_t counts[CHECK_VERDICT_COUNT])
+{
+	for (int i = 0; i < ENTRIES; i++)
+		counts[trial->rows[i].verdict]++;
+}
+
+/* Against times that an earlier check stored. */
+static void two_hundred_checks_raise_no_false_alarm(void **state)
+{
+	struct trial trial;
+	size_t counts[CHECK_VERDICT_COUNT] = {0};
+
+	(void)state;
+	trial_open(&trial, script);
+	trial_run(&trial, trial.fast, NULL);
+	trial_keep(&trial);
+	for (int i = 0; i < CHECKS; i++) {
+		trial_run(&trial, trial.fast, NULL);
+		count_verdicts(&trial, counts);
+	}
+	printf("%zu same, %zu unclear of %d\n", counts[CHECK_SAME], counts[CHECK_UNCLEAR],
+		CHECKS * ENTRIES);
+	assert_int_equal(counts[CHECK_SLOWER], 0);
+	assert_int_equal(counts[CHECK_FASTER], 0);
+	assert_int_equal(counts[CHECK_FAILED], 0);
+	assert_true(counts[CHECK_SAME] >= CHECKS * ENTRIES * 99 / 100);
+	trial_close(&trial);
+}
+
+static void five_percent_are_always_found(void **state)
+{
+	struct trial trial;
+	size_t stored[CHECK_VERDICT_COUNT] = {0}, kept[CHECK_VERDICT_COUNT] = {0};
+	const size_t all = ENTRIES * CHECKS / 4;
+
+	(void)state;
+	trial_open(&trial, script);
+	trial_run(&trial, trial.fast, NULL);
+	trial_keep(&trial);
+	for (int i = 0; i < CHECKS / 4; i++) {
+		trial_run(&trial, trial.slow, NULL);
+		count_verdicts(&trial, stored);
+		trial_run(&trial, trial.slow, trial.fast);
+		count_verdicts(&trial, kept);
+		assert_int_equal(trial.rows[0].against, CHECK_AGAINST_KEPT);
+	}
+	assert_int_equal(stored[CHECK_SLOWER], all);
+	assert_int_equal(kept[CHECK_SLOWER], all);
+	trial_close(&trial);
+}
+
+/* The other way round: what was made faster is said to be. */
+static void faster_kernels_are_told(void **state)
+{
+	struct trial trial;
+	size_t counts[CHECK_VERDICT_COUNT] = {0};
+
+	(void)state;
+	trial_open(&trial, script);
+	trial_run(&trial, trial.slow, NULL);
+	trial_keep(&trial);
+	for (int i = 0; i < 10; i++) {
+		trial_run(&trial, trial.fast, trial.slow);
+		count_verdicts(&trial, counts);
+	}
+	assert_int_equal(counts[CHECK_SLOWER] + counts[CHECK_UNCLEAR] + counts[CHECK_FAILED], 0);
+	assert_non_null(strstr(trial.rows[1].reason, "against the kept binary"));
+	trial_close(&trial);
+}
+
+/* A kernel that dies in the middle fails alone; the others get their verdicts. */
+static void a_crash_fails_its_row_only(void **state)
+{
+	struct trial trial;
+	char *dying = string_format("kernel fast_2 skip=12 crash\n%s", script);
+
+	(void)state;
+	trial_open(&trial, dying);
+	for (int i = 0; i < ENTRIES; i++)
+		trial.rows[i].baseline_us = 1; /* long since much faster */
+	trial_run(&trial, trial.fast, NULL);
+	for (int i = 0; i < ENTRIES; i++)
+		assert_int_equal(trial.rows[i].verdict, i == 2 ? CHECK_FAILED : CHECK_SLOWER);
+	assert_non_null(strstr(trial.rows[2].reason, "crashed while it was timed"));
+	assert_int_equal(check_status(&trial.check), STATUS_FAILED);
+	free(dying);
+	trial_close(&trial);
+}
+
+/* 1 outranks 3 outranks 4. */
+static void the_worst_verdict_is_the_exit_code(void **state)
+{
+	static const struct {
+		enum check_verdict verdicts[3];
+		enum status status;
+	} cases[] = {
+		{{CHECK_SAME, CHECK_FASTER, CHECK_SAME}, STATUS_OK},
+		{{CHECK_SAME, CHECK_UNCLEAR, CHECK_SAME}, STATUS_INCONCLUSIVE},
+		{{CHECK_NOT_COMPARABLE, CHECK_FASTER, CHECK_SAME}, STATUS_INCONCLUSIVE},
+		{{CHECK_UNCLEAR, CHECK_SLOWER, CHECK_NOT_COMPARABLE}, STATUS_REGRESSION},
+		{{CHECK_UNCLEAR, CHECK_SLOWER, CHECK_FAILED}, STATUS_FAILED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct check_row rows[3] = {0};
+		struct check check = {.rows = rows, .row_count = 3};
+
+		for (int k = 0; k < 3; k++)
+			rows[k].verdict = cases[i].verdicts[k];
+		assert_int_equal(check_status(&check), cases[i].status);
+	}
+}
+
+/* ---- what may differ ---- */
+static void allowed_traits_are_read(void **state)
+{
+	uint32_t allowed = 0;
+	struct error err;
+
+	(void)state;
+	assert_ok(check_allowed_parse("driver,kernel", &allowed, &err));
+	assert_int_equal(allowed, CHECK_DIFFERS(DRIVER) | CHECK_DIFFERS(KERNEL));
+	assert_ok(check_allowed_parse("none", &allowed, &err));
+	assert_int_equal(allowed, 0);
+	assert_ok(check_allowed_parse("all", &allowed, &err));
+	assert_int_equal(allowed, (1u << TRAIT_COUNT) - 1);
+	assert_fails(check_allowed_parse("drivr", &allowed, &err), STATUS_BAD_INPUT, "drivr");
+	assert_string_equal(err.hint, "did you mean driver?");
+}
+
+static void stale_references_are_not_used(void **state)
+{
+	static const char text[] =
+		"{\"winner\": {\"kernel_hash\": \"new\"}, \"check\": {\"kernel_hash\": \"old\", "
+		"\"time_us\": 10, \"anchor_us\": 1000, \"blocks\": 12, \"time_over_anchor\": "
+		"{\"value\": 0.01, \"low\": 0.0099, \"high\": 0.0101, \"confidence_ratio\": "
+		"0.99}}}";
+	struct check_reference reference;
+	struct json *tree = NULL;
+	struct json_at entry, check;
+	struct error err;
+
+	(void)state;
+	assert_ok(json_parse(text, strlen(text), "entry", &tree, &err));
+	entry = json_root(tree, "entry");
+	assert_false(check_reference_find(&entry, 0.99, &reference));
+	assert_true(json_find(&entry, "winner", &check));
+	json_free(tree);
+	{
+		char *same = string_format("%s", text);
+
+		memcpy(strstr(same, "new"), "old", 3);
+		assert_ok(json_parse(same, strlen(same), "entry", &tree, &err));
+		entry = json_root(tree, "entry");
+		assert_true(check_reference_find(&entry, 0.99, &reference));
+		assert_true(fabs(reference.per_anchor.value - 0.01) < 1e-15);
+		assert_true(fabs(reference.per_anchor.low - 0.0099) < 1e-9);
+		json_free(tree);
+		free(same);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_hundred_checks_raise_no_false_alarm),
+		cmocka_unit_test(five_percent_are_always_found),
+		cmocka_unit_test(faster_kernels_are_told),
+		cmocka_unit_test(a_crash_fails_its_row_only),
+		cmocka_unit_test(the_worst_verdict_is_the_exit_code),
+		cmocka_unit_test(allowed_traits_are_read),
+		cmocka_unit_test(stale_references_are_not_used),
+	};
+
+	if (bench_is_worker(argc, argv))
+		return measure_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* layer: tune */
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "tune/check_judge.h"
+
+static const struct check_rule rule = {
+	.threshold_ratio = 0.05, .confidence_ratio = 0.99, .floor_ratio = 0.01};
+
+static void the_interval_decides(void **state)
+{
+	static const struct {
+		struct check_estimate slowdown;
+		enum check_verdict verdict;
+	} cases[] = {
+		{{1.00, 0.99, 1.01}, CHECK_SAME},
+		{{1.04, 1.035, 1.045}, CHECK_SAME},   /* surely less than the threshold */
+		{{1.05, 1.045, 1.055}, CHECK_SLOWER}, /* the threshold itself is found */
+		{{1.048, 1.04, 1.056}, CHECK_SLOWER}, {{1.20, 1.15, 1.25}, CHECK_SLOWER},
+		{{1.03, 1.00, 1.06}, CHECK_UNCLEAR}, /* nothing, or a regression */
+		{{1.10, 1.00, 1.20}, CHECK_UNCLEAR}, /* above the threshold, within the noise */
+		{{1.00, 0.90, 1.10}, CHECK_UNCLEAR}, {{0.95, 0.945, 0.955}, CHECK_FASTER},
+		{{0.80, 0.79, 0.81}, CHECK_FASTER},
+		{{0.96, 0.955, 0.965}, CHECK_SAME}, /* faster, but not by the threshold */
+		{{0.95, 0.90, 1.00}, CHECK_SAME},   /* within the noise, and surely not slower */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enum check_verdict verdict = check_judge(&rule, &cases[i].slowdown);
+
+		if (verdict != cases[i].verdict)
+			fail_msg("%g (%g..%g): expected %s, found %s", cases[i].slowdown.value,
+				cases[i].slowdown.low, cases[i].slowdown.high,
+				check_verdict_name(cases[i].verdict), check_verdict_name(verdict));
+	}
+}
+
+/* A slower clock is not a slower kernel, and does not hide one. */
+static void the_clock_is_taken_out(void **state)
+{
+	struct check_estimate slowdown;
+	struct check_estimate time = {1.09, 1.085, 1.095};
+
+	(void)state;
+	/* the anchor is 2% slower, and so is a kernel that depends on the clock */
+	time = (struct check_estimate){1.02, 1.015, 1.025};
+	assert_int_equal(check_judge_clocked(&rule, &time, 1.02, true, &slowdown), CHECK_SAME);
+	assert_true(fabs(slowdown.value - 1) < 1e-12);
+	/* 7%: five more than the clock explains */
+	time = (struct check_estimate){1.071, 1.066, 1.076};
+	assert_int_equal(check_judge_clocked(&rule, &time, 1.02, true, &slowdown), CHECK_SLOWER);
+	/* memory does not care about the clock: 2% faster, the same time */
+	time = (struct check_estimate){1.00, 0.995, 1.005};
+	assert_int_equal(check_judge_clocked(&rule, &time, 0.98, false, &slowdown), CHECK_SAME);
+	assert_true(fabs(slowdown.value - 1) < 1e-12);
+	/* a clock that is 9% slower explains a kernel that is as slow */
+	time = (struct check_estimate){1.09, 1.085, 1.095};
+	assert_int_equal(check_judge_clocked(&rule, &time, 1.09, true, &slowdown), CHECK_SAME);
+	/* one that is bound by memory it does not explain, if that is what it is bound by */
+	assert_int_equal(check_judge_clocked(&rule, &time, 1.09, false, &slowdown), CHECK_UNCLEAR);
+	/* a faster clock that did not help: slower, or bound by memory? */
+	time = (struct check_estimate){1.00, 0.995, 1.005};
+	assert_int_equal(check_judge_clocked(&rule, &time, 0.92, true, &slowdown), CHECK_UNCLEAR);
+	/* slower by any explanation */
+	time = (struct check_estimate){1.20, 1.195, 1.205};
+	assert_int_equal(check_judge_clocked(&rule, &time, 1.09, true, &slowdown), CHECK_SLOWER);
+	/* the same by any: a faster clock that a kernel bound by memory did not use */
+	time = (struct check_estimate){0.99, 0.985, 0.995};
+	assert_int_equal(check_judge_clocked(&rule, &time, 0.96, true, &slowdown), CHECK_SAME);
+}
+
+static void intervals_combine(void **state)
+{
+	struct check_estimate now = {2.0, 1.9, 2.1}, then = {1.0, 0.95, 1.05}, ratio, wide;
+
+	(void)state;
+	ratio = check_estimate_over(&now, &then);
+	assert_true(fabs(ratio.value - 2) < 1e-12);
+	assert_true(fabs(ratio.low - (2 - hypot(0.1, 0.1))) < 1e-12);
+	assert_true(fabs(ratio.high - (2 + hypot(0.1, 0.1))) < 1e-12);
+	assert_true(fabs(check_estimate_half_ratio(&now) - 0.05) < 1e-12);
+	wide = check_estimate_at(&now, 0.95, 0.99);
+	assert_true(fabs((wide.high - wide.value) / 0.1 - 2.5758 / 1.95996) < 1e-3);
+	wide = check_estimate_at(&now, 0.95, 0.95);
+	assert_true(fabs(wide.low - now.low) < 1e-12);
+}
+
+/* One check of one entry in numbers: `blocks` ratios around the truth. */
+static enum check_verdict simulate(
+	struct random_state *random, double truth, double noise, size_t blocks)
+{
+	double then[100], now[100];
+	struct check_estimate a, b, slowdown;
+
+	for (size_t i = 0; i < blocks; i++) {
+		then[i] = 1 + noise * (2 * random_unit(random) - 1);
+		now[i] = truth * (1 + noise * (2 * random_unit(random) - 1));
+		/* now and then something else is at work */
+		if (random_unit(random) < 0.05)
+			now[i] *= 1.3;
+	}
+	a = check_estimate(then, blocks, rule.confidence_ratio);
+	b = check_estimate(now, blocks, rule.confidence_ratio);
+	slowdown = check_estimate_over(&b, &a);
+	return check_judge(&rule, &slowdown);
+}
+
+static void rates_are_as_promised(void **state)
+{
+	enum {
+		TRIALS = 5000
+	};
+	struct random_state random;
+	size_t false_alarms = 0, missed = 0, small = 0, half = 0;
+
+	(void)state;
+	random_seed(&random, 11);
+	for (int i = 0; i < TRIALS; i++) {
+		false_alarms += simulate(&random, 1.00, 0.02, 24) == CHECK_SLOWER;
+		missed += simulate(&random, 1.05, 0.02, 24) != CHECK_SLOWER;
+		small += simulate(&random, 1.02, 0.02, 24) == CHECK_SLOWER;
+		half += simulate(&random, 1.03, 0.02, 24) == CHECK_SLOWER;
+	}
+	printf("false alarms %zu, missed %zu of %d; found of 2%%: %zu, of 3%%: %zu\n", false_alarms,
+		missed, TRIALS, small, half);
+	assert_int_equal(false_alarms, 0);
+	assert_true(missed <= TRIALS / 100);
+	assert_true(small <= TRIALS / 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_interval_decides),
+		cmocka_unit_test(the_clock_is_taken_out),
+		cmocka_unit_test(intervals_combine),
+		cmocka_unit_test(rates_are_as_promised),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* layer: cli
+ * SPDX-License-Identifier: MIT
+ *
+ * Suites: where they are found, what they may hold, and that the committed ones can be served.
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/suite.h"
+#include "kernel/catalogue.h"
+
+#define HEAD "{\"format\":\"tiletune.suite/1\",\"operation\":\"gemm\""
+
+static char *const here[] = {(char *)(uintptr_t) ".", NULL};
+static char *const nowhere[] = {NULL};
+
+static void test_what_it_holds(void **state)
+{
+	static const char text[] = HEAD
+		",\"name\":\"n\",\"summary\":\"s\",\"effort\":\"quick\",\"where\":\"BM == 64\","
+		"\"families\":[\"mma\"],\"problems\":[\"M=1\",\"M=2\"]}";
+	char path[] = "/tmp/tiletune-suite-XXXXXX";
+	struct error err = {0};
+	struct suite suite;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_ok(file_write(path, text, strlen(text), &err));
+	assert_ok(suite_load(path, nowhere, &suite, &err));
+	assert_string_equal(suite.file, path);
+	assert_string_equal(suite.operation, "gemm");
+	assert_string_equal(suite.effort, "quick");
+	assert_string_equal(suite.where, "BM == 64");
+	assert_string_equal(suite.problems[0], "M=1");
+	assert_string_equal(suite.problems[1], "M=2");
+	assert_null(suite.problems[2]);
+	assert_string_equal(suite.families[0], "mma");
+	assert_null(suite.families[1]);
+	suite_release(&suite);
+	assert_null(suite.root);
+	/* what is left out */
+	assert_ok(file_write(path, HEAD ",\"problems\":[\"M=1\"]}",
+		strlen(HEAD ",\"problems\":[\"M=1\"]}"), &err));
+	assert_ok(suite_load(path, nowhere, &suite, &err));
+	assert_null(suite.where);
+	assert_null(suite.effort);
+	assert_non_null(suite.families);
+	assert_null(suite.families[0]);
+	suite_release(&suite);
+	unlink(path);
+}
+
+static void test_where_it_is_found(void **state)
+{
+	static const char *const names[] = {
+		"smoke", "smoke.json", "configs/suites/smoke.json", "./configs/suites/smoke.json"};
+	struct error err = {0};
+	struct suite suite;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		assert_ok(suite_load(names[i], here, &suite, &err));
+		assert_string_equal(path_name(suite.file), "smoke.json");
+		suite_release(&suite);
+	}
+	assert_fails(suite_load("smoke", nowhere, &suite, &err), STATUS_BAD_INPUT,
+		"suite \"smoke\": expected a file, or a name under configs/suites, found neither");
+	assert_fails(suite_load("smokey", here, &suite, &err), STATUS_BAD_INPUT, "smokey");
+	assert_fails(suite_load("", here, &suite, &err), STATUS_BAD_INPUT, "found neither");
+}
+
+static void test_broken_ones(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"", "expected valid JSON"},
+		{"[]", "$: expected an object"},
+		{"{}", "format"},
+		{"{\"format\":\"tiletune.suite/2\",\"operation\":\"gemm\",\"problems\":[]}",
+			"$.format: expected \"tiletune.suite/1\""},
+		{HEAD "}", "problems"},
+		{HEAD ",\"problems\":\"M=1\"}", "$.problems: expected an array"},
+		{HEAD ",\"problems\":[1]}", "$.problems[0]: expected a string"},
+		{HEAD ",\"problems\":[\"M=1\"],\"wehre\":\"x\"}", "$.wehre"},
+		{HEAD ",\"problems\":[\"M=1\"],\"where\":1}", "$.where: expected a string"},
+		{HEAD ",\"problems\":[\"M=1\"],\"families\":\"mma\"}",
+			"$.families: expected an array"},
+		{HEAD ",\"problems\":[\"M=1\"],\"effort\":[]}", "$.effort: expected a string"},
+	};
+	char path[] = "/tmp/tiletune-suite-XXXXXX";
+	struct error err = {0};
+	struct suite suite;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		assert_ok(file_write(path, cases[i].text, strlen(cases[i].text), &err));
+		assert_fails(suite_load(path, nowhere, &suite, &err), STATUS_BAD_INPUT,
+			cases[i].message);
+		assert_non_null(strstr(err.message, path));
+		assert_null(suite.root);
+	}
+	unlink(path);
+}
+
+static enum status check_committed(const char *name, void *context, struct error *unused)
+{
+	const char *const folders[] = {"templates", NULL};
+	const struct operation *operation = NULL;
+	struct problem_list problems = {0};
+	struct catalogue catalogue;
+	struct suite suite;
+	size_t *count = context;
+	struct error err = {0};
+
+	(void)unused;
+	assert_ok(suite_load(name, here, &suite, &err));
+	assert_ok(catalogue_load(folders, suite.operation, &catalogue, &err));
+	assert_ok(catalogue_operation(&catalogue, suite.operation, &operation, &err));
+	for (size_t i = 0; suite.problems[i]; i++)
+		assert_ok(problem_parse(operation, suite.problems[i], &problems, &err));
+	for (size_t i = 0; suite.families[i]; i++) {
+		const struct family *family;
+
+		assert_ok(
+			catalogue_family(&catalogue, operation, suite.families[i], &family, &err));
+	}
+	assert_true(problems.count > 0);
+	++*count;
+	problem_list_release(&problems);
+	catalogue_release(&catalogue);
+	suite_release(&suite);
+	return STATUS_OK;
+}
+static void test_committed_ones(void **state)
+{
+	struct error err = {0};
+	size_t count = 0;
+
+	(void)state;
+	assert_ok(directory_list("configs/suites", check_committed, &count, &err));
+	assert_true(count >= 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_it_holds),
+		cmocka_unit_test(test_where_it_is_found),
+		cmocka_unit_test(test_broken_ones),
+		cmocka_unit_test(test_committed_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
