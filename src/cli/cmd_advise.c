@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cli/advise_options.h"
@@ -119,13 +120,18 @@ static void print_advice(const struct advise *advise)
 static enum status advise_problem(const struct advise_command *command, struct workbench *bench,
 	const struct operation *operation, const char *text, struct error *err)
 {
-	struct show show = {.talk = stderr};
+	struct show show = {.talk = stderr, .progress = isatty(STDERR_FILENO)};
 	struct advise_options options = {.families = command->families.items,
 		.budget_s = command->budget_s,
 		.observer = show_observer(&show),
 		.interrupted = &common_interrupted};
 	struct advise advise;
-	enum status status = advise_run(&advise, bench, operation, text, &options, err);
+	enum status status;
+
+	/* the searches are a means: what they find is said once, side by side */
+	options.observer.begin = NULL;
+	options.observer.end = NULL;
+	status = advise_run(&advise, bench, operation, text, &options, err);
 
 	if (status == STATUS_OK && command->common.json) {
 		struct json *json = advise_to_json(&advise);

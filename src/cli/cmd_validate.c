@@ -150,6 +150,7 @@ static const struct {
 	{"tiletune.operation/1", "operation", read_template},
 	{"tiletune.family/1", "family", read_template},
 	{"tiletune.explain/1", "explain", NULL},
+	{"tiletune.versus/1", "versus", NULL},
 };
 
 /* ---- schemas ---- */

@@ -9,12 +9,9 @@
 
 static const char *device_name(const struct report_entry *entry)
 {
-	struct json_at name;
-	const char *value = "";
+	const char *name = report_string(&entry->device, "name");
 
-	if (entry->device.node && json_find(&entry->device, "name", &name))
-		json_get_string(&name, &value, NULL);
-	return value;
+	return name ? name : "";
 }
 
 static bool same_problem(const struct report_entry *a, const struct report_entry *b)

@@ -44,7 +44,7 @@ double figure_legend_item(struct canvas *canvas, const char *class, size_t serie
 	canvas_text(canvas, "t", x + 14, y, "%s", label);
 	for (const char *at = label; *at; at++)
 		length += (*at & 0xc0) != 0x80; /* characters of UTF-8 */
-	return x + 14 + 8.2 * length + 14;
+	return x + 14 + 8.3 * length + 22;
 }
 
 static bool has_points(const struct report_entry *entry, size_t family)

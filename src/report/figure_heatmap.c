@@ -14,6 +14,7 @@ enum {
 	CELL_HEIGHT = 28,
 	LEFT = 58,
 	TOP = 34,
+	LEGEND_LEFT = 12,
 	STEPS = 7
 };
 
@@ -186,7 +187,7 @@ static void legend_item(struct figure_part *part, const char *class, const char 
 	double *y, double width)
 {
 	if (*x + width > part->canvas.width) {
-		*x = LEFT;
+		*x = LEGEND_LEFT;
 		*y += 20;
 	}
 	canvas_rect(&part->canvas, class, *x, *y - 11, 14, 13);
@@ -196,10 +197,9 @@ static void legend_item(struct figure_part *part, const char *class, const char 
 
 static double draw_legend(struct figure_part *part, const struct tile_grid *grid, double y)
 {
-	static const char *const labels[STEPS] = {
-		"<40", "40", "60", "75", "85", "92", "98"};
+	static const char *const labels[STEPS] = {"<40", "40", "60", "75", "85", "92", "98"};
 	bool states[TILE_OK + 1] = {false};
-	double x = LEFT;
+	double x = LEGEND_LEFT;
 
 	for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
 		states[grid->cells[i].state] = true;
@@ -211,8 +211,9 @@ static double draw_legend(struct figure_part *part, const struct tile_grid *grid
 		snprintf(class, sizeof(class), "q%d", i);
 		legend_item(part, class, labels[i], &x, &y, i ? 43 : 52);
 	}
-	x = LEFT;
-	y += 20;
+	x = LEGEND_LEFT;
+	if (states[TILE_FAILED] || states[TILE_ILLEGAL] || states[TILE_UNTRIED])
+		y += 20;
 	if (states[TILE_FAILED])
 		legend_item(part, "failed", "× tried, all failed", &x, &y, 160);
 	if (states[TILE_ILLEGAL])
@@ -259,12 +260,13 @@ static bool draw(struct figure_part *part)
 	for (size_t skipped = 0, at = 0;; at++) {
 		if (!family_of(part->entry, at, &family))
 			return false;
-		if (!tile_grid_make(part->report, part->entry, family, &grid))
+		if (!tile_grid_make(part->entry, family, &grid))
 			continue;
 		if (skipped++ == part->part)
 			break;
 		tile_grid_release(&grid);
 	}
+	tile_grid_mark_illegal(part->report, part->entry, &grid);
 	widest = grid.column_count < 9 ? 9 : grid.column_count;
 	cell_width = grid.column_count <= 10 ? 40 : 34;
 	part->canvas.width = LEFT + cell_width * (double)widest + 12;

@@ -12,8 +12,10 @@
 
 enum {
 	LEFT = 66,
-	RIGHT = 706,
-	WIDTH = 720,
+	MARGIN = 14,
+	WIDTH = 480,
+	WIDTH_MANY = 760, /* with more sizes than fit side by side */
+	MANY = 12,
 	TOP = 34,
 	MIDDLE = 214, /* end of the upper panel */
 	LOWER = 240,  /* start of the lower one */
@@ -165,6 +167,7 @@ static void draw_targets(struct figure_part *part, const struct size_group *grou
 static void draw_group(struct figure_part *part, const struct size_group *group)
 {
 	struct canvas *canvas = &part->canvas;
+	double right = canvas->width - MARGIN;
 	struct fixed fixed = fixed_of(group);
 	double low = INFINITY, high = 0, waves = 1;
 	double first = group->points[0].size, last = group->points[group->count - 1].size;
@@ -179,8 +182,8 @@ static void draw_group(struct figure_part *part, const struct size_group *group)
 		high = fmax(high, fmax(entry->winner.time_us, held));
 		waves = fmax(waves, waves_of(entry));
 	}
-	x = figure_axis_new(last > 8 * first, first - 0.03 * (last - first),
-		last + 0.03 * (last - first), LEFT, RIGHT, group->keys);
+	x = figure_axis_new(last > 6 * first, first - 0.03 * (last - first),
+		last + 0.03 * (last - first), LEFT, right, group->keys);
 	if (x.log) {
 		x.low = first / 1.1;
 		x.high = last * 1.1;
@@ -191,8 +194,8 @@ static void draw_group(struct figure_part *part, const struct size_group *group)
 	y_waves = figure_axis_new(
 		waves > 40, waves > 40 ? 1 : 0, waves * 1.08, BOTTOM, LOWER, "waves");
 	figure_axis_bottom(canvas, &x, TOP, BOTTOM);
-	figure_axis_left(canvas, &y, LEFT, RIGHT);
-	figure_axis_left(canvas, &y_waves, LEFT, RIGHT);
+	figure_axis_left(canvas, &y, LEFT, right);
+	figure_axis_left(canvas, &y_waves, LEFT, right);
 	if (draw_edges(canvas, group, &x))
 		text_append(&part->caption, " Dotted lines: edges at which one more wave starts.");
 	draw_waves(canvas, group, &x, &y_waves);
@@ -219,7 +222,7 @@ static bool draw(struct figure_part *part)
 	found = part->part < groups.count && part->part < PARTS_MAX;
 	if (found) {
 		group = &groups.items[part->part];
-		part->canvas.width = WIDTH;
+		part->canvas.width = group->count > MANY ? WIDTH_MANY : WIDTH;
 		part->canvas.height = BOTTOM + 44;
 		text_appendf(&part->title, "Time and waves over %s", group->keys);
 		text_appendf(&part->caption, "%s, %s.", group->points[0].entry->operation,

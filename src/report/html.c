@@ -72,12 +72,9 @@ void html_configuration(struct text *page, const char *configuration)
 
 const char *html_device_name(const struct report_entry *entry)
 {
-	struct json_at name;
-	const char *value = "?";
+	const char *name = report_string(&entry->device, "name");
 
-	if (entry->device.node && json_find(&entry->device, "name", &name))
-		json_get_string(&name, &value, NULL);
-	return value;
+	return name ? name : "?";
 }
 
 void html_figure(const struct figure *figure, const struct report *report,

@@ -7,41 +7,32 @@
 
 #include "report/html.h"
 
-static const char *string_of(const struct json_at *object, const char *key)
+/* A time that is null was not reached. */
+static double finite_number(const struct json_at *rule, const char *key)
 {
 	struct json_at member;
-	const char *value = "";
 
-	if (json_find(object, key, &member) && json_type(&member) == JSON_STRING)
-		json_get_string(&member, &value, NULL);
-	return value;
+	return report_find(rule, key, &member) && json_type(&member) == JSON_NUMBER
+		       ? report_number(rule, key)
+		       : INFINITY;
 }
 
-static double number_of(const struct json_at *object, const char *key)
+static void string_cell(const struct json_at *rule, const char *key, struct text *page)
 {
-	struct json_at member;
-	double value = INFINITY;
+	const char *value = report_string(rule, key);
 
-	if (json_find(object, key, &member) && json_type(&member) == JSON_NUMBER)
-		json_get_double(&member, &value, NULL);
-	return value;
+	html_cell(page, NULL, "%s", value ? value : "");
 }
 
 static void configuration_cell(const struct json_at *rule, struct text *page)
 {
 	struct json_at configuration;
-	struct text text = {0};
+	char *members = report_find(rule, "configuration", &configuration)
+				? report_members(&configuration)
+				: string_copy("");
 
-	if (json_find(rule, "configuration", &configuration))
-		for (size_t i = 0; i < json_count(&configuration); i++) {
-			struct json_at value = json_item(&configuration, i);
-			char *printed = json_print(value.node, false);
-
-			text_appendf(&text, "%s%s=%s", i ? "," : "", value.key, printed);
-			free(printed);
-		}
-	html_cell(page, "mono", "%s", text_string(&text));
-	text_release(&text);
+	html_cell(page, "mono", "%s", members);
+	free(members);
 }
 
 void html_rules(const struct report_entry *entry, struct text *page)
@@ -58,18 +49,18 @@ void html_rules(const struct report_entry *entry, struct text *page)
 		"<th scope=\"col\">Configuration</th></tr></thead><tbody>\n");
 	for (size_t i = 0; i < json_count(&rules); i++) {
 		struct json_at rule = json_item(&rules, i);
-		double time_us = number_of(&rule, "time_us"),
-		       lost = number_of(&rule, "regret_ratio");
+		double time_us = finite_number(&rule, "time_us"),
+		       lost = finite_number(&rule, "regret_ratio");
 
 		text_append(page, "<tr>");
-		html_cell(page, NULL, "%s", string_of(&rule, "name"));
+		string_cell(&rule, "name", page);
 		html_time_cell(page, time_us);
 		if (isfinite(lost))
 			html_cell(page, "n", "%.1f%%", 100 * lost);
 		else
-			html_cell(page, NULL, "%s", string_of(&rule, "outcome"));
-		html_cell(page, NULL, "%s", string_of(&rule, "timing"));
-		html_cell(page, NULL, "%s", string_of(&rule, "family"));
+			string_cell(&rule, "outcome", page);
+		string_cell(&rule, "timing", page);
+		string_cell(&rule, "family", page);
 		configuration_cell(&rule, page);
 		text_append(page, "</tr>\n");
 	}

@@ -121,6 +121,13 @@ bool report_parameter(const char *configuration, const char *name, int64_t *valu
 /* Number of the path's entry that is a source, for colours and labels. */
 size_t report_source_index(const struct report *report, const struct report_entry *entry);
 
+/* ---- reading JSON that may lack what we look for; object->node may be NULL ---- */
+bool report_find(const struct json_at *object, const char *key, struct json_at *member);
+double report_number(const struct json_at *object, const char *key);      /* 0 if there is none */
+const char *report_string(const struct json_at *object, const char *key); /* NULL likewise */
+/* {"M": 4096, "dtype": "bf16"} -> "M=4096,dtype=bf16"; caller frees. */
+char *report_members(const struct json_at *object);
+
 /* ---- parts of report_open() ---- */
 enum status report_source_open(const char *path, struct report_source *source, struct error *err);
 void report_source_release(struct report_source *source);
@@ -136,6 +143,12 @@ void report_result_release(struct report_result *result);
  * outcomes, ranks, quality. */
 void report_candidates_take(struct report_entry *entry, const struct journal_record *journal,
 	const struct journal_run *run);
+/* Every candidate, ordered by a comparison of two struct report_candidate *const *. Caller frees.
+ */
+struct report_candidate **report_sorted(
+	const struct report_entry *entry, int (*compare)(const void *, const void *));
+/* Fills in ranks, best and, where the entry does not say it, quality. */
+void report_rank(struct report_entry *entry);
 /* Titles and slugs of all entries. */
 void report_titles(struct report *report);
 

@@ -7,21 +7,21 @@
 #include "report/canvas.h"
 #include "report/comparison.h"
 
-static const char *member(const struct json_at *object, const char *key)
+/* In ASCII, as every other output for a terminal. */
+static void time_of(struct text *table, double time_us)
 {
-	struct json_at found;
-	const char *value = NULL;
+	bool in_ms = time_us >= 1e4;
 
-	if (object->node && json_find(object, key, &found) && json_type(&found) == JSON_STRING)
-		json_get_string(&found, &value, NULL);
-	return value;
+	format_number(table, in_ms ? time_us / 1e3 : time_us);
+	text_append(table, in_ms ? " ms" : " us");
 }
 
 static void heading(const struct report_entry *entry, struct text *table)
 {
-	const char *device = member(&entry->device, "name"),
-		   *driver = member(&entry->run, "driver");
-	const char *nvrtc = member(&entry->run, "nvrtc"), *date = member(&entry->run, "date");
+	const char *device = report_string(&entry->device, "name"),
+		   *driver = report_string(&entry->run, "driver");
+	const char *nvrtc = report_string(&entry->run, "nvrtc"),
+		   *date = report_string(&entry->run, "date");
 
 	text_appendf(table, "%s: %s", entry->label, device ? device : "unknown device");
 	if (driver)
@@ -77,7 +77,7 @@ static void problem(const struct report_entry *entry, struct text *table)
 		return;
 	}
 	text_append(table, "  ");
-	format_time(table, winner->time_us);
+	time_of(table, winner->time_us);
 	if (winner->tflops > 0)
 		text_appendf(table, ", %.1f TFLOP/s", winner->tflops);
 	text_appendf(table, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "", winner->family,
@@ -96,7 +96,7 @@ static void problem(const struct report_entry *entry, struct text *table)
 		if (strcmp(entry->families[i].family, winner->family) == 0)
 			continue;
 		text_appendf(table, "  best of %s: ", entry->families[i].family);
-		format_time(table, entry->families[i].time_us);
+		time_of(table, entry->families[i].time_us);
 		text_appendf(table, ", %.2f times as long\n",
 			entry->families[i].time_us / winner->time_us);
 	}
@@ -116,9 +116,9 @@ static void compare(const struct report *report, struct text *table)
 
 		text_appendf(table, "  %s %s: %s ", row->first->operation, row->first->title,
 			row->first->label);
-		format_time(table, row->first->winner.time_us);
+		time_of(table, row->first->winner.time_us);
 		text_appendf(table, ", %s ", row->second->label);
-		format_time(table, row->second->winner.time_us);
+		time_of(table, row->second->winner.time_us);
 		text_appendf(table, ": x%.3f, %s\n", row->ratio, row->verdict);
 	}
 	comparison_release(&comparison);

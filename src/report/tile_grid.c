@@ -184,8 +184,7 @@ static void fill(const struct report_entry *entry, struct tile_grid *grid)
 	}
 }
 
-bool tile_grid_make(const struct report *report, const struct report_entry *entry, size_t family,
-	struct tile_grid *grid)
+bool tile_grid_make(const struct report_entry *entry, size_t family, struct tile_grid *grid)
 {
 	char row[NAME_SIZE], column[NAME_SIZE];
 	struct value_set rows = {0}, columns = {0};
@@ -216,7 +215,6 @@ bool tile_grid_make(const struct report *report, const struct report_entry *entr
 	for (size_t i = 0; i < rows.count * columns.count; i++)
 		grid->cells[i].time_us = INFINITY;
 	fill(entry, grid);
-	tile_grid_mark_illegal(report, entry, grid);
 	return true;
 }
 

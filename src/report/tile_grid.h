@@ -35,16 +35,15 @@ struct tile_grid {
 };
 
 /* False: this family has no candidate, or no parameter that is a number. */
-bool tile_grid_make(const struct report *report, const struct report_entry *entry, size_t family,
-	struct tile_grid *grid);
+bool tile_grid_make(const struct report_entry *entry, size_t family, struct tile_grid *grid);
 void tile_grid_release(struct tile_grid *grid);
 
 /* The row or column of a value; SIZE_MAX if it has none. */
 size_t tile_grid_row(const struct tile_grid *grid, int64_t value);
 size_t tile_grid_column(const struct tile_grid *grid, int64_t value);
 
-/* ---- part of tile_grid_make() (tile_legality.c) ---- */
-/* Marks what has no legal configuration, where the templates are those of the run. */
+/* Marks what has no legal configuration, where the templates are those of the run. Enumerates
+ * the space: up to a second. */
 void tile_grid_mark_illegal(
 	const struct report *report, const struct report_entry *entry, struct tile_grid *grid);
 

@@ -148,3 +148,34 @@ enum status single_open(const struct catalogue *catalogue, const struct problem 
 	}
 	return single_from_choices(problem, device, bound, choices, pool, err);
 }
+
+enum status single_evaluate(
+	const struct candidates *pool, struct evaluation *evaluation, struct error *err)
+{
+	const struct bound_family *bound = pool->families[0].bound;
+	struct value *slots = candidates_values(pool, 0, err);
+	struct text configuration = {0};
+	struct work work = {0};
+	struct build build = {0};
+	enum status status = STATUS_FAILED;
+
+	*evaluation = (struct evaluation){.predicted = true};
+	if (slots)
+		status = candidate_work(bound, slots, &work, err);
+	if (status == STATUS_OK)
+		status = candidate_build(bound, slots, &build, err);
+	if (status == STATUS_OK) {
+		configuration_format(bound, candidates_configuration(pool, 0), &configuration);
+		evaluation->family = string_copy(family_name(bound->family));
+		evaluation->configuration = text_detach(&configuration);
+		string_put(evaluation->kernel_hash, sizeof(evaluation->kernel_hash),
+			build.kernel_hash);
+		score_compute(pool->device, &work, NULL, &evaluation->score);
+		evaluation->launch_count = evaluation->score.launch_count;
+		evaluation_add_samples(evaluation, &evaluation->score.predicted_time_us, 1);
+	}
+	work_release(&work);
+	build_release(&build);
+	free(slots);
+	return status;
+}

@@ -21,5 +21,8 @@ enum status single_open(const struct catalogue *catalogue, const struct problem 
 enum status single_from_choices(const struct problem *problem, const struct device_spec *device,
 	struct bound_family *bound, const choice *choices, struct candidates *pool,
 	struct error *err);
+/* What can be said of it without compiling it: names, hash, the model's score and time. */
+enum status single_evaluate(
+	const struct candidates *pool, struct evaluation *evaluation, struct error *err);
 
 #endif

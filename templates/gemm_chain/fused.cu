@@ -1,8 +1,8 @@
 // Y = act(A B) C in one kernel: the intermediate T = act(A B) never leaves the SM (sm_80 and up).
 //
 // A block owns BM rows and BP columns of Y and walks over n in tiles of BN. Per tile its warps
-// compute T = act(A B) for these rows by mma.sync, round it to 16 bits, and add T C to Y, whose sums
-// stay in registers. Pieces of B and C (and of A) come through shared memory by cp.async.
+// compute T = act(A B) for these rows by mma.sync, round it to 16 bits, and add T C to Y, whose
+// sums stay in registers. Pieces of B and C (and of A) come through shared memory by cp.async.
 //
 //   RESIDENT regs  T's accumulators become A operands in place, as in FlashAttention-2. A warp owns
 //                  whole rows: WARPS_M share the rows, WARPS_N share each tile of n and add their
@@ -86,7 +86,8 @@ __device__ __forceinline__ void y_accumulate(
 }
 
 // act(T), rounded, into its tile in shared memory.
-__device__ __forceinline__ void t_store(const warp_place &place, const t_sums &t, u32 t_tile, int lane)
+__device__ __forceinline__ void t_store(
+	const warp_place &place, const t_sums &t, u32 t_tile, int lane)
 {
 #pragma unroll
 	for (int column = 0; column < t_held; column++) {
@@ -97,7 +98,8 @@ __device__ __forceinline__ void t_store(const warp_place &place, const t_sums &t
 #pragma unroll
 			for (int i = 0; i < 4; i++) {
 				int row = (place.row16 + r) * 16 + i % 2 * 8 + lane / 4;
-				int byte = (place.t_column + column) * 32 + i / 2 * 16 + lane % 4 * 4;
+				int byte =
+					(place.t_column + column) * 32 + i / 2 * 16 + lane % 4 * 4;
 				asm volatile("st.shared.b32 [%0], %1;" ::"r"(
 						     t_tile + (u32)b_layout::offset(row, byte)),
 					     "r"(a[r][i])
@@ -156,9 +158,9 @@ __device__ __forceinline__ int partial_pitch(int p)
 
 // The block's grid: x = row tiles x column tiles (columns fastest: neighbours read the same rows of
 // A), y = shares of n.
-extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_chain_fused(
-	const element_memory *A, const element_memory *B, const element_memory *C,
-	element_memory *Y, float *partial, int m, int k, int n, int p, int column_tiles)
+extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
+	gemm_chain_fused(const element_memory *A, const element_memory *B, const element_memory *C,
+		element_memory *Y, float *partial, int m, int k, int n, int p, int column_tiles)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const u32 base = shared_address(shared);

@@ -1,11 +1,11 @@
 // Y = act(A B) C where both weights fit in shared memory: they are loaded once per block and stay,
 // and warps stream rows of A past them (sm_80 and up).
 //
-// Blocks are persistent. Every warp works for itself: it takes WARP_ROWS rows of A at a time, WARPS * grid
-// apart, through a ring of STAGES slots of its own (BK columns each, filled by cp.async), computes
-// T = act(A B) and Y = T C by mma.sync as fused.cu does, T's accumulators becoming operands in
-// place, and writes its rows of Y. After the weights have come no warp ever waits for another, and
-// the next rows are on their way while these are computed and stored.
+// Blocks are persistent. Every warp works for itself: it takes WARP_ROWS rows of A at a time, WARPS
+// * grid apart, through a ring of STAGES slots of its own (BK columns each, filled by cp.async),
+// computes T = act(A B) and Y = T C by mma.sync as fused.cu does, T's accumulators becoming
+// operands in place, and writes its rows of Y. After the weights have come no warp ever waits for
+// another, and the next rows are on their way while these are computed and stored.
 //
 //   k <= BK  A's rows are one piece; any number of tiles of n (TILES_N) if p <= BP
 //   n <= BN  all of T is held as operands; k comes in pieces, and Y's columns in tiles of BP
@@ -36,8 +36,8 @@ constexpr int c_bytes = BN * c_layout::row_bytes;
 typedef u32 row_operand[row_tiles][4];
 
 // All of B, as tiles of n of pieces of k, then all of C, as tiles of p of tiles of n.
-__device__ __forceinline__ void weights_start(
-	const element_memory *B, const element_memory *C, int k, int n, int p, u32 b_tiles, u32 c_tiles)
+__device__ __forceinline__ void weights_start(const element_memory *B, const element_memory *C,
+	int k, int n, int p, u32 b_tiles, u32 c_tiles)
 {
 #pragma unroll 1
 	for (int column = 0; column < n; column += BN)
@@ -60,8 +60,9 @@ __device__ __forceinline__ void weights_start(
 // The warp's stream of pieces of A: WARP_ROWS rows, BK columns, into its own ring.
 struct row_stream {
 	const element_memory *a;
-	i64 unit, units, unit_step; // groups of WARP_ROWS rows: the next piece's, all, to the warp's next
-	int m, k, column;           // column: of the next piece
+	i64 unit, units,
+		unit_step; // groups of WARP_ROWS rows: the next piece's, all, to the warp's next
+	int m, k, column;  // column: of the next piece
 	u32 ring;
 	int slot, lane;
 
@@ -83,15 +84,16 @@ struct row_stream {
 			for (int pass = 0; pass < (total + 31) / 32; pass++) {
 				int i = lane + pass * 32;
 				if (total % 32 == 0 || i < total)
-					cp_async<16>(to + (u32)a_layout::offset(i / chunks,
-								  i % chunks * 16),
+					cp_async<16>(to + (u32)a_layout::offset(
+								  i / chunks, i % chunks * 16),
 						from + (i64)(i / chunks) * k + i % chunks * 8);
 			}
 		} else {
 #pragma unroll 1
 			for (int i = lane; i < total; i += 32) {
 				bool inside = i / chunks < rows && i % chunks * 8 < columns;
-				cp_async<16>(to + (u32)a_layout::offset(i / chunks, i % chunks * 16),
+				cp_async<16>(
+					to + (u32)a_layout::offset(i / chunks, i % chunks * 16),
 					inside ? from + (i64)(i / chunks) * k + i % chunks * 8 : a,
 					inside ? 16 : 0);
 			}
@@ -148,8 +150,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 	const u32 ring = shared_address(shared) + (u32)(warp * STAGES * slot_bytes);
 	const u32 b_tiles = shared_address(shared) + WARPS * STAGES * slot_bytes;
 	const u32 c_tiles = b_tiles + (u32)(pieces * tiles * b_bytes);
-	const warp_views views = {lane_view<a_layout>(lane), lane_view<b_layout>(lane),
-		lane_view<c_layout>(lane)};
+	const warp_views views = {
+		lane_view<a_layout>(lane), lane_view<b_layout>(lane), lane_view<c_layout>(lane)};
 
 	weights_start(B, C, k, n, p, b_tiles, c_tiles);
 	cp_async_commit();

@@ -2,8 +2,9 @@
 // rounded to the element type in between, as in every family. unit = row of A and Y.
 //
 // The row of T = act(A B) is computed `chunk` columns at a time, a column a thread, so that
-// neighbouring threads read neighbours of B; each chunk is then multiplied with its rows of C, again
-// a column of Y a thread. Sums of Y live in `expected`: any p, and every thread owns its columns.
+// neighbouring threads read neighbours of B; each chunk is then multiplied with its rows of C,
+// again a column of Y a thread. Sums of Y live in `expected`: any p, and every thread owns its
+// columns.
 #include "gemm_chain/chain_types.cuh"
 
 constexpr int threads = 256;
@@ -41,8 +42,7 @@ extern "C" __global__ void __launch_bounds__(threads) gemm_chain_reference(const
 			for (int step = 0; step < k; step++)
 				sum += (double)element::load(a[step]) *
 				       (double)element::load(B[(i64)step * n + first + i]);
-			intermediate[i] =
-				element::load(element::store((float)activate_fp64(sum)));
+			intermediate[i] = element::load(element::store((float)activate_fp64(sum)));
 		}
 		__syncthreads();
 		for (int column = (int)threadIdx.x; column < p; column += threads) {

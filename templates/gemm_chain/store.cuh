@@ -26,7 +26,8 @@ __device__ __forceinline__ void quad_transpose(u32 (&word)[4], int lane)
 
 // WORDS pairs of elements of which the first `inside` elements lie in the row (0 and less: none).
 template <int WORDS>
-__device__ __forceinline__ void store_pairs(element_memory *to, const u32 (&word)[WORDS], int inside)
+__device__ __forceinline__ void store_pairs(
+	element_memory *to, const u32 (&word)[WORDS], int inside)
 {
 	if (Y_ALIGN >= 4 * WORDS && inside >= 2 * WORDS) {
 		if constexpr (WORDS == 4)
@@ -71,8 +72,8 @@ __device__ __forceinline__ void row_store(element_memory *to, const float (&sum)
 
 // The same as fp32; the plane's pitch is even, so a pair that begins inside may end in the padding.
 template <int COLUMNS8>
-__device__ __forceinline__ void row_store_partial(float *to, const float (&sum)[COLUMNS8][4],
-	int half, int lane, bool row_inside, int inside)
+__device__ __forceinline__ void row_store_partial(
+	float *to, const float (&sum)[COLUMNS8][4], int half, int lane, bool row_inside, int inside)
 {
 #pragma unroll
 	for (int j = 0; j < COLUMNS8; j++) {

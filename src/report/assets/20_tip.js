@@ -52,6 +52,13 @@
 		tip.append(list);
 	}
 
+	// What a screen reader says: who it is, and the first few figures.
+	function speech() {
+		const said = [...tip.children].filter(e => e.tagName !== "DL").map(e => e.textContent);
+		const names = [...tip.querySelectorAll("dt")].slice(0, 6);
+		return said.concat(names.map(dt => dt.textContent + " " + dt.nextSibling.textContent)).join(", ");
+	}
+
 	function place(x, y) {
 		const box = tip.getBoundingClientRect();
 		let left = x + 16, top = y + 16;
@@ -89,28 +96,37 @@
 		ring.setAttribute("r", 9);
 		const all = () => list || (list = points(svg, entry()));
 
+		function unmark() {
+			ring.remove();
+			if (at >= 0 && all()[at].cell) all()[at].cell.classList.remove("on");
+		}
+
 		function hide() {
+			unmark();
 			at = -1;
 			pinned = false;
 			tip.hidden = true;
-			ring.remove();
 		}
 
 		function show(index, x, y, spoken) {
+			unmark();
 			at = index;
 			const point = all()[index];
 			fill(entry(), point);
 			tip.hidden = false;
-			ring.setAttribute("cx", point.x);
-			ring.setAttribute("cy", point.y);
-			svg.append(ring);
+			if (point.cell) point.cell.classList.add("on");
+			else {
+				ring.setAttribute("cx", point.x);
+				ring.setAttribute("cy", point.y);
+				svg.append(ring);
+			}
 			if (x === undefined) {
 				const seen = new DOMPoint(point.x, point.y).matrixTransform(svg.getScreenCTM());
 				x = seen.x;
 				y = seen.y;
 			}
 			place(x, y);
-			if (spoken) live.textContent = [...tip.children].map(e => e.textContent).join(", ").slice(0, 400);
+			if (spoken) live.textContent = speech();
 		}
 
 		function nearest(x, y, reach) {

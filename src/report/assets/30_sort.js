@@ -14,7 +14,8 @@
 
 	for (const table of document.querySelectorAll("table.sortable"))
 		[...table.tHead.rows[0].cells].forEach((head, column) => {
-			const button = document.createElement("button");
+			const button = document.createElement("button"), below = table.tBodies[0].rows[0];
+			if (below && below.cells[column] && below.cells[column].classList.contains("n")) head.className = "n";
 			button.type = "button";
 			button.textContent = head.textContent;
 			head.textContent = "";

@@ -50,6 +50,7 @@
 					refresh();
 				});
 				th.dataset.key = key;
+				if (entry.columns[key].some(v => typeof v === "number") && key !== "family") th.className = "n";
 				th.append(sort);
 			}
 			row.append(th);

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/lookup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "tune/entry.h"
+#include "tune/single.h"
+
+/* A configuration of the file on its way through the lookup. */
+struct option {
+	struct candidates pool; /* that one, bound to the problem asked for */
+	struct json_at entry;   /* that it was tuned in */
+	char *name;             /* "family{configuration}" */
+	double measured_us;     /* there; 0: predicted only */
+	double predicted_us, default_us;
+};
+
+/* How far two predictions must be apart for the model to be trusted between them. Leaving out one
+ * of 92 GEMM problems tuned on an H200 and looking it up among the others reaches, where what is
+ * found was timed, 96.3% of the best on average (46% at worst) by prediction alone, and 98.6% (81%)
+ * when within this what was measured corrects the prediction. */
+static const double model_error_ratio = 0.20;
+
+struct lookup {
+	const struct lookup_request *request;
+	const struct problem *problem;
+	struct option *options;
+	size_t count, capacity;
+	char **seen; /* names of all rows so far, legal or not */
+	size_t seen_count, seen_capacity;
+	struct text reasons; /* why rows are of no use, a few of them */
+	size_t reason_count;
+};
+
+const char *lookup_grade_name(enum lookup_grade grade)
+{
+	static const char *const names[] = {
+		[LOOKUP_EXACT] = "exact",
+		[LOOKUP_NEAREST] = "nearest by model",
+		[LOOKUP_REFUSED] = "refused",
+	};
+
+	return names[grade];
+}
+
+static void add_reason(struct lookup *lookup, const char *reason)
+{
+	const size_t reasons_shown = 3;
+
+	if (strstr(text_string(&lookup->reasons), reason))
+		return;
+	if (lookup->reason_count++ < reasons_shown)
+		text_appendf(&lookup->reasons, "%s%s", lookup->reasons.length ? "; " : "", reason);
+}
+
+/* "family{configuration}": rows of different entries are often the same. */
+static char *row_name(const struct json_at *row)
+{
+	struct json_at configuration, steps;
+	const char *family = "";
+	char *text = NULL, *steps_text = NULL, *name;
+
+	json_member_string(row, "family", &family, NULL);
+	if (json_find(row, "configuration", &configuration))
+		text = json_print(configuration.node, false);
+	if (json_find(row, "steps", &steps))
+		steps_text = json_print(steps.node, false);
+	name = string_format("%s%s%s", family, text ? text : "", steps_text ? steps_text : "");
+	free(text);
+	free(steps_text);
+	return name;
+}
+
+static bool is_new(struct lookup *lookup, const char *name)
+{
+	for (size_t i = 0; i < lookup->seen_count; i++)
+		if (strcmp(lookup->seen[i], name) == 0)
+			return false;
+	ARRAY_GROW(lookup->seen, lookup->seen_count, lookup->seen_capacity);
+	lookup->seen[lookup->seen_count++] = string_copy(name);
+	return true;
+}
+
+/* What the family's default would take; infinite where it has no legal configuration or is
+ * composite (its steps are the choice). */
+static double predict_default(const struct bound_family *bound)
+{
+	choice choices[SPACE_PARAMETERS_MAX];
+	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
+	struct work work = {0};
+	struct score score = {0};
+	bool found = false;
+	double predicted_us = INFINITY;
+
+	if (!bound->composite && configuration_default(bound, choices, &found, NULL) == STATUS_OK &&
+		found && space_values(bound->space, choices, slots, NULL) == STATUS_OK &&
+		candidate_work(bound, slots, &work, NULL) == STATUS_OK) {
+		score_compute(bound->device, &work, NULL, &score);
+		predicted_us = score.predicted_time_us;
+		score_release(&score);
+	}
+	work_release(&work);
+	free(slots);
+	return predicted_us;
+}
+
+static double default_of(struct lookup *lookup, const struct bound_family *bound)
+{
+	for (size_t i = 0; i < lookup->count; i++)
+		if (lookup->options[i].pool.families[0].bound->family == bound->family)
+			return lookup->options[i].default_us;
+	return predict_default(bound);
+}
+
+static double measured_time(const struct json_at *entry, const struct json_at *row)
+{
+	struct json_at time;
+	const char *timing = "";
+	double median = 0;
+
+	json_member_string(entry, "timing", &timing, NULL);
+	if (strcmp(timing, "measured") == 0 && json_find(row, "time_us", &time))
+		json_member_double(&time, "median", &median, NULL);
+	return median;
+}
+
+static void consider(struct lookup *lookup, const struct json_at *entry, const struct json_at *row)
+{
+	const struct lookup_request *request = lookup->request;
+	struct option option = {.entry = json_root(entry->node, request->tuned->path)};
+	struct error reason = {0};
+
+	option.name = row_name(row);
+	if (!is_new(lookup, option.name)) {
+		free(option.name);
+		return;
+	}
+	if (single_open(request->catalogue, lookup->problem, request->device, row, &option.pool,
+		    &reason) != STATUS_OK) {
+		add_reason(lookup, reason.message);
+		free(option.name);
+		return;
+	}
+	option.measured_us = measured_time(entry, row);
+	option.predicted_us = option.pool.predicted_us[0];
+	option.default_us = default_of(lookup, option.pool.families[0].bound);
+	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
+	lookup->options[lookup->count++] = option;
+}
+
+static void consider_rows(struct lookup *lookup, const struct json_at *entry, const char *member)
+{
+	struct json_at rows;
+
+	if (!json_find(entry, member, &rows))
+		return;
+	for (size_t i = 0; i < json_count(&rows); i++) {
+		struct json_at row = json_item(&rows, i);
+
+		consider(lookup, entry, &row);
+	}
+}
+
+static void consider_entry(struct lookup *lookup, const struct json_at *entry)
+{
+	struct json_at winner;
+
+	if (json_find(entry, "winner", &winner))
+		consider(lookup, entry, &winner);
+	consider_rows(lookup, entry, "families");
+	consider_rows(lookup, entry, "tied");
+}
+
+static void consider_all(struct lookup *lookup)
+{
+	const struct tuned *tuned = lookup->request->tuned;
+	const char *asked = operation_name(lookup->problem->operation);
+	struct json_at root = json_root(tuned->root, tuned->path), entries;
+
+	if (!json_find(&root, "entries", &entries))
+		return;
+	for (size_t i = 0; i < json_count(&entries); i++) {
+		struct json_at entry = json_item(&entries, i);
+		const char *operation = "";
+
+		json_member_string(&entry, "operation", &operation, NULL);
+		if (strcmp(operation, asked) == 0)
+			consider_entry(lookup, &entry);
+	}
+}
+
+static struct json *from_json(const struct json_at *entry)
+{
+	static const char *const members[] = {"operation", "problem", "timing", "run"};
+	struct json *json = json_new_object();
+
+	for (size_t i = 0; i < ARRAY_COUNT(members); i++) {
+		struct json_at member;
+
+		if (json_find(entry, members[i], &member))
+			json_put(json, members[i], json_copy(member.node));
+	}
+	return json;
+}
+
+/* The option as a row of a tuned file, with the model's time. */
+static enum status option_result(
+	const struct option *option, struct json **result, struct error *err)
+{
+	struct evaluated evaluated = {0};
+	enum status status = single_evaluate(&option->pool, &evaluated.evaluation, err);
+
+	if (status == STATUS_OK)
+		status = entry_result(&option->pool, &evaluated, result, err);
+	evaluation_release(&evaluated.evaluation);
+	return status;
+}
+
+/* The file's own entry for the problem, if its winner still is what it was. */
+static bool find_exact(struct lookup *lookup, struct lookup_answer *answer)
+{
+	const struct lookup_request *request = lookup->request;
+	const struct problem *problem = lookup->problem;
+	struct json *asked = problem_to_json(problem);
+	struct json_at entry, winner;
+	struct candidates pool;
+	struct error reason = {0};
+	const char *timing = "";
+	bool found =
+		tuned_find(request->tuned, operation_name(problem->operation), asked, &entry) &&
+		json_find(&entry, "winner", &winner);
+
+	json_free(asked);
+	if (!found)
+		return false;
+	if (single_open(request->catalogue, problem, request->device, &winner, &pool, &reason) !=
+		STATUS_OK) {
+		add_reason(lookup, reason.message);
+		return false;
+	}
+	json_member_string(&entry, "timing", &timing, NULL);
+	answer->grade = LOOKUP_EXACT;
+	answer->why = string_format("the file has this problem, %s", timing);
+	answer->result = json_copy(winner.node);
+	answer->from = from_json(&entry);
+	answer->predicted_us = pool.predicted_us[0];
+	answer->default_us = predict_default(pool.families[0].bound);
+	candidates_release(&pool);
+	return true;
+}
+
+static struct problem *problem_of(const struct lookup *lookup, const struct json_at *entry)
+{
+	struct problem *problem = NULL;
+	struct json_at member;
+
+	if (!json_find(entry, "problem", &member) ||
+		problem_from_json(lookup->problem->operation, &member, &problem, NULL) != STATUS_OK)
+		return NULL;
+	return problem;
+}
+
+/* The prediction, scaled by how far it was off where this configuration was measured. */
+static double corrected_us(const struct lookup *lookup, const struct option *option)
+{
+	const struct bound_family *bound = option->pool.families[0].bound;
+	struct problem *there = problem_of(lookup, &option->entry);
+	struct json *row = json_new_object();
+	struct json_at at = json_root(row, "");
+	struct candidates pool;
+	double corrected = option->predicted_us;
+
+	json_put_string(row, "family", family_name(bound->family));
+	json_put(row, "configuration",
+		configuration_to_json(bound, candidates_configuration(&option->pool, 0)));
+	if (there && option->measured_us > 0 && !bound->composite &&
+		single_open(lookup->request->catalogue, there, bound->device, &at, &pool, NULL) ==
+			STATUS_OK) {
+		if (pool.predicted_us[0] > 0 && isfinite(pool.predicted_us[0]))
+			corrected *= option->measured_us / pool.predicted_us[0];
+		candidates_release(&pool);
+	}
+	json_free(row);
+	problem_free(there);
+	return corrected;
+}
+
+/* Nothing that the model likes less than what an untuned family would do. */
+static bool is_eligible(const struct option *option)
+{
+	return isfinite(option->predicted_us) && option->predicted_us <= option->default_us;
+}
+
+static const struct option *best_option(const struct lookup *lookup)
+{
+	const struct option *best = NULL;
+	double limit_us = INFINITY, best_us = INFINITY;
+
+	for (size_t i = 0; i < lookup->count; i++)
+		if (is_eligible(&lookup->options[i]))
+			limit_us = fmin(limit_us,
+				lookup->options[i].predicted_us * (1 + model_error_ratio));
+	for (size_t i = 0; i < lookup->count; i++) {
+		const struct option *option = &lookup->options[i];
+		double time_us;
+
+		if (!is_eligible(option) || option->predicted_us > limit_us)
+			continue;
+		time_us = corrected_us(lookup, option);
+		if (!best || time_us < best_us) {
+			best = option;
+			best_us = time_us;
+		}
+	}
+	return best;
+}
+
+static enum status find_nearest(
+	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
+{
+	const struct option *best;
+	struct problem *there;
+	enum status status;
+
+	consider_all(lookup);
+	answer->considered = lookup->seen_count;
+	answer->legal = lookup->count;
+	best = best_option(lookup);
+	if (!best) {
+		answer->why = string_format("%s%s%s",
+			!lookup->seen_count ? "the file has nothing for this operation"
+			: lookup->count     ? "all that is tuned is predicted slower than the "
+					      "family's default"
+					    : "nothing that is tuned is legal here",
+			lookup->count || !lookup->reasons.length ? "" : ": ",
+			lookup->count ? "" : text_string(&lookup->reasons));
+		return STATUS_OK;
+	}
+	status = option_result(best, &answer->result, err);
+	if (status != STATUS_OK)
+		return status;
+	there = problem_of(lookup, &best->entry);
+	answer->grade = LOOKUP_NEAREST;
+	answer->why = string_format("the model's choice here of %zu tuned configurations that are "
+				    "legal; tuned for %s",
+		lookup->count, there ? there->text : "another problem");
+	answer->from = from_json(&best->entry);
+	answer->predicted_us = best->predicted_us;
+	answer->default_us = best->default_us;
+	problem_free(there);
+	return STATUS_OK;
+}
+
+/* What the model thinks possible at all, over every family that applies. */
+static enum status find_best(
+	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
+{
+	const struct candidates_options options = {.score = true, .tuned = lookup->request->tuned};
+	struct candidates pool;
+	enum status status = candidates_open(lookup->request->catalogue, lookup->problem,
+		lookup->request->device, &options, &pool, err);
+
+	if (status != STATUS_OK)
+		return status;
+	for (size_t i = 0; i < pool.count; i++)
+		answer->model_best_us = fmin(answer->model_best_us, pool.predicted_us[i]);
+	candidates_release(&pool);
+	return STATUS_OK;
+}
+
+static void lookup_release(struct lookup *lookup)
+{
+	for (size_t i = 0; i < lookup->count; i++) {
+		candidates_release(&lookup->options[i].pool);
+		free(lookup->options[i].name);
+	}
+	for (size_t i = 0; i < lookup->seen_count; i++)
+		free(lookup->seen[i]);
+	free(lookup->options);
+	free(lookup->seen);
+	text_release(&lookup->reasons);
+}
+
+enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
+	struct lookup_answer *answer, struct error *err)
+{
+	struct lookup lookup = {.request = request, .problem = problem};
+	enum status status = STATUS_OK;
+
+	*answer = (struct lookup_answer){.grade = LOOKUP_REFUSED,
+		.predicted_us = INFINITY,
+		.default_us = INFINITY,
+		.model_best_us = INFINITY};
+	if (!find_exact(&lookup, answer))
+		status = find_nearest(&lookup, answer, err);
+	if (status == STATUS_OK && answer->grade == LOOKUP_NEAREST) {
+		if (!request->without_best)
+			status = find_best(&lookup, answer, err);
+		answer->expected_loss_ratio =
+			answer->predicted_us / fmin(fmin(answer->model_best_us, answer->default_us),
+						       answer->predicted_us) -
+			1;
+	}
+	lookup_release(&lookup);
+	if (status != STATUS_OK)
+		lookup_answer_release(answer);
+	return status;
+}
+
+void lookup_answer_release(struct lookup_answer *answer)
+{
+	free(answer->why);
+	json_free(answer->result);
+	json_free(answer->from);
+	*answer = (struct lookup_answer){0};
+}
+
+static void put_finite(struct json *json, const char *key, double value)
+{
+	if (isfinite(value))
+		json_put_double(json, key, value);
+}
+
+struct json *lookup_answer_to_json(
+	const struct lookup_answer *answer, const struct problem *problem)
+{
+	struct json *json = json_new_object();
+
+	json_put_string(json, "operation", operation_name(problem->operation));
+	json_put(json, "problem", problem_to_json(problem));
+	json_put_string(json, "grade", lookup_grade_name(answer->grade));
+	json_put_string(json, "why", answer->why);
+	if (answer->from)
+		json_put(json, "from", json_copy(answer->from));
+	if (answer->result)
+		json_put(json, "result", json_copy(answer->result));
+	put_finite(json, "predicted_us", answer->predicted_us);
+	put_finite(json, "default_us", answer->default_us);
+	put_finite(json, "model_best_us", answer->model_best_us);
+	if (answer->grade != LOOKUP_REFUSED)
+		json_put_double(json, "expected_loss_ratio", answer->expected_loss_ratio);
+	if (answer->considered) {
+		json_put_int(json, "considered", (int64_t)answer->considered);
+		json_put_int(json, "legal", (int64_t)answer->legal);
+	}
+	return json;
+}

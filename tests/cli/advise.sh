@@ -1,0 +1,33 @@
+# Which sizes near the asked ones are better: reasons, costs, aliases; the saw-tooth.
+advise() {
+	"$TILETUNE" advise "$@" --json >answer.json || cat answer.json
+}
+advise gemm -p M=2048,N=1793,K=1024,dtype=bf16,b_layout=kn --device model:a100-sxm4
+"$TILETUNE" validate answer.json
+/usr/bin/python3 - <<'PYTHON'
+import json
+answer = json.load(open("answer.json"))
+asked = answer["asked"]["time_us"]
+print(answer["timing"], sorted({row["kind"] for row in answer["advice"]}))
+rows = {tuple((c["name"], c["to"]) for c in row["changes"]): row for row in answer["advice"]}
+pad = max((row for row in answer["advice"] if row["kind"] == "pad"),
+          key=lambda row: row["net_gain_ratio"])
+print("padding pays:", pad["better"], pad["net_gain_ratio"] > 0.05,
+      pad["cost"]["extra_flop_ratio"] > 0, pad["cost"]["extra_bytes"] > 0, pad["cost"]["copy_us"] > 0)
+print("only N is changed:", [change["name"] for change in pad["changes"]])
+print("gain is the times' ratio:", abs(asked / pad["time_us"] - 1 - pad["net_gain_ratio"]) < 1e-9)
+print("strides that matter here:", sorted({why["text"].split()[2] for why in pad["why"]
+                                           if why["kind"] == "alignment"}))
+pitch = [row for row in answer["advice"] if row["kind"] == "pitch" and row["better"]]
+print("pitches cost no FLOP:", {row["cost"]["extra_flop_ratio"] for row in pitch})
+PYTHON
+advise gemm -p batch=8,seq=500,N=1024,K=1024,dtype=fp16 --device model:a100-sxm4
+/usr/bin/python3 - <<'PYTHON'
+import json
+answer = json.load(open("answer.json"))
+names = {change["name"] for row in answer["advice"] for change in row["changes"]}
+print(answer["problem"]["M"], "seq" in names, "M" in names)
+PYTHON
+try "$TILETUNE" advise gemm --device model:a100-sxm4
+try "$TILETUNE" advise gemm -p M=1,N=1,K=1,dtype=fp16 --csv x.csv --device model:a100-sxm4
+try "$TILETUNE" advise gemm -p dtype=fp16 --sweep N --device model:a100-sxm4

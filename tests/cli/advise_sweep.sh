@@ -1,0 +1,15 @@
+# The saw-tooth with a fixed configuration: waves begin where tiles pass a multiple of the slots.
+"$TILETUNE" advise gemm -p M=1792,K=1024,dtype=fp16 --sweep N=1024:2560:128 --family mma \
+	--config BM=256,BN=128,BK=32,STAGES=3,MIN_BLOCKS=1,SPLIT_K=1 --device model:a100-sxm4 \
+	--csv sweep.csv -o sweep.svg >plot.txt || cat plot.txt
+cut -d, -f1,13-15 sweep.csv | sed 's/.*"//' | head -n 3
+sed -E 's/,gemm[^"]*"[^"]*"/ /; s/,/ /g' sweep.csv | awk 'NR > 1 { print $1, $2 " tiles", $3 " waves" }'
+grep -c '<circle' sweep.svg
+/usr/bin/python3 -c 'import xml.dom.minidom as x; print(x.parse("sweep.svg").documentElement.tagName)'
+grep -cE '^ +[0-9.]+ \|' plot.txt
+grep -oE 'predicted, not measured|\| another number of waves' plot.txt
+"$TILETUNE" advise gemm -p M=1792,K=1024,dtype=fp16 --sweep N=1024:2560:128 --family mma \
+	--config BM=256,BN=128,BK=32,STAGES=3,MIN_BLOCKS=1,SPLIT_K=1 --device model:a100-sxm4 --json >sweep.json
+"$TILETUNE" validate sweep.json
+/usr/bin/python3 -c 'import json; print(json.load(open("sweep.json"))["wave_edges"])'
+try "$TILETUNE" advise gemm -p M=64,K=64,dtype=fp16 --sweep N=64:128:64 --config BM=64 --device model:a100-sxm4

@@ -1,0 +1,37 @@
+# "When to tile two matrix multiplies": both families answer, with the document's formulas as printed
+# (p = k, b = k), what follows from them, and what the loops really move.
+explain() {
+	"$TILETUNE" explain gemm_chain -p "$1" --device model:a100-sxm4 --json >answer.json ||
+		cat answer.json
+	/usr/bin/python3 - "$1" <<'PYTHON'
+import json, sys
+m, k, n, p = (int(part.split("=")[1]) for part in sys.argv[1].split(",")[:4])
+answer = json.load(open("answer.json"))
+print(sys.argv[1], [candidate["family"] for candidate in answer["candidates"]])
+for candidate in answer["candidates"]:
+	facts = {fact["name"]: fact["value"] for fact in candidate["facts"]}
+	if candidate["family"].endswith("separate"):
+		steps = candidate["steps"]
+		print("  separate:", [(step["operation"], [step["problem"][key] for key in "MNK"])
+		                      for step in steps],
+		      "traffic is the steps' or less:",
+		      candidate["traffic"]["dram_bytes"] <= sum(s["traffic"]["dram_bytes"] for s in steps),
+		      "all of it on L2's side:",
+		      candidate["traffic"]["l2_bytes"] == sum(s["traffic"]["l2_bytes"] for s in steps))
+	elif k == p:
+		print("  FLOP as printed", facts["as printed, b = k: FLOP, separate"] == 4*m*n*k,
+		      facts["as printed, b = k: FLOP, tiled jointly"] == 2*m*n*k*2)
+		print("  accesses as printed", facts["as printed, b = k: accesses, separate"] == 2*m*n*3,
+		      facts["as printed, b = k: accesses, tiled jointly"] == 2*m*n*(-(-n//k) + 1))
+		print("  so separate has fewer:", facts["as printed, b = k: separate has fewer accesses"],
+		      "(n > 2k: %s)" % (n > 2*k),
+		      "b^2 + bk - kn =", facts["as printed, b = k: b^2 + bk - kn"])
+		print("  refetch corrected, fusing has fewer:",
+		      facts["refetch corrected, b = k: tiled jointly has fewer accesses"])
+	print("  least DRAM traffic: separate %d, fused %d" % (
+	    facts["separate: least DRAM traffic"], facts["fused: least DRAM traffic"]))
+PYTHON
+}
+explain m=16384,k=64,n=1024,p=64,dtype=fp16
+explain m=16384,k=64,n=128,p=64,dtype=fp16
+explain m=8192,k=64,n=4096,p=128,dtype=bf16

@@ -1,0 +1,291 @@
+/* layer: kernel */
+/* SPDX-License-Identifier: MIT
+ *
+ * Composite families: the whole's plan, build and work from those of its steps.
+ */
+#include <math.h>
+
+#include "kernel/composite.h"
+#include "unit/kernel_fixture.h"
+
+static void bind_pair(struct fixture *fixture, const char *problem, struct bound_family **bound)
+{
+	const struct family *pair;
+	struct error err = {0};
+
+	fixture_open(fixture, KERNEL_TEMPLATES, "widget", NULL, problem, "", NULL);
+	assert_ok(catalogue_family(&fixture->catalogue, fixture->operation, "pair", &pair, &err));
+	assert_ok(
+		family_bind(pair, fixture->problems.items[0], fixture->device, NULL, bound, &err));
+	assert_ok(composite_open(&fixture->catalogue, *bound, &err));
+}
+
+/* {"family": ..., "configuration": {...}} of a step, from text. */
+static enum status choose(struct fixture *fixture, struct bound_family *bound, size_t step,
+	const char *family, const char *configuration, struct error *err)
+{
+	struct json *json;
+	struct json_at at;
+	enum status status;
+
+	assert_int_equal(
+		json_parse(configuration, strlen(configuration), "test", &json, err), STATUS_OK);
+	at = json_root(json, "test");
+	status = composite_choose_json(&fixture->catalogue, bound, step, family, &at, err);
+	json_free(json);
+	return status;
+}
+
+static void test_plain_steps(void **state)
+{
+	struct fixture fixture;
+	struct bound_family *bound;
+	struct plan plan;
+	struct build build;
+	struct work work;
+	struct value *slots;
+	choice none[1];
+	struct error err = {0};
+
+	(void)state;
+	bind_pair(&fixture, "M=128,N=64,dtype=fp32", &bound);
+	assert_int_equal(space_parameter_count(bound->space), 0);
+	assert_int_equal(bound->composite->step_count, 2);
+	assert_string_equal(bound->composite->steps[1].problem->text, "size=8192,kind=two");
+	assert_false(composite_is_ready(bound));
+	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
+	assert_false(composite_is_ready(bound));
+	assert_ok(choose(&fixture, bound, 1, "gadget/plain", "{}", &err));
+	assert_true(composite_is_ready(bound));
+
+	slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	assert_ok(space_values(bound->space, none, slots, &err));
+	assert_ok(candidate_plan(bound, slots, &plan, &err));
+	/* X, W, Y, middle */
+	assert_int_equal(plan.tensor_count, 3);
+	assert_int_equal(plan.buffer_count, 4);
+	assert_string_equal(plan.buffers[3].name, "middle");
+	assert_int_equal(plan.workspace_bytes, 128 * 64 * 4);
+	assert_int_equal(plan.launch_count, 2);
+	assert_int_equal(plan.launches[0].arguments[0].index, 0);
+	assert_int_equal(plan.launches[0].arguments[1].index, 3);
+	assert_int_equal(plan.launches[0].arguments[2].integer, 8192);
+	assert_int_equal(plan.launches[1].arguments[0].index, 3);
+	assert_int_equal(plan.launches[1].arguments[1].index, 2);
+	assert_int_equal(plan.launches[0].unit, 0);
+	assert_int_equal(plan.launches[1].unit, 1);
+	plan_release(&plan);
+
+	assert_ok(candidate_build(bound, slots, &build, &err));
+	assert_int_equal(build.unit_count, 2);
+	assert_string_not_equal(build.units[0].hash, build.units[1].hash); /* kind is a -D */
+	build_release(&build);
+
+	assert_ok(candidate_work(bound, slots, &work, &err));
+	assert_int_equal(work.launch_count, 2);
+	assert_true(work.flop == 3 * 128 * 64); /* the whole's */
+	assert_int_equal(work.workspace_bytes, 128 * 64 * 4);
+	work_release(&work);
+	free(slots);
+	bound_family_free(bound);
+	fixture_close(&fixture);
+}
+
+static void test_errors(void **state)
+{
+	struct fixture fixture;
+	struct bound_family *bound;
+	struct plan plan;
+	struct value *slots;
+	struct error err = {0};
+
+	(void)state;
+	/* a tensor of 16 bits cannot be a step's of 32 */
+	bind_pair(&fixture, "M=128,N=64,dtype=fp16", &bound);
+	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
+	assert_ok(choose(&fixture, bound, 1, "plain", "{}", &err));
+	slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	space_fixed(bound->space, slots);
+	assert_fails(candidate_plan(bound, slots, &plan, &err), STATUS_BAD_INPUT,
+		"pair.json: $.steps[0].tensors.A: expected a buffer that holds the step's tensor");
+	free(slots);
+	assert_fails(choose(&fixture, bound, 0, "plian", "{}", &err), STATUS_BAD_INPUT, "plian");
+	assert_fails(
+		choose(&fixture, bound, 0, "plain", "{\"BM\": 1}", &err), STATUS_BAD_INPUT, "BM");
+	bound_family_free(bound);
+	fixture_close(&fixture);
+}
+
+/* The real thing: tensor maps, a split sum with its workspace, an intermediate. */
+static void bind_chain(struct fixture *fixture, const char *problem, struct bound_family **bound)
+{
+	static const char *const folders[] = {"templates", NULL}, *const configs[] = {
+									  "configs", NULL};
+	const struct family *separate;
+	struct error err = {0};
+
+	*fixture = (struct fixture){0};
+	assert_ok(catalogue_load(folders, "gemm_chain", &fixture->catalogue, &err));
+	assert_ok(device_spec_load("h200-sxm", configs, &fixture->device, &err));
+	assert_ok(
+		catalogue_operation(&fixture->catalogue, "gemm_chain", &fixture->operation, &err));
+	assert_ok(problem_parse(fixture->operation, problem, &fixture->problems, &err));
+	assert_ok(catalogue_family(
+		&fixture->catalogue, fixture->operation, "separate", &separate, &err));
+	assert_ok(family_bind(
+		separate, fixture->problems.items[0], fixture->device, NULL, bound, &err));
+	assert_ok(composite_open(&fixture->catalogue, *bound, &err));
+}
+
+static const char split[] =
+	"{\"BM\": 128, \"WM\": 64, \"BN\": 64, \"WN\": 32, \"BK\": 32, \"STAGES\": "
+	"3, \"MIN_BLOCKS\": 1, \"GROUP_M\": 1, \"SPLIT_K\": 4}";
+static const char whole[] = "{\"BM\": 128, \"WM\": 64, \"BN\": 128, \"WN\": 64, \"BK\": 32, "
+			    "\"STAGES\": 3, \"MIN_BLOCKS\": 1, \"GROUP_M\": 1, \"SPLIT_K\": 1}";
+
+static void check_chain_plan(const struct plan *plan)
+{
+	/* A, B, C, Y, the intermediate, each step's partial sums */
+	assert_int_equal(plan->buffer_count, 7);
+	assert_string_equal(plan->buffers[4].name, "intermediate");
+	assert_string_equal(plan->buffers[5].name, "step1_partial");
+	assert_int_equal(plan->buffers[5].bytes, 0);
+	assert_string_equal(plan->buffers[6].name, "step2_partial");
+	assert_int_equal(plan->buffers[6].bytes, 4 * 1024 * 64 * 4);
+	assert_int_equal(plan->workspace_bytes, 1024 * 2048 * 2 + 4 * 1024 * 64 * 4);
+	assert_int_equal(plan->launch_count, 3);
+	assert_string_equal(plan->launches[2].entry, "gemm_split_k_reduce");
+	/* A, B -> intermediate; intermediate, C -> Y */
+	assert_int_equal(plan->launches[0].arguments[0].index, 0);
+	assert_int_equal(plan->launches[0].arguments[1].index, 1);
+	assert_int_equal(plan->launches[0].arguments[2].index, 4);
+	assert_int_equal(plan->launches[1].arguments[0].index, 4);
+	assert_int_equal(plan->launches[1].arguments[1].index, 2);
+	assert_int_equal(plan->launches[1].arguments[2].index, 3);
+	assert_int_equal(plan->launches[1].arguments[3].index, 6);
+	assert_int_equal(plan->launches[2].arguments[0].index, 6);
+	assert_int_equal(plan->launches[2].arguments[1].index, 3);
+	assert_int_equal(plan->launches[2].unit, plan->launches[1].unit);
+}
+
+static double dram_bytes(const struct work *work)
+{
+	double bytes = 0;
+
+	for (size_t i = 0; i < work->launch_count; i++)
+		bytes += work->launches[i].dram_read_bytes + work->launches[i].dram_write_bytes;
+	return bytes;
+}
+
+static void test_chain(void **state)
+{
+	struct fixture fixture;
+	struct bound_family *bound;
+	struct plan plan, copy;
+	struct work work, first, second;
+	struct value *slots;
+	struct json *json;
+	struct json_at at;
+	struct error err = {0};
+	double parts;
+
+	(void)state;
+	bind_chain(&fixture, "m=1024,k=64,n=2048,p=64,dtype=fp16", &bound);
+	assert_ok(choose(&fixture, bound, 0, "mma", whole, &err));
+	assert_ok(choose(&fixture, bound, 1, "mma", whole, &err));
+	assert_ok(choose(&fixture, bound, 1, "mma", split, &err)); /* replaces the first choice */
+	slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	space_fixed(bound->space, slots);
+	assert_ok(candidate_plan(bound, slots, &plan, &err));
+	check_chain_plan(&plan);
+	json = plan_to_json(&plan);
+	at = json_root(json, "plan");
+	assert_ok(plan_from_json(&at, &copy, &err)); /* its names pass */
+	plan_release(&copy);
+	json_free(json);
+	plan_release(&plan);
+
+	/* the intermediate of 4 MiB is written and read in L2, not in DRAM */
+	assert_ok(candidate_work(bound, slots, &work, &err));
+	assert_int_equal(work.launch_count, 3);
+	for (size_t i = 0; i < 2; i++)
+		assert_ok(candidate_work(bound->composite->steps[i].bound,
+			bound->composite->steps[i].slots, i ? &second : &first, &err));
+	parts = dram_bytes(&first) + dram_bytes(&second);
+	assert_true(fabs(parts - dram_bytes(&work) - 2.0 * 1024 * 2048 * 2) < 1);
+	work_release(&first);
+	work_release(&second);
+	work_release(&work);
+	free(slots);
+	bound_family_free(bound);
+	fixture_close(&fixture);
+}
+
+/* A family's defaults, bound by hand. */
+static void choose_default(
+	struct fixture *fixture, struct bound_family *bound, size_t step, const char *name)
+{
+	const struct problem *problem = bound->composite->steps[step].problem;
+	const struct family *family;
+	struct bound_family *chosen;
+	choice choices[SPACE_PARAMETERS_MAX];
+	struct error err = {0};
+	bool found;
+
+	assert_ok(catalogue_family(&fixture->catalogue, problem->operation, name, &family, &err));
+	assert_ok(family_bind(family, problem, fixture->device, NULL, &chosen, &err));
+	assert_ok(configuration_default(chosen, choices, &found, &err));
+	assert_true(found);
+	assert_ok(composite_choose(bound, step, chosen, choices, &err));
+}
+
+static void test_tensor_maps(void **state)
+{
+	struct fixture fixture;
+	struct bound_family *bound;
+	struct plan plan;
+	struct value *slots;
+	struct error err = {0};
+
+	(void)state;
+	bind_chain(&fixture, "m=16384,k=64,n=2048,p=64,dtype=fp16", &bound);
+	choose_default(&fixture, bound, 0, "wgmma");
+	choose_default(&fixture, bound, 1, "wgmma");
+	slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	space_fixed(bound->space, slots);
+	assert_ok(candidate_plan(bound, slots, &plan, &err));
+	assert_true(plan.tensor_map_count > 0 && plan.tensor_map_count % 2 == 0);
+	for (size_t i = 0; i < plan.tensor_map_count; i++) {
+		const struct plan_tensor_map *map = &plan.tensor_maps[i];
+		bool second = i >= plan.tensor_map_count / 2;
+
+		assert_memory_equal(map->name, second ? "step2_" : "step1_", 6);
+		assert_true(map->buffer < plan.buffer_count);
+		/* A and B of the first step, the intermediate (4) and C of the second */
+		assert_true(second ? map->buffer >= 2 : map->buffer != 2 && map->buffer != 3);
+	}
+	for (size_t l = 0; l < plan.launch_count; l++)
+		for (size_t a = 0; a < plan.launches[l].argument_count; a++) {
+			const struct plan_argument *argument = &plan.launches[l].arguments[a];
+
+			if (argument->kind == ARGUMENT_TENSOR_MAP)
+				assert_int_equal(argument->index >= plan.tensor_map_count / 2,
+					l >= plan.launch_count / 2);
+		}
+	plan_release(&plan);
+	free(slots);
+	bound_family_free(bound);
+	fixture_close(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_steps),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_tensor_maps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
