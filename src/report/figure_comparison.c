@@ -10,8 +10,8 @@
 #include "tune/select.h"
 
 enum {
-	LEFT = 250,
-	RIGHT = 690,
+	LEFT = 330,
+	RIGHT = 710,
 	WIDTH = 760,
 	TOP = 26,
 	ROW_HEIGHT = 30,
@@ -20,11 +20,11 @@ enum {
 
 static struct figure_axis axis_of(const struct comparison *comparison, size_t rows)
 {
-	double low = 0.9, high = 1.1;
+	double low = 0.85, high = 1.15; /* room for the numbers */
 
 	for (size_t i = 0; i < rows; i++) {
-		low = fmin(low, comparison->rows[i].low);
-		high = fmax(high, comparison->rows[i].high);
+		low = fmin(low, 0.9 * comparison->rows[i].low);
+		high = fmax(high, 1.1 * comparison->rows[i].high);
 	}
 	return figure_axis_new(
 		true, low, high, LEFT, RIGHT, "time, as a multiple of the first file's");
@@ -40,7 +40,7 @@ static void draw_row(struct figure_part *part, const struct comparison_row *row,
 	char class[24];
 
 	snprintf(class, sizeof(class), "l%zu", series % FIGURE_SERIES);
-	canvas_text(canvas, "t e", LEFT - 10, y + 1, "%.36s", row->second->title);
+	canvas_text(canvas, "t e", LEFT - 10, y + 1, "%.40s", row->second->title);
 	canvas_text(canvas, "t m e small", LEFT - 10, y + 13, "%.44s", row->second->label);
 	canvas_line(canvas, class, figure_axis_at(x, 1), y, at, y);
 	canvas_line(
@@ -50,8 +50,13 @@ static void draw_row(struct figure_part *part, const struct comparison_row *row,
 	canvas_path_marker(canvas, series, at, y, 9);
 	canvas_path_close(canvas);
 	text_appendf(&number, "%.2f", row->ratio);
-	canvas_text(
-		canvas, "t", fmax(at, figure_axis_at(x, row->high)) + 8, y + 4, "%s", number.data);
+	/* outside of everything that is drawn */
+	if (row->ratio < 1)
+		canvas_text(canvas, "t e", fmin(at, figure_axis_at(x, row->low)) - 8, y + 4, "%s",
+			number.data);
+	else
+		canvas_text(canvas, "t", fmax(at, figure_axis_at(x, row->high)) + 8, y + 4, "%s",
+			number.data);
 	text_release(&number);
 }
 
@@ -86,9 +91,8 @@ static bool draw(struct figure_part *part)
 		draw_row(part, &comparison.rows[i], &x, TOP + ROW_HEIGHT * ((double)i + 0.5));
 	text_append(&part->title, "Comparison");
 	text_appendf(&part->caption,
-		"Time of each problem against its first appearance (%s). Whiskers: both 95%% "
-		"intervals; the band is the 1%% by which runs differ anyway.%s",
-		comparison.rows[0].first->label,
+		"Time of each problem as a multiple of its time in the first file that has it. "
+		"Whiskers: both 95%% intervals; the band is the 1%% by which runs differ anyway.%s",
 		comparison.devices_differ ? " The files are of different GPUs." : "");
 	if (comparison.count > rows)
 		text_appendf(
