@@ -101,9 +101,16 @@ static enum status open_spec(const struct lookup_options *options, const struct 
 	if (status != STATUS_OK || options->any_device)
 		return status;
 	ours = tuned_device_json(*spec, (*spec)->title);
-	status = tuned_same_device(tuned, ours, err);
-	if (status != STATUS_OK)
-		error_hint(err, "--any-device takes what was tuned on another GPU model");
+	if (tuned_same_device(tuned, ours, NULL) != STATUS_OK) {
+		struct json_at root = json_root(tuned->root, tuned->path), device;
+		const char *name = "?";
+
+		if (json_find(&root, "device", &device))
+			json_member_string(&device, "name", &name, NULL);
+		error_set(err, STATUS_BAD_INPUT, "%s: expected a tuned file of %s, found one of %s",
+			tuned->path, (*spec)->title, name);
+		status = error_hint(err, "--any-device takes what was tuned on another GPU model");
+	}
 	json_free(ours);
 	return status;
 }

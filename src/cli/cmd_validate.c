@@ -150,6 +150,8 @@ static const struct {
 	{"tiletune.operation/1", "operation", read_template},
 	{"tiletune.family/1", "family", read_template},
 	{"tiletune.explain/1", "explain", NULL},
+	{"tiletune.check/1", "check", NULL},
+	{"tiletune.lookup/1", "lookup", NULL},
 	{"tiletune.advise/1", "advise", NULL},
 	{"tiletune.sweep/1", "sweep", NULL},
 	{"tiletune.versus/1", "versus", NULL},

@@ -52,6 +52,7 @@ struct evaluation {
 	bool predicted;      /* samples_us[0] is the model's, not a clock's */
 	double compile_seconds;
 	bool from_cache;
+	double at_s; /* when it was recorded, seconds since its problem began; 0: not known */
 };
 
 void evaluation_release(struct evaluation *evaluation);

@@ -98,6 +98,8 @@ struct json *evaluation_to_json(const struct evaluation *evaluation)
 	}
 	json_put_double(object, "compile_seconds", evaluation->compile_seconds);
 	json_put_bool(object, "from_cache", evaluation->from_cache);
+	if (evaluation->at_s > 0)
+		json_put_double(object, "at_s", evaluation->at_s);
 	return object;
 }
 
@@ -331,6 +333,11 @@ static enum status get_rest(
 		status = json_member(at, "from_cache", &member, err);
 	if (status == STATUS_OK)
 		status = json_get_bool(&member, &evaluation->from_cache, err);
+	if (status == STATUS_OK && json_find(at, "at_s", &member)) {
+		status = json_get_double(&member, &evaluation->at_s, err);
+		if (status == STATUS_OK && !(evaluation->at_s >= 0))
+			status = json_error(&member, err, "seconds, not negative");
+	}
 	if (status == STATUS_OK && !evaluation->resources)
 		evaluation->launch_count = evaluation->score.launch_count;
 	return status;

@@ -169,25 +169,25 @@ void canvas_path_marker(struct canvas *canvas, size_t series, double x, double y
 
 /* ---- points ---- */
 struct canvas_points {
+	double per_unit;
 	size_t columns, rows;
 	uint8_t *taken;
 };
 
-static const double points_per_unit = 0.8; /* a marker is about five units wide */
-
-struct canvas_points *canvas_points_new(double width, double height)
+struct canvas_points *canvas_points_new(double width, double height, bool many)
 {
 	struct canvas_points *points = memory_zeroed(1, sizeof(*points));
 
-	points->columns = (size_t)(width * points_per_unit) + 1;
-	points->rows = (size_t)(height * points_per_unit) + 1;
+	points->per_unit = many ? 0.4 : 0.8; /* a marker is about five units wide */
+	points->columns = (size_t)(width * points->per_unit) + 1;
+	points->rows = (size_t)(height * points->per_unit) + 1;
 	points->taken = memory_zeroed(points->columns, points->rows);
 	return points;
 }
 
 bool canvas_points_take(struct canvas_points *points, double x, double y)
 {
-	double column = floor(x * points_per_unit), row = floor(y * points_per_unit);
+	double column = floor(x * points->per_unit), row = floor(y * points->per_unit);
 	uint8_t *taken;
 
 	if (!(column >= 0 && row >= 0 && column < (double)points->columns &&

@@ -42,9 +42,10 @@ void canvas_number(struct text *text, double value);
 /* & < > " escaped. */
 void canvas_escape(struct text *text, const char *string);
 
-/* Points that fall on the same unit are drawn once, however many there are. */
+/* Points that fall on the same place are drawn once. many: places are coarser, so that a run of any
+ * length stays small. */
 struct canvas_points;
-struct canvas_points *canvas_points_new(double width, double height);
+struct canvas_points *canvas_points_new(double width, double height, bool many);
 /* False: something was drawn there already. */
 bool canvas_points_take(struct canvas_points *points, double x, double y);
 void canvas_points_free(struct canvas_points *points);

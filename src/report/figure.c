@@ -78,11 +78,12 @@ void figure_scatter(struct figure_part *part, const struct figure_axis *x,
 	const struct figure_axis *y, figure_value *x_of, figure_value *y_of, const char *class)
 {
 	const struct report_entry *entry = part->entry;
-	double size = entry->candidate_count > 2000 ? 4 : 6;
+	bool many = entry->candidate_count > 2000;
+	double size = many ? 4 : 6;
 
 	for (size_t family = 0; family < entry->family_name_count; family++) {
 		struct canvas_points *points =
-			canvas_points_new(part->canvas.width, part->canvas.height);
+			canvas_points_new(part->canvas.width, part->canvas.height, many);
 		char series[64];
 		bool open = false;
 

@@ -13,7 +13,7 @@ enum {
 	LEFT = 330,
 	RIGHT = 710,
 	WIDTH = 760,
-	TOP = 26,
+	TOP = 32,
 	ROW_HEIGHT = 30,
 	ROWS_MAX = 60
 };

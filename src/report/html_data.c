@@ -122,6 +122,11 @@ static double relative_error(candidate_t *candidate)
 	return verification->done ? verification->max_rel_error : NAN;
 }
 
+static double at_s(candidate_t *candidate)
+{
+	return candidate->evaluation->at_s > 0 ? candidate->evaluation->at_s : NAN;
+}
+
 static const char *outcome(candidate_t *candidate)
 {
 	return outcome_name(candidate->evaluation->outcome);
@@ -158,6 +163,7 @@ static const struct {
 	{"l2_bytes", launch_l2_bytes},
 	{"arithmetic_intensity", launch_arithmetic_intensity},
 	{"max_rel_error", relative_error},
+	{"at_s", at_s},
 };
 
 static const struct {

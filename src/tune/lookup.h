@@ -2,8 +2,7 @@
  *
  * The best that a tuned file knows for a problem: its own entry, or else the configuration tuned
  * for another problem that the model predicts best for this one. Never by the distance of sizes:
- * the nearest size can be the wrong one (another alignment, another number of waves). Predictions
- * that are too close to call are corrected by what was measured where the configuration was tuned.
+ * the nearest size can be the wrong one (another alignment, another number of waves).
  */
 #ifndef TUNE_LOOKUP_H
 #define TUNE_LOOKUP_H

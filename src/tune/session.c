@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "tune/final.h"
 #include "tune/resume.h"
@@ -21,6 +22,8 @@ static enum status record(struct search *search, struct flight *flight, struct e
 
 	if (!search->session->journal)
 		return STATUS_OK;
+	/* to the millisecond: how a search went on over time is what reports show */
+	flight->evaluation.at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
 	line = evaluation_to_json(&flight->evaluation);
 	json_put_int(line, "problem", (int64_t)search->number);
 	return journal_write(search->session->journal, "evaluation", line, err);

@@ -82,12 +82,18 @@ def make_files(folder):
             fail(f"{' '.join(arguments)}: {result.stderr}")
             continue
         made += [tuned, os.path.join(folder, name + ".journal.jsonl")]
-    result = run("explain", "gemm", "-p", "M=1793,N=1793,K=1793,dtype=fp16", "--family", "mma", "--config",
-        "BM=256,BN=128", "--device", "model:a100-sxm4", "--json", "--nvrtc", "/nonexistent")
-    if result.returncode:
-        fail(f"explain: {result.stderr}")
-    else:
-        made.append(os.path.join(folder, "explain.json"))
+    model = os.path.join(folder, "model.json")
+    for name, arguments in {
+        "explain": ["gemm", "-p", "M=1793,N=1793,K=1793,dtype=fp16", "--family", "mma", "--config",
+            "BM=256,BN=128", "--device", "model:a100-sxm4", "--nvrtc", "/nonexistent"],
+        "check": [model, "--path", "tests/toy", "--device", "model:toy", *env_cache],
+        "lookup": [model, "row_softmax", "-p", "rows=300,cols=512", "-p", "rows=256,cols=512", "--path", "tests/toy"],
+    }.items():
+        result = run(name, *arguments, "--json")
+        if result.returncode:
+            fail(f"{name}: {result.stderr}")
+            continue
+        made.append(os.path.join(folder, name + ".json"))
         with open(made[-1], "w", encoding="utf-8") as file:
             file.write(result.stdout)
     return made

@@ -2,7 +2,7 @@
 "$TILETUNE" advise gemm -p M=1792,K=1024,dtype=fp16 --sweep N=1024:2560:128 --family mma \
 	--config BM=256,BN=128,BK=32,STAGES=3,MIN_BLOCKS=1,SPLIT_K=1 --device model:a100-sxm4 \
 	--csv sweep.csv -o sweep.svg >plot.txt || cat plot.txt
-cut -d, -f1,13-15 sweep.csv | sed 's/.*"//' | head -n 3
+head -n 1 sweep.csv
 sed -E 's/,gemm[^"]*"[^"]*"/ /; s/,/ /g' sweep.csv | awk 'NR > 1 { print $1, $2 " tiles", $3 " waves" }'
 grep -c '<circle' sweep.svg
 /usr/bin/python3 -c 'import xml.dom.minidom as x; print(x.parse("sweep.svg").documentElement.tagName)'

@@ -7,8 +7,11 @@ explain() {
 import json, sys
 m, k, n, p = (int(part.split("=")[1]) for part in sys.argv[1].split(",")[:4])
 answer = json.load(open("answer.json"))
-print(sys.argv[1], [candidate["family"] for candidate in answer["candidates"]])
+print(sys.argv[1])
 for candidate in answer["candidates"]:
+	if candidate["family"] not in ("gemm_chain/separate", "gemm_chain/fused"):
+		continue
+	print(" ", candidate["family"])
 	facts = {fact["name"]: fact["value"] for fact in candidate["facts"]}
 	if candidate["family"].endswith("separate"):
 		steps = candidate["steps"]

@@ -2,18 +2,27 @@
 // What the page shares: candidates of each entry, read from their columns when first asked for.
 const tiletune = (() => {
 	const alphabet = "#$%()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
-	const code = new Map([...alphabet].map((c, i) => [c, i]));
+	const code = new Uint8Array(128);
+	[...alphabet].forEach((c, i) => { code[c.charCodeAt(0)] = i; });
 	const entries = new Map();
 
 	function decode(column, n) {
 		if (Array.isArray(column)) return column;
-		const values = new Array(n);
-		const { d, w, s } = column;
+		const values = new Array(n), { d, w, s } = column;
 		for (let i = 0; i < n; i++) {
-			const at = w === 0 ? 0 : w === 1 ? code.get(s[i]) : code.get(s[2 * i]) * alphabet.length + code.get(s[2 * i + 1]);
+			const at = w === 0 ? 0 : w === 1 ? code[s.charCodeAt(i)] : code[s.charCodeAt(2 * i)] * alphabet.length + code[s.charCodeAt(2 * i + 1)];
 			values[i] = d[at];
 		}
 		return values;
+	}
+
+	// A member that is computed when it is first asked for.
+	function lazy(object, name, make) {
+		Object.defineProperty(object, name, { configurable: true, enumerable: true, get: () => {
+			const value = make();
+			Object.defineProperty(object, name, { value, enumerable: true });
+			return value;
+		} });
 	}
 
 	function load(index) {
@@ -21,19 +30,22 @@ const tiletune = (() => {
 		if (!script) return null;
 		const raw = JSON.parse(script.textContent);
 		const entry = { n: raw.n, flop: raw.flop, winner: raw.winner, families: raw.families, columns: {}, parameters: raw.families.map(() => []) };
+		const c = entry.columns, none = () => new Array(raw.n).fill(null);
 		for (const name in raw.columns) {
+			const space = name.indexOf(" "), make = () => decode(raw.columns[name], raw.n);
 			if (name === "end") continue;
-			const values = decode(raw.columns[name], raw.n);
-			const space = name.indexOf(" ");
-			if (space > 0) entry.parameters[+name.slice(0, space)].push({ name: name.slice(space + 1), values });
-			else entry.columns[name] = values;
+			if (space < 0) {
+				lazy(c, name, make);
+				continue;
+			}
+			const parameter = { name: name.slice(space + 1) };
+			lazy(parameter, "values", make);
+			entry.parameters[+name.slice(0, space)].push(parameter);
 		}
-		const time = entry.columns.time || new Array(entry.n).fill(null);
-		const predicted = entry.columns.predicted || [];
-		entry.columns.time = time;
-		entry.columns.order = time.map((_, i) => i + 1);
-		entry.columns.tflops = time.map(t => t && entry.flop ? entry.flop / t * 1e-6 : null);
-		entry.columns.error = time.map((t, i) => t && predicted[i] ? predicted[i] / t : null);
+		if (!raw.columns.time) lazy(c, "time", none);
+		lazy(c, "order", () => c.time.map((_, i) => i + 1));
+		lazy(c, "tflops", () => c.time.map(t => t && raw.flop ? raw.flop / t * 1e-6 : null));
+		if (raw.columns.predicted) lazy(c, "error", () => c.time.map((t, i) => t && c.predicted[i] ? c.predicted[i] / t : null));
 		return entry;
 	}
 

@@ -34,7 +34,7 @@
 		card.append(label, scroll, button, count);
 
 		const row = table.createTHead().insertRow();
-		const columns = heads.filter(h => entry.columns[h[1]]);
+		const columns = heads.filter(h => h[1] in entry.columns);
 		const all = [...columns.map(h => [h[0], h[1]]), ["Family", "family"], ["Configuration", ""]];
 		for (const [title, key] of all) {
 			const th = document.createElement("th");
@@ -50,7 +50,7 @@
 					refresh();
 				});
 				th.dataset.key = key;
-				if (entry.columns[key].some(v => typeof v === "number") && key !== "family") th.className = "n";
+				if (!["bound", "outcome", "family"].includes(key)) th.className = "n";
 				th.append(sort);
 			}
 			row.append(th);

@@ -1,0 +1,20 @@
+# What a tuned file knows: its own problem, another one by the model, another GPU's only when asked.
+toy="$ROOT/tests/toy"
+"$TILETUNE" tune row_softmax -p rows=256,2048,cols=512 --path "$toy" --device model:toy \
+	--effort estimate -o tuned.json >talk.txt 2>&1 || cat talk.txt
+lookup() { "$TILETUNE" lookup tuned.json row_softmax --path "$toy" "$@" 2>&1 | sed -E 's/[0-9.]+ us/T us/g; s/loss [0-9.]+%/loss L/'; }
+lookup -p rows=256,cols=512
+lookup -p rows=300,cols=500
+lookup -p rows=300,cols=500 --quick
+lookup -p rows=300,cols=500 --device model:h200-sxm
+lookup -p rows=300,cols=500 --device model:h200-sxm --any-device | sed -n 2p
+lookup -p rows=300,colz=500
+lookup
+# refused: exit code 1, the answer is there all the same
+sed 's/row_softmax\/online/row_softmax\/gone/' tuned.json >gone.json
+try "$TILETUNE" lookup gone.json row_softmax -p rows=300,cols=500 --path "$toy"
+"$TILETUNE" lookup gone.json row_softmax -p rows=300,cols=500 --path "$toy" --json 2>/dev/null | grep grade
+# the committed file of the H200
+"$TILETUNE" lookup "$ROOT/results/nvidia-h200/tuned.json" gemm \
+	-p M=4000,N=4096,K=4096,dtype=bf16 --json >answer.json && "$TILETUNE" validate answer.json
+grep -o '"grade":.*' answer.json

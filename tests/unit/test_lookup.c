@@ -1,0 +1,297 @@
+/* layer: tune */
+#include "kernel_fixture.h"
+
+#include <math.h>
+
+#include "tune/candidates.h"
+#include "tune/lookup.h"
+
+/* The toy operation on the toy device: small enough to compare with everything there is. */
+struct shelf {
+	struct catalogue catalogue;
+	struct device_spec *device;
+	const struct operation *operation;
+	struct tuned tuned;
+	struct lookup_request request;
+};
+
+static void shelf_open(struct shelf *shelf)
+{
+	static const char *const templates[] = {"tests/toy/templates", NULL};
+	static const char *const configs[] = {"tests/toy/configs", NULL};
+	struct error err = {0};
+
+	*shelf = (struct shelf){0};
+	assert_ok(catalogue_load(templates, "row_softmax", &shelf->catalogue, &err));
+	assert_ok(device_spec_load("toy", configs, &shelf->device, &err));
+	assert_ok(catalogue_operation(&shelf->catalogue, "row_softmax", &shelf->operation, &err));
+	tuned_init(&shelf->tuned, "tuned.json", tuned_device_json(shelf->device, "Toy GPU"));
+	shelf->request = (struct lookup_request){
+		.catalogue = &shelf->catalogue, .device = shelf->device, .tuned = &shelf->tuned};
+}
+
+static void shelf_close(struct shelf *shelf)
+{
+	tuned_release(&shelf->tuned);
+	device_spec_free(shelf->device);
+	catalogue_release(&shelf->catalogue);
+}
+
+static struct problem *parse(const struct shelf *shelf, const char *text)
+{
+	struct problem_list list = {0};
+	struct problem *problem;
+	struct error err = {0};
+
+	assert_ok(problem_parse(shelf->operation, text, &list, &err));
+	problem = list.items[0];
+	free(list.items);
+	return problem;
+}
+
+/* An entry of that problem with that winner. */
+static void put(struct shelf *shelf, const char *problem_text, const char *configuration)
+{
+	struct problem *problem = parse(shelf, problem_text);
+	struct json *json = json_new_object(), *winner = json_new_object(), *parsed = NULL;
+	struct json *time = json_new_object();
+	const char *kept;
+	struct error err = {0};
+
+	assert_ok(json_parse(configuration, strlen(configuration), "test", &parsed, &err));
+	json_put_double(time, "median", 10);
+	json_put_string(winner, "family", "row_softmax/online");
+	json_put(winner, "configuration", parsed);
+	json_put(winner, "time_us", time);
+	json_put_string(json, "operation", "row_softmax");
+	json_put(json, "problem", problem_to_json(problem));
+	json_put_string(json, "timing", "measured");
+	json_put_string(json, "run", "one");
+	json_put(json, "winner", winner);
+	json_put(json, "families", json_new_array());
+	tuned_put_entry(&shelf->tuned, json, &kept);
+	problem_free(problem);
+}
+
+static struct lookup_answer find(const struct shelf *shelf, const char *problem_text)
+{
+	struct problem *problem = parse(shelf, problem_text);
+	struct lookup_answer answer;
+	struct error err = {0};
+
+	assert_ok(lookup_find(&shelf->request, problem, &answer, &err));
+	problem_free(problem);
+	return answer;
+}
+
+static void assert_configuration(const struct lookup_answer *answer, const char *expected)
+{
+	struct json_at result = json_root(answer->result, "answer"), configuration;
+	char *text;
+
+	assert_true(json_find(&result, "configuration", &configuration));
+	text = json_print(configuration.node, false);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+#define CONFIG(threads, rows, unroll, turns)                                                       \
+	"{\"ROW_THREADS\":" #threads ",\"ROWS\":" #rows ",\"UNROLL\":" #unroll                     \
+	",\"TURNS\":" #turns "}"
+
+static void the_own_entry_is_exact(void **state)
+{
+	struct shelf shelf;
+	struct lookup_answer answer;
+
+	(void)state;
+	shelf_open(&shelf);
+	put(&shelf, "rows=512,cols=512", CONFIG(128, 2, 2, 1));
+	put(&shelf, "rows=4096,cols=1000", CONFIG(64, 4, 4, 1));
+	answer = find(&shelf, "batch=8,heads=8,seq=8,cols=512"); /* the same by its alias */
+	assert_int_equal(answer.grade, LOOKUP_EXACT);
+	assert_configuration(&answer, CONFIG(128, 2, 2, 1));
+	assert_true(answer.expected_loss_ratio == 0);
+	lookup_answer_release(&answer);
+	shelf_close(&shelf);
+}
+
+/* The prediction of every configuration for a problem; the caller releases the pool. */
+static double default_us(const struct candidates *pool)
+{
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool found = false;
+	struct error err = {0};
+	size_t bytes = pool->families[0].parameter_count * sizeof(choice);
+
+	assert_ok(configuration_default(pool->families[0].bound, choices, &found, &err));
+	assert_true(found);
+	for (size_t i = 0; i < pool->count; i++)
+		if (memcmp(candidates_configuration(pool, i), choices, bytes) == 0)
+			return pool->predicted_us[i];
+	fail_msg("the default is not among the legal ones");
+	return 0;
+}
+
+static void score_all(
+	const struct shelf *shelf, const struct problem *problem, struct candidates *pool)
+{
+	const struct candidates_options options = {.score = true};
+	struct error err = {0};
+
+	assert_ok(candidates_open(&shelf->catalogue, problem, shelf->device, &options, pool, &err));
+}
+
+/* Of everything that could be in the file it is the model's best that is returned, whatever the
+ * sizes of the problems that the entries are of. */
+static void the_model_chooses_among_all_entries(void **state)
+{
+	static const char *const problems[] = {
+		"rows=1000,cols=777", "rows=64,cols=64", "rows=100000,cols=33", "rows=7,cols=5000"};
+	static const char *const configurations[] = {CONFIG(32, 2, 1, 1), CONFIG(64, 4, 2, 1),
+		CONFIG(128, 2, 1, 1), CONFIG(256, 1, 1, 1), CONFIG(32, 8, 1, 1)};
+	size_t found = 0;
+
+	(void)state;
+	for (size_t p = 0; p < ARRAY_COUNT(problems); p++) {
+		struct shelf shelf;
+		struct problem *problem;
+		struct candidates pool;
+		struct lookup_answer answer;
+		double best_us = INFINITY, all_us = INFINITY;
+
+		shelf_open(&shelf);
+		for (size_t i = 0; i < ARRAY_COUNT(configurations); i++) {
+			/* each is "tuned" for a problem of its own, sizes in no order */
+			char *text = string_format("rows=%zu,cols=2000", 1000 * (7 * i % 5 + 1));
+
+			put(&shelf, text, configurations[i]);
+			free(text);
+		}
+		problem = parse(&shelf, problems[p]);
+		score_all(&shelf, problem, &pool);
+		for (size_t i = 0; i < pool.count; i++) {
+			struct json *json = configuration_to_json(
+				pool.families[0].bound, candidates_configuration(&pool, i));
+			char *text = json_print(json, false);
+
+			all_us = fmin(all_us, pool.predicted_us[i]);
+			for (size_t k = 0; k < ARRAY_COUNT(configurations); k++)
+				if (strcmp(text, configurations[k]) == 0)
+					best_us = fmin(best_us, pool.predicted_us[i]);
+			free(text);
+			json_free(json);
+		}
+		answer = find(&shelf, problems[p]);
+		assert_int_equal(answer.grade,
+			best_us <= default_us(&pool) ? LOOKUP_NEAREST : LOOKUP_REFUSED);
+		if (answer.grade == LOOKUP_NEAREST) {
+			found++;
+			assert_true(fabs(answer.predicted_us - best_us) < 1e-9 * best_us);
+			assert_true(answer.predicted_us <= answer.default_us);
+			assert_true(fabs(answer.model_best_us - all_us) < 1e-9 * all_us);
+			assert_true(fabs(answer.expected_loss_ratio -
+					    (answer.predicted_us / all_us - 1)) < 1e-9);
+		}
+		lookup_answer_release(&answer);
+		candidates_release(&pool);
+		problem_free(problem);
+		shelf_close(&shelf);
+	}
+	assert_true(found >= 2);
+}
+
+/* The slowest legal configuration of the space is in the file, and nothing else. */
+static void what_loses_to_the_default_is_refused(void **state)
+{
+	struct shelf shelf;
+	struct problem *problem;
+	struct candidates pool;
+	struct lookup_answer answer;
+	struct json *json;
+	size_t worst = 0;
+	char *text;
+
+	(void)state;
+	shelf_open(&shelf);
+	problem = parse(&shelf, "rows=4096,cols=1000");
+	score_all(&shelf, problem, &pool);
+	for (size_t i = 0; i < pool.count; i++)
+		if (pool.predicted_us[i] > pool.predicted_us[worst])
+			worst = i;
+	json = configuration_to_json(
+		pool.families[0].bound, candidates_configuration(&pool, worst));
+	text = json_print(json, false);
+	put(&shelf, "rows=4000,cols=1000", text);
+	answer = find(&shelf, "rows=4096,cols=1000");
+	assert_int_equal(answer.grade, LOOKUP_REFUSED);
+	assert_non_null(strstr(answer.why, "slower than the family's default"));
+	assert_null(answer.result);
+	assert_int_equal(answer.legal, 1);
+	lookup_answer_release(&answer);
+	free(text);
+	json_free(json);
+	candidates_release(&pool);
+	problem_free(problem);
+	shelf_close(&shelf);
+}
+
+static void what_is_not_legal_is_refused_with_the_reason(void **state)
+{
+	struct shelf shelf;
+	struct lookup_answer answer;
+
+	(void)state;
+	shelf_open(&shelf);
+	answer = find(&shelf, "rows=7,cols=1000");
+	assert_int_equal(answer.grade, LOOKUP_REFUSED);
+	assert_non_null(strstr(answer.why, "nothing for this operation"));
+	lookup_answer_release(&answer);
+	put(&shelf, "rows=100000,cols=1000", CONFIG(128, 2, 2, 4));
+	answer = find(&shelf, "rows=7,cols=1000"); /* seven rows are one turn */
+	assert_int_equal(answer.grade, LOOKUP_REFUSED);
+	assert_non_null(strstr(answer.why, "turns on some SMs"));
+	assert_int_equal(answer.considered, 1);
+	assert_int_equal(answer.legal, 0);
+	lookup_answer_release(&answer);
+	shelf_close(&shelf);
+}
+
+/* The launch geometry is that of the problem asked for. */
+static void launches_are_for_the_asked_problem(void **state)
+{
+	struct shelf shelf;
+	struct lookup_answer answer;
+	struct json_at result, launches, launch, grid, x;
+	int64_t blocks = 0;
+
+	(void)state;
+	shelf_open(&shelf);
+	put(&shelf, "rows=4096,cols=1000", CONFIG(128, 2, 2, 1));
+	shelf.request.without_best = true;
+	answer = find(&shelf, "rows=1001,cols=1000");
+	assert_int_equal(answer.grade, LOOKUP_NEAREST);
+	assert_true(answer.model_best_us > 1e300); /* not asked for */
+	result = json_root(answer.result, "answer");
+	assert_true(json_find(&result, "launches", &launches));
+	launch = json_item(&launches, 0);
+	assert_true(json_find(&launch, "grid", &grid));
+	x = json_item(&grid, 0);
+	assert_int_equal(json_get_int(&x, &blocks, NULL), STATUS_OK);
+	assert_int_equal(blocks, 501);
+	lookup_answer_release(&answer);
+	shelf_close(&shelf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_own_entry_is_exact),
+		cmocka_unit_test(the_model_chooses_among_all_entries),
+		cmocka_unit_test(what_loses_to_the_default_is_refused),
+		cmocka_unit_test(what_is_not_legal_is_refused_with_the_reason),
+		cmocka_unit_test(launches_are_for_the_asked_problem),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
