@@ -119,9 +119,10 @@ enum status advice_multiples(const struct problem *problem, const struct advice_
 	return STATUS_OK;
 }
 
-const char *const *advice_alias_parts(const struct operation *operation, size_t key)
+const char *const *advice_alias_parts(const struct operation *operation, size_t key, size_t *count)
 {
 	const struct key *found = &operation->keys[key];
 
-	return found->alias_count ? found->aliases[0].parts.names : NULL;
+	*count = found->alias_count ? found->aliases[0].parts.count : 0;
+	return *count ? found->aliases[0].parts.names : NULL;
 }

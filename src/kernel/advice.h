@@ -38,7 +38,7 @@ const struct advice_list *operation_advice(const struct operation *operation);
 /* The axis' multiples for a problem, ascending, without those below 2. Caller frees *multiples. */
 enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,
 	int64_t **multiples, size_t *count, struct error *err);
-/* The names of the first alias of a key ("batch", "seq" of M), NULL-terminated; NULL: none. */
-const char *const *advice_alias_parts(const struct operation *operation, size_t key);
+/* The names of the first alias of a key ("batch", "seq" of M); *count is 0 without one. */
+const char *const *advice_alias_parts(const struct operation *operation, size_t key, size_t *count);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * The saw-tooth: a few fixed configurations over a range of sizes. The first is the best over the
  * range (or the one asked for), the second the next best tile of its family, the third the best of
- * another family, if there is one, even if it can do a part of the sizes only. Tile and wave
+ * another family where that is faster, even if it can do a part of the sizes only. Tile and wave
  * quantization show where all else stays as it is.
  */
 #ifndef TUNE_SWEEP_H

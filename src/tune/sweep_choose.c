@@ -211,7 +211,7 @@ static enum status add_other_family(struct choosing *choosing, size_t from)
 
 	for (size_t i = from; i < from + others && status == STATUS_OK; i++)
 		if (choosing->rated[i].legal &&
-			(!best || choosing->rated[i].mean_log < best->mean_log))
+			choosing->rated[i].mean_log < (best ? best : &choosing->rated[0])->mean_log)
 			best = &choosing->rated[i];
 	if (!best)
 		return status;

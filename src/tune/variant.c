@@ -198,14 +198,15 @@ static enum status add_handle(
 /* The key itself, or, where the text has its alias, each part of that. */
 static enum status add_handles(struct making *making, const struct advice_axis *axis)
 {
-	const char *const *parts = advice_alias_parts(making->operation, axis->key);
+	size_t count;
+	const char *const *parts = advice_alias_parts(making->operation, axis->key, &count);
 	bool aliased = false;
 	int64_t value;
 
-	for (; parts && *parts; parts++)
-		if (setting_list_integer(&making->settings, *parts, &value)) {
+	for (size_t i = 0; i < count; i++)
+		if (setting_list_integer(&making->settings, parts[i], &value)) {
 			aliased = true;
-			if (add_handle(making, axis, *parts, value) != STATUS_OK)
+			if (add_handle(making, axis, parts[i], value) != STATUS_OK)
 				return STATUS_BAD_INPUT;
 		}
 	if (aliased || !value_as_int(making->asked->values[axis->key], &value))

@@ -46,8 +46,8 @@ static void test_a_tuned_file_brings_its_journal(void **state)
 	assert_string_equal(entry->operation, "gemm");
 	assert_string_equal(entry->label, "small");
 	assert_string_equal(entry->winner.family, "gemm/wgmma");
-	assert_float_equal(entry->winner.time_us, 193.744, 0.001);
-	assert_float_equal(entry->flop, 2.0 * 4096 * 4096 * 4096, 1e6);
+	assert_true(fabs(entry->winner.time_us - 193.744) < 0.001);
+	assert_true(fabs(entry->flop - 2.0 * 4096 * 4096 * 4096) < 1e6);
 	assert_int_equal(entry->candidate_count, 29);
 	assert_int_equal(entry->ok_count, 22);
 	assert_int_equal(entry->outcomes[OUTCOME_LAUNCH_FAILED], 7);
@@ -139,7 +139,7 @@ static void test_the_same_problem_is_compared(void **state)
 	open_report(&report, DATA "small.json", DATA "slower.json");
 	comparison_make(&report, &comparison);
 	assert_int_equal(comparison.count, 1);
-	assert_float_equal(comparison.rows[0].ratio, 215 / 193.744, 0.001);
+	assert_true(fabs(comparison.rows[0].ratio - 215 / 193.744) < 0.001);
 	assert_string_equal(comparison.rows[0].verdict, "slower");
 	assert_false(comparison.devices_differ);
 	/* the other way round it is faster */
@@ -188,7 +188,7 @@ static void test_tile_shapes(void **state)
 	assert_int_equal(grid.row_step, 1);
 	for (size_t i = 0; i < grid.row_count * grid.column_count; i++)
 		tried += grid.cells[i].tried;
-	assert_int_equal(tried, 27);
+	assert_int_equal(tried, 26);
 	cell = &grid.cells[tile_grid_row(&grid, 128) * grid.column_count +
 			   tile_grid_column(&grid, 256)];
 	assert_int_equal(cell->state, TILE_OK);

@@ -105,8 +105,8 @@ static void test_axes(void **state)
 	struct canvas canvas = {.width = 480, .height = 320};
 
 	(void)state;
-	assert_float_equal(figure_axis_at(&line, 25), 150, 1e-9);
-	assert_float_equal(figure_axis_at(&log, 100), 250, 1e-9);
+	assert_true(fabs(figure_axis_at(&line, 25) - 150) < 1e-9);
+	assert_true(fabs(figure_axis_at(&log, 100) - 250) < 1e-9);
 	assert_true(figure_axis_at(&log, 10) > 50); /* a margin */
 	figure_axis_bottom(&canvas, &line, 0, 300);
 	assert_non_null(strstr(canvas.body.data, ">20</text>"));

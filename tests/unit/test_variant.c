@@ -48,8 +48,9 @@ static void test_axes(void **state)
 	free(multiples);
 	assert_true(axis_of(&fixture, "K")->is_padding);
 	assert_true(axis_of(&fixture, "ldb")->is_pitch);
-	assert_string_equal(advice_alias_parts(fixture.operation, 0)[1], "seq");
-	assert_null(advice_alias_parts(fixture.operation, 1));
+	assert_string_equal(advice_alias_parts(fixture.operation, 0, &count)[1], "seq");
+	assert_int_equal(count, 2);
+	assert_null(advice_alias_parts(fixture.operation, 1, &count));
 	fixture_close(&fixture);
 	open_operation(&fixture, "attention", NULL);
 	assert_false(axis_of(&fixture, "seq_k")->is_padding); /* a key of zeros has a weight */
