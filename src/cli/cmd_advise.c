@@ -200,7 +200,7 @@ const struct command command_advise = {
 	.name = "advise",
 	.summary =
 		"Tell which sizes near the asked ones are better, how much, why and at what cost",
-	.arguments = "OPERATION -p PROBLEM | OPERATION -p REST --sweep N=1024:4096:64",
+	.arguments = "OPERATION -p PROBLEM | OPERATION [-p PROBLEM] --sweep N=1024:4096:64",
 	.description = "Looks at sizes rounded up and down and at rows further apart: what "
 		       "alignment, tile\n"
 		       "waste and waves do there. On a GPU the asked problem and the best of them "
@@ -214,7 +214,7 @@ const struct command command_advise = {
 		       "more begins.",
 	.examples = "  tiletune advise gemm -p M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn\n"
 		    "  tiletune advise gemm -p batch=16,seq=1000,N=4096,K=4096,dtype=bf16 --json\n"
-		    "  tiletune advise gemm -p dtype=bf16 --sweep M=N=K=1024:4096:32 -o sweep.svg",
+		    "  tiletune advise gemm --sweep M=N=K=1024:4096:32 -o sweep.svg",
 	.options = advise_option_table,
 	.options_size = sizeof(struct advise_command),
 	.positional_min = 1,

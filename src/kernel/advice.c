@@ -55,13 +55,16 @@ static enum status read_group(const struct json_at *at, const char *name, bool i
 enum status operation_advice_read(
 	const struct json_at *root, struct operation *operation, struct error *err)
 {
-	static const char *const groups[] = {"sizes", "pitches", NULL};
-	struct json_at at;
+	static const char *const groups[] = {"sizes", "pitches", "sweep", NULL};
+	struct json_at at, sweep;
 
+	operation->advice.sweep = "";
 	if (!json_find(root, "advise", &at))
 		return STATUS_OK;
 	if (json_expect(&at, JSON_OBJECT, err) != STATUS_OK ||
 		json_expect_keys(&at, groups, err) != STATUS_OK ||
+		(json_find(&at, "sweep", &sweep) &&
+			json_get_string(&sweep, &operation->advice.sweep, err) != STATUS_OK) ||
 		read_group(&at, "sizes", false, operation, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
 	return read_group(&at, "pitches", true, operation, err);

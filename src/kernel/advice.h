@@ -5,11 +5,13 @@
  *
  *	"advise": {
  *	  "sizes":   { "N": {"multiples": "[8, 64, 128]", "padding": true} },
- *	  "pitches": { "ldb": {"multiples": "[16 // dtype_bytes(dtype)]"} } }
+ *	  "pitches": { "ldb": {"multiples": "[16 // dtype_bytes(dtype)]"} },
+ *	  "sweep":   "M=4096,N=4096,K=4096,dtype=bf16" }
  *
  * A size with "padding": filled up with zeros, the larger problem holds the asked one's result; the
  * other sizes are a choice of whoever designs the model. A pitch (elements from row to row) changes
- * neither work nor result. Multiples are expressions over the keys.
+ * neither work nor result. Multiples are expressions over the keys. "sweep" is a problem's text:
+ *what a sweep over some keys takes for those that nobody gave.
  */
 #ifndef KERNEL_ADVICE_H
 #define KERNEL_ADVICE_H
@@ -26,6 +28,7 @@ struct advice_axis {
 struct advice_list {
 	struct advice_axis *items;
 	size_t count;
+	const char *sweep; /* borrowed from the JSON; "" if there is none */
 };
 
 /* root: the operation's JSON; its keys have been read. */

@@ -93,6 +93,16 @@ void setting_list_set(struct setting_list *list, const char *name, int64_t value
 	free(text);
 }
 
+void setting_list_add(struct setting_list *list, const char *name, const char *value)
+{
+	push(list, name, strlen(name), value);
+}
+
+bool setting_list_has(const struct setting_list *list, const char *name)
+{
+	return find(list, name) != NULL;
+}
+
 void setting_list_remove(struct setting_list *list, const char *name)
 {
 	struct setting *found = find(list, name);

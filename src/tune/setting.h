@@ -26,6 +26,8 @@ void setting_list_copy(const struct setting_list *from, struct setting_list *to)
 void setting_list_release(struct setting_list *list);
 /* Replaces the value of a name, or adds it. */
 void setting_list_set(struct setting_list *list, const char *name, int64_t value);
+void setting_list_add(struct setting_list *list, const char *name, const char *value);
+bool setting_list_has(const struct setting_list *list, const char *name);
 void setting_list_remove(struct setting_list *list, const char *name);
 /* False if the name is not there or its value is no single integer. */
 bool setting_list_integer(const struct setting_list *list, const char *name, int64_t *value);

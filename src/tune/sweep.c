@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernel/advice.h"
 #include "kernel/family.h"
 #include "tune/setting.h"
 
@@ -36,6 +37,39 @@ static void read_sizes(struct sweep *sweep, const char *values)
 	free(copy);
 }
 
+/* Whether a key, or a part of its alias, has a value. */
+static bool is_given(
+	const struct operation *operation, const struct setting_list *list, const char *name)
+{
+	if (setting_list_has(list, name))
+		return true;
+	for (size_t key = 0; key < operation_key_count(operation); key++) {
+		size_t count;
+		const char *const *parts = advice_alias_parts(operation, key, &count);
+
+		if (strcmp(operation_key_name(operation, key), name) != 0)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			if (setting_list_has(list, parts[i]))
+				return true;
+	}
+	return false;
+}
+
+/* Keys that neither the problem nor the range gives come from the operation's own example. */
+static void add_examples(const struct operation *operation, const struct setting_list *swept,
+	struct setting_list *settings)
+{
+	struct setting_list examples;
+
+	setting_list_parse(operation_advice(operation)->sweep, &examples);
+	for (size_t i = 0; i < examples.count; i++)
+		if (!is_given(operation, settings, examples.items[i].name) &&
+			!is_given(operation, swept, examples.items[i].name))
+			setting_list_add(settings, examples.items[i].name, examples.items[i].value);
+	setting_list_release(&examples);
+}
+
 static enum status read_problems(
 	struct sweep *sweep, const char *text, const char *range, struct error *err)
 {
@@ -51,6 +85,7 @@ static enum status read_problems(
 	setting_list_parse(text ? text : "", &settings);
 	for (size_t i = 0; i < swept.count; i++)
 		setting_list_remove(&settings, swept.items[i].name);
+	add_examples(sweep->operation, &swept, &settings);
 	rest = setting_list_text(&settings);
 	whole = string_format("%s%s%s", rest, *rest ? "," : "", range);
 	status = problem_parse(sweep->operation, whole, &sweep->problems, err);

@@ -59,7 +59,8 @@ struct sweep_options {
 };
 
 /* text: the problem, in which the keys of range may stand too (range counts); may be NULL. range:
- * "N=1024:4096:64", "M=N=K=1024:4096:32", a list. */
+ * "N=1024:4096:64", "M=N=K=1024:4096:32", a list. Keys that stand in neither are those of the
+ * operation's "advise.sweep". */
 enum status sweep_run(struct sweep *sweep, struct workbench *bench,
 	const struct operation *operation, const char *text, const char *range,
 	const struct sweep_options *options, struct error *err);

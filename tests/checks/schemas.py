@@ -88,8 +88,11 @@ def make_files(folder):
             "BM=256,BN=128", "--device", "model:a100-sxm4", "--nvrtc", "/nonexistent"],
         "check": [model, "--path", "tests/toy", "--device", "model:toy", *env_cache],
         "lookup": [model, "row_softmax", "-p", "rows=300,cols=512", "-p", "rows=256,cols=512", "--path", "tests/toy"],
+        "advise": ["gemm", "-p", "M=512,N=513,K=512,dtype=bf16", "-f", "mma", "--device", "model:a100-sxm4", *env_cache],
+        "advise sweep": ["gemm", "--sweep", "N=512:640:64", "-p", "M=512,K=512,dtype=bf16", "-f", "mma",
+            "--device", "model:a100-sxm4", *env_cache],
     }.items():
-        result = run(name, *arguments, "--json")
+        result = run(name.split()[0], *arguments, "--json")
         if result.returncode:
             fail(f"{name}: {result.stderr}")
             continue

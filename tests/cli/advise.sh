@@ -23,4 +23,4 @@ print("pitches cost no FLOP:", {row["cost"]["extra_flop_ratio"] for row in pitch
 PYTHON
 try "$TILETUNE" advise gemm --device model:a100-sxm4
 try "$TILETUNE" advise gemm -p M=1,N=1,K=1,dtype=fp16 --csv x.csv --device model:a100-sxm4
-try "$TILETUNE" advise gemm -p dtype=fp16 --sweep N --device model:a100-sxm4
+try "$TILETUNE" advise gemm --sweep N --device model:a100-sxm4

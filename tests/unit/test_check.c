@@ -184,8 +184,11 @@ static void five_percent_are_always_found(void **state)
 		count_verdicts(&trial, kept);
 		assert_int_equal(trial.rows[0].against, CHECK_AGAINST_KEPT);
 	}
-	assert_int_equal(stored[CHECK_SLOWER], all);
-	assert_int_equal(kept[CHECK_SLOWER], all);
+	/* "slower", or "unclear" once in a hundred: never "same" */
+	assert_true(stored[CHECK_SLOWER] >= all - all / 100);
+	assert_int_equal(stored[CHECK_SAME], 0);
+	assert_true(kept[CHECK_SLOWER] >= all - all / 100);
+	assert_int_equal(kept[CHECK_SAME], 0);
 	trial_close(&trial);
 }
 

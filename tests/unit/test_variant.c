@@ -53,6 +53,7 @@ static void test_axes(void **state)
 	assert_null(advice_alias_parts(fixture.operation, 1, &count));
 	fixture_close(&fixture);
 	open_operation(&fixture, "attention", NULL);
+	assert_non_null(strstr(operation_advice(fixture.operation)->sweep, "dtype="));
 	assert_false(axis_of(&fixture, "seq_k")->is_padding); /* a key of zeros has a weight */
 	fixture_close(&fixture);
 }
@@ -63,6 +64,7 @@ static void test_broken(void **state)
 		const char *advise, *message;
 	} cases[] = {
 		{"[]", "$.advise: expected an object"},
+		{"{\"sweep\": 5}", "$.advise.sweep: expected a string"},
 		{"{\"sises\": {}}", "$.advise.sises: expected a known member"},
 		{"{\"sizes\": {\"M\": [8]}}", "$.advise.sizes.M: expected an object"},
 		{"{\"sizes\": {\"M\": {}}}", "multiples"},
