@@ -26,7 +26,7 @@ echo '[]' >bad11.json
 echo '{"a": 1, "a": 2}' >bad12.json
 : >empty.json
 validate bad1.json bad2.json bad3.json bad4.json bad5.jsonl bad6.jsonl bad7.json bad8.json bad9.json \
-	bad10.json bad11.json bad12.json empty.json missing.json . | sed 's/one of those in .* (/one of those in FOLDERS (/'
+	bad10.json bad11.json bad12.json empty.json missing.json . | sed -E 's/one of those in .* \(/one of those in FOLDERS (/; s/^(bad6.*column) [0-9]+/\1 N/'
 validate --json tuned.json bad1.json
 validate
 cd /
