@@ -26,6 +26,10 @@ if [ "$1" = test ]; then
 	need python3 /usr/bin/python3 -c ''
 	need python3-jsonschema /usr/bin/python3 -c 'import jsonschema'
 	need clang-format command -v clang-format
+	need cmake command -v cmake
+	need g++ command -v g++
+	need python3-venv /usr/bin/python3 -c 'import ensurepip, venv'
+	need "chromium fonts-dejavu-core" sh -c 'command -v chromium || command -v google-chrome'
 fi
 [ -z "$missing" ] && exit 0
 

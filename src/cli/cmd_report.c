@@ -103,6 +103,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	struct report report;
 	enum status status = report_open(&wanted, &report, err);
 
+	if (status == STATUS_OK && report.notice)
+		fprintf(stderr, "notice: %s\n", report.notice);
 	if (status == STATUS_OK) {
 		if (options->output)
 			status = write_page(&report, options->output, err);

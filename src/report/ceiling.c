@@ -24,9 +24,10 @@ size_t ceilings_find(const struct report_entry *entry, struct ceiling ceilings[C
 {
 	static const struct {
 		enum pipe pipe;
-		const char *name;
-	} pipes[CEILINGS_MAX] = {{PIPE_TENSOR_WGMMA, "tensor cores (wgmma)"},
-		{PIPE_TENSOR_MMA, "tensor cores (mma.sync)"}, {PIPE_FP32, "CUDA cores, fp32"}};
+		const char *name, *brief;
+	} pipes[CEILINGS_MAX] = {{PIPE_TENSOR_WGMMA, "tensor cores (wgmma)", "wgmma"},
+		{PIPE_TENSOR_MMA, "tensor cores (mma.sync)", "mma.sync"},
+		{PIPE_FP32, "CUDA cores, fp32", "CUDA cores"}};
 	const struct device_spec *spec = entry->spec;
 	const int dtype = dtype_of(entry);
 	size_t count = 0;
@@ -40,6 +41,7 @@ size_t ceilings_find(const struct report_entry *entry, struct ceiling ceilings[C
 		if (rate <= 0)
 			continue;
 		ceilings[count++] = (struct ceiling){.name = pipes[i].name,
+			.brief = pipes[i].brief,
 			.tflops = tflop_per_clock * spec->clock_hz,
 			.sustained_tflops = tensor ? tflop_per_clock * spec->tensor_clock_hz : 0};
 	}

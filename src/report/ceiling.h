@@ -13,7 +13,8 @@ enum {
 };
 
 struct ceiling {
-	const char *name;
+	const char *name;        /* "tensor cores (mma.sync)" */
+	const char *brief;       /* "mma.sync": for a label in a crowded place */
 	double tflops;           /* at the boost clock */
 	double sustained_tflops; /* at the clock that dense tensor load leaves; 0: the same */
 };

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/memory.h"
 #include "report/figure.h"
 
 enum {
@@ -54,9 +55,21 @@ static size_t add_tick(const struct figure_axis *axis, double value, double *tic
 	return count;
 }
 
+static size_t decade_ticks(const struct figure_axis *axis, const double *digits, size_t digit_count,
+	double ticks[TICKS_MAX])
+{
+	size_t count = 0;
+
+	for (double power = floor(log10(axis->low)); power <= ceil(log10(axis->high)); power++)
+		for (size_t i = 0; i < digit_count; i++)
+			count = add_tick(axis, digits[i] * pow(10, power), ticks, count);
+	return count;
+}
+
 static size_t ticks_of(const struct figure_axis *axis, double wanted, double ticks[TICKS_MAX])
 {
-	static const double digits[3] = {1, 2, 5};
+	static const double digits[] = {1, 1.5, 2, 3, 4, 5, 7}, whole[] = {1}, few[] = {1, 2, 5};
+	const double decades = log10(axis->high / axis->low);
 	size_t count = 0;
 
 	if (!axis->log || log10(axis->high / axis->low) < 0.5) {
@@ -68,15 +81,18 @@ static size_t ticks_of(const struct figure_axis *axis, double wanted, double tic
 		return count;
 	}
 	if (axis->powers_of_two) {
-		for (double at = exp2(ceil(log2(axis->low))); at <= axis->high; at *= 2)
+		double factor = log2(axis->high / axis->low) > 1.4 * wanted ? 4 : 2;
+
+		for (double at = exp2(ceil(log2(axis->low))); at <= axis->high; at *= factor)
 			count = add_tick(axis, at, ticks, count);
 		return count;
 	}
-	/* whole decades only, where 1 2 5 would crowd */
-	for (double power = floor(log10(axis->low)); power <= ceil(log10(axis->high)); power++)
-		for (int i = 0; i < (log10(axis->high / axis->low) * 3 > wanted * 1.6 ? 1 : 3); i++)
-			count = add_tick(axis, digits[i] * pow(10, power), ticks, count);
-	return count;
+	/* as many ticks as there is room for */
+	if (3 * decades > 1.6 * wanted)
+		return decade_ticks(axis, whole, ARRAY_COUNT(whole), ticks);
+	if (3 * decades > 0.6 * wanted)
+		return decade_ticks(axis, few, ARRAY_COUNT(few), ticks);
+	return decade_ticks(axis, digits, ARRAY_COUNT(digits), ticks);
 }
 
 static void label_tick(struct text *label, double value)

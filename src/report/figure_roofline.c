@@ -96,7 +96,7 @@ static void label_ceiling(struct canvas *canvas, const struct device_spec *spec,
 {
 	if (ceiling->tflops >= y->low && ceiling->tflops * 1e12 / spec->dram_bytes_per_s < x->high)
 		canvas_text(canvas, "t roof-label e", RIGHT, figure_axis_at(y, ceiling->tflops) - 5,
-			"%s %.0f TFLOP/s", ceiling->name, ceiling->tflops);
+			"%s %.0f", ceiling->brief, ceiling->tflops);
 }
 
 /* At its first look, as the other candidates, where that is known. */

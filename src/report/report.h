@@ -97,6 +97,7 @@ struct report {
 	struct catalogue catalogue;
 	bool has_catalogue;
 	char **config_folders; /* NULL-terminated */
+	char *notice;          /* why the templates were not read, or NULL */
 };
 
 struct report_options {

@@ -104,11 +104,16 @@ static bool is_beside_another(const struct report_options *options, size_t path)
 /* Templates only add to a report: without them, or with broken ones, it is made all the same. */
 static void open_catalogue(const struct report_options *options, struct report *report)
 {
-	struct error ignored = {0};
+	struct error err = {0};
 
-	report->has_catalogue =
-		options->template_folders && catalogue_load(options->template_folders, NULL,
-						     &report->catalogue, &ignored) == STATUS_OK;
+	if (!options->template_folders)
+		return;
+	report->has_catalogue = catalogue_load(options->template_folders, NULL, &report->catalogue,
+					&err) == STATUS_OK;
+	if (!report->has_catalogue)
+		report->notice = string_format("the templates are not read, so that illegal tile "
+					       "shapes are not told from untried ones: %s",
+			err.message);
 }
 
 static void copy_folders(const struct report_options *options, struct report *report)
@@ -164,5 +169,6 @@ void report_release(struct report *report)
 	for (size_t i = 0; report->config_folders && report->config_folders[i]; i++)
 		free(report->config_folders[i]);
 	free(report->config_folders);
+	free(report->notice);
 	*report = (struct report){0};
 }
