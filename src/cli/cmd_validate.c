@@ -152,6 +152,7 @@ static const struct {
 	{"tiletune.explain/1", "explain", NULL},
 	{"tiletune.check/1", "check", NULL},
 	{"tiletune.lookup/1", "lookup", NULL},
+	{"tiletune.kernel/1", "kernel", NULL},
 	{"tiletune.advise/1", "advise", NULL},
 	{"tiletune.sweep/1", "sweep", NULL},
 	{"tiletune.versus/1", "versus", NULL},

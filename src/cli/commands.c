@@ -10,7 +10,8 @@
 extern const struct command command_tune, command_explain, command_advise, command_devices,
 	command_families, command_validate, command_help, command_worker_compile,
 	command_worker_measure;
-extern const struct command command_check, command_lookup;
+extern const struct command command_check, command_lookup, command_export, command_merge,
+	command_cache;
 extern const struct command command_report;
 
 const struct command *const commands[] = {
@@ -19,6 +20,9 @@ const struct command *const commands[] = {
 	&command_advise,
 	&command_check,
 	&command_lookup,
+	&command_export,
+	&command_merge,
+	&command_cache,
 	&command_report,
 	&command_devices,
 	&command_families,

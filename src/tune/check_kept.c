@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Binaries that a check left beside the baseline: <baseline>.cubins/KEY.json, which says how they
- * are run, and KEY.N.cubin. KEY is a hash of what the baseline's entry names, so that an entry that
- * was tuned anew finds nothing.
+ * Binaries that a check left beside the baseline: <baseline>.cubins/KEY.json (tiletune.kernel/1),
+ * which says how they are run, and KEY.N.cubin. KEY is a hash of what the baseline's entry names,
+ * so that an entry that was tuned anew finds nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "tune/check_parts.h"
-
-#define KEPT_FORMAT "tiletune.kept/1"
+#include "tune/kernel_json.h"
 
 char *check_kept_folder(const char *baseline_path)
 {
@@ -41,38 +40,47 @@ static char *key_of(const struct check_row *row)
 	return string_copy(digits);
 }
 
-static char *cubin_path(const char *folder, const char *key, size_t index)
+/* The cubin of a unit. Only names are followed, not ways to elsewhere. */
+static enum status load_cubin(
+	const char *folder, const struct json_at *unit, struct text *cubin, struct error *err)
 {
-	return string_format("%s/%s.%zu.cubin", folder, key, index);
+	const char *file;
+	char *path;
+	enum status status = json_member_string(unit, "file", &file, err);
+
+	if (status == STATUS_OK && (strchr(file, '/') || file[0] == '.'))
+		status = json_error(unit, err, "the name of a file beside this one");
+	if (status != STATUS_OK)
+		return status;
+	path = path_join(folder, file);
+	status = file_read(path, cubin, err);
+	free(path);
+	return status;
 }
 
 static enum status load_parts(
 	const char *folder, const struct json_at *root, struct check_kept *kept, struct error *err)
 {
-	struct json_at plan;
-	int64_t count = 0;
-	enum status status = json_expect_format(root, KEPT_FORMAT, err);
+	struct json_at plan, units;
+	enum status status = json_expect_format(root, KERNEL_FORMAT, err);
 
 	if (status == STATUS_OK)
 		status = json_member(root, "plan", &plan, err);
 	if (status == STATUS_OK)
 		status = plan_from_json(&plan, &kept->plan, err);
 	if (status == STATUS_OK)
-		status = json_member_int(root, "cubins", &count, err);
-	if (status == STATUS_OK && (count < 1 || count > 64))
-		status = json_error(root, err, "1 to 64 cubins");
+		status = json_member(root, "units", &units, err);
 	for (size_t i = 0; status == STATUS_OK && i < kept->plan.launch_count; i++)
-		if (kept->plan.launches[i].unit >= count)
-			status = json_error(&plan, err, "launches of cubins that are there");
+		if (kept->plan.launches[i].unit >= json_count(&units))
+			status = json_error(&plan, err, "launches of units that are there");
 	if (status != STATUS_OK)
 		return status;
-	kept->cubins = memory_zeroed((size_t)count, sizeof(*kept->cubins));
-	kept->cubin_count = (size_t)count;
-	for (size_t i = 0; i < kept->cubin_count && status == STATUS_OK; i++) {
-		char *path = cubin_path(folder, kept->key, i);
+	kept->cubins = memory_zeroed(json_count(&units) + 1, sizeof(*kept->cubins));
+	for (size_t i = 0; i < json_count(&units) && status == STATUS_OK; i++) {
+		struct json_at unit = json_item(&units, i);
 
-		status = file_read(path, &kept->cubins[i], err);
-		free(path);
+		status = load_cubin(folder, &unit, &kept->cubins[i], err);
+		kept->cubin_count++;
 	}
 	return status;
 }
@@ -105,35 +113,61 @@ void check_kept_load(const char *folder, struct check_row *row, struct text *not
 	free(key);
 }
 
-enum status check_kept_save(const char *folder, struct check_row *row, struct error *err)
+static enum status save_cubins(
+	const char *folder, const struct flight *flight, char *const *files, struct error *err)
 {
-	const struct flight *flight = &row->work->flight;
-	char *key = key_of(row), *path = string_format("%s/%s.json", folder, key);
-	struct json *json = json_new_object();
 	enum status status = directory_make(folder, err);
-	char *printed;
 
 	for (size_t i = 0; i < flight->build.unit_count && status == STATUS_OK; i++) {
 		const struct text *cubin = &flight->kernels[i]->cubin;
-		char *cubin_file = cubin_path(folder, key, i);
+		char *path = path_join(folder, files[i]);
 
-		status = file_write(cubin_file, cubin->data, cubin->length, err);
-		free(cubin_file);
+		status = file_write(path, cubin->data, cubin->length, err);
+		free(path);
 	}
-	json_put_string(json, "format", KEPT_FORMAT);
-	json_put_string(json, "operation", row->operation);
-	json_put_string(json, "problem", row->problem);
-	json_put_string(json, "family", row->family);
-	json_put_string(json, "configuration", row->configuration);
-	json_put_string(json, "kernel_hash", flight->build.kernel_hash);
-	json_put_int(json, "cubins", (int64_t)flight->build.unit_count);
-	json_put(json, "plan", plan_to_json(&flight->plan));
+	return status;
+}
+
+enum status check_kept_save(const struct check *check, struct check_row *row, struct error *err)
+{
+	const char *folder = check->kept_folder;
+	const struct flight *flight = &row->work->flight;
+	const struct bound_family *bound = row->work->pool.families[0].bound;
+	size_t count = flight->build.unit_count;
+	char *key = key_of(row), *path = string_format("%s/%s.json", folder, key);
+	char **files = memory_zeroed(count + 1, sizeof(*files));
+	struct json *problem = problem_to_json(row->work->problem);
+	struct json *configuration =
+		configuration_to_json(bound, candidates_configuration(&row->work->pool, 0));
+	const struct kernel_description description = {.kind = "cubin",
+		.operation = row->operation,
+		.problem = problem,
+		.family = row->family,
+		.configuration = configuration,
+		.arch = device_spec(check->bench->device)->arch,
+		.compiler = compiler_identity(check->bench->compiler),
+		.build = &flight->build,
+		.plan = &flight->plan,
+		.files = files};
+	struct json *json;
+	enum status status;
+	char *printed;
+
+	for (size_t i = 0; i < count; i++)
+		files[i] = string_format("%s.%zu.cubin", key, i);
+	status = save_cubins(folder, flight, files, err);
+	json = kernel_to_json(&description);
 	printed = json_print(json, true);
 	/* last: it says that the cubins are whole */
 	if (status == STATUS_OK)
 		status = file_write(path, printed, strlen(printed), err);
+	for (size_t i = 0; i < count; i++)
+		free(files[i]);
+	free(files);
 	free(printed);
 	json_free(json);
+	json_free(problem);
+	json_free(configuration);
 	free(path);
 	free(key);
 	return status;

@@ -64,7 +64,7 @@ bool check_time_is_settled(
 /* ---- check_kept.c ---- */
 /* What is kept of the row's baseline, if anything. A damaged file is as good as none: notice. */
 void check_kept_load(const char *folder, struct check_row *row, struct text *notice);
-enum status check_kept_save(const char *folder, struct check_row *row, struct error *err);
+enum status check_kept_save(const struct check *check, struct check_row *row, struct error *err);
 void check_kept_release(struct check_kept *kept);
 
 /* ---- check_reference.c ---- */

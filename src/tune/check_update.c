@@ -124,7 +124,7 @@ enum status check_keep(struct check *check, size_t *kept, struct error *err)
 		if (row->work->differs & (CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC)) &&
 			!row->work->updated)
 			continue;
-		if (check_kept_save(check->kept_folder, row, err) != STATUS_OK)
+		if (check_kept_save(check, row, err) != STATUS_OK)
 			return err ? err->status : STATUS_FAILED;
 		entry = json_copy(row->tree);
 		put_reference(check, row, entry);

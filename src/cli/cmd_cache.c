@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiletune cache: looks after the compiled kernels on disk.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/common.h"
+#include "compile/cache.h"
+
+struct cache_options {
+	struct common_options common;
+	const char *folder, *max_size, *max_age;
+};
+
+#define AT(member) offsetof(struct cache_options, member)
+
+static const struct option cache_option_table[] = {
+	{"cache-dir", 0, OPTION_STRING, AT(folder), "DIR", "the cache; default: the user's", NULL},
+	{"max-size", 0, OPTION_STRING, AT(max_size), "SIZE",
+		"trim: keep at most so much, the last used (500M, 2G)", NULL},
+	{"max-age", 0, OPTION_STRING, AT(max_age), "TIME",
+		"trim: remove what was not used for so long (30d, 12h)", NULL},
+	COMMON_OPTIONS(struct cache_options),
+	{0},
+};
+
+static enum status parse_size(const char *text, uint64_t *bytes, struct error *err)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double size = strtod(text, &end);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+
+	for (const char *at = units; unit && at <= unit; at++)
+		size *= 1024;
+	if (end == text || !isfinite(size) || size < 0 || size > 1e18 ||
+		(*end && (!unit || (end[1] && strcmp(end + 1, "B") != 0))))
+		return error_set(err, STATUS_BAD_INPUT,
+			"--max-size: expected a size as 500M or 2G, found \"%s\"", text);
+	*bytes = (uint64_t)size;
+	return STATUS_OK;
+}
+
+static enum status parse_age(const char *text, double *age_s, struct error *err)
+{
+	const double day_s = 86400;
+	char *end;
+	double days = strtod(text, &end);
+
+	if (end != text && strcmp(end, "d") == 0 && days >= 0) {
+		*age_s = days * day_s;
+		return STATUS_OK;
+	}
+	if (text_parse_duration(text, age_s, err) != STATUS_OK)
+		return error_context(err, "--max-age");
+	return STATUS_OK;
+}
+
+struct listing {
+	struct json *items; /* NULL: print */
+	uint64_t count, bytes;
+};
+
+static void list_item(const struct cache_item *item, void *context)
+{
+	struct listing *listing = context;
+	char age[32];
+
+	listing->count++;
+	listing->bytes += item->size_bytes;
+	if (listing->items) {
+		struct json *json = json_new_object();
+
+		json_put_string(json, "key", item->key);
+		json_put_string(json, "unit", item->label.unit);
+		json_put_string(json, "arch", item->label.arch);
+		json_put_string(json, "compiler", item->label.compiler);
+		json_put_int(json, "size_bytes", (int64_t)item->size_bytes);
+		json_put_double(json, "age_s", item->age_s);
+		json_put_bool(json, "failed", item->failed);
+		json_push(listing->items, json);
+		return;
+	}
+	clock_format_duration(item->age_s, age, sizeof(age));
+	printf("%.12s  %-28s %-8s %-24s %9" PRIu64 " B  %s ago%s\n", item->key, item->label.unit,
+		item->label.arch, item->label.compiler, item->size_bytes, age,
+		item->failed ? "  (refused)" : "");
+}
+
+static enum status list(const struct cache_options *options, struct cache *cache, struct error *err)
+{
+	struct listing listing = {.items = options->common.json ? json_new_array() : NULL};
+	enum status status = cache_list(cache, list_item, &listing, err);
+
+	if (status == STATUS_OK && listing.items)
+		status = common_write_json("-", listing.items, err);
+	else if (status == STATUS_OK)
+		printf("%" PRIu64 " kernels, %.1f MB in %s\n", listing.count,
+			(double)listing.bytes * 1e-6, cache_folder(cache));
+	json_free(listing.items);
+	return status;
+}
+
+static enum status report(const struct cache_options *options, const struct cache *cache,
+	const struct cache_summary *summary, struct error *err)
+{
+	struct json *json;
+	enum status status;
+
+	if (!options->common.json) {
+		printf("removed %" PRIu64 " files, %.1f MB; %" PRIu64
+		       " kernels, %.1f MB are left in "
+		       "%s\n",
+			summary->removed_count, (double)summary->removed_bytes * 1e-6,
+			summary->kept_count, (double)summary->kept_bytes * 1e-6,
+			cache_folder(cache));
+		return STATUS_OK;
+	}
+	json = json_new_object();
+	json_put_string(json, "folder", cache_folder(cache));
+	json_put_int(json, "removed_count", (int64_t)summary->removed_count);
+	json_put_int(json, "removed_bytes", (int64_t)summary->removed_bytes);
+	json_put_int(json, "kept_count", (int64_t)summary->kept_count);
+	json_put_int(json, "kept_bytes", (int64_t)summary->kept_bytes);
+	status = common_write_json("-", json, err);
+	json_free(json);
+	return status;
+}
+
+static enum status trim(const struct cache_options *options, struct cache *cache, struct error *err)
+{
+	struct cache_summary summary = {0};
+	uint64_t max_bytes = UINT64_MAX;
+	double max_age_s = -1;
+	enum status status = STATUS_OK;
+
+	if (!options->max_size && !options->max_age)
+		return error_set(err, STATUS_BAD_INPUT,
+			"cache trim: expected --max-size or --max-age, found neither");
+	if (options->max_size)
+		status = parse_size(options->max_size, &max_bytes, err);
+	if (status == STATUS_OK && options->max_age)
+		status = parse_age(options->max_age, &max_age_s, err);
+	if (status == STATUS_OK)
+		status = cache_trim(cache, max_bytes, max_age_s, &summary, err);
+	return status == STATUS_OK ? report(options, cache, &summary, err) : status;
+}
+
+static enum status check(
+	const struct cache_options *options, struct cache *cache, struct error *err)
+{
+	struct cache_summary summary = {0};
+	enum status status = cache_check(cache, &summary, err);
+
+	return status == STATUS_OK ? report(options, cache, &summary, err) : status;
+}
+
+static const struct {
+	const char *name;
+	enum status (*run)(
+		const struct cache_options *options, struct cache *cache, struct error *err);
+} actions[] = {{"list", list}, {"check", check}, {"trim", trim}};
+
+static enum status run(void *options_, const struct string_list *positional, struct error *err)
+{
+	const struct cache_options *options = options_;
+	const char *name = positional->count ? positional->items[0] : "list";
+	char *folder = options->folder ? string_copy(options->folder) : path_cache_folder();
+	struct cache *cache = NULL;
+	enum status status = STATUS_BAD_INPUT;
+	size_t action = 0;
+
+	while (action < sizeof(actions) / sizeof(actions[0]) &&
+		strcmp(actions[action].name, name) != 0)
+		action++;
+	if (action == sizeof(actions) / sizeof(actions[0]))
+		error_set(err, STATUS_BAD_INPUT,
+			"cache: expected list, check or trim, found \"%s\"", name);
+	else
+		status = cache_open(folder, &cache, err);
+	if (status == STATUS_OK)
+		status = actions[action].run(options, cache, err);
+	cache_close(cache);
+	free(folder);
+	return status;
+}
+
+const struct command command_cache = {
+	.name = "cache",
+	.summary = "List, check or trim the compiled kernels that are kept on disk",
+	.arguments = "[list|check|trim]",
+	.description =
+		"check reads everything and removes what is damaged. trim removes what was not\n"
+		"used for --max-age, then the longest unused down to --max-size. The cache may\n"
+		"always be deleted: what is missing is compiled again.",
+	.examples = "  tiletune cache trim --max-size 2G --max-age 30d",
+	.options = cache_option_table,
+	.options_size = sizeof(struct cache_options),
+	.positional_max = 1,
+	.run = run,
+};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiletune export: what other builds and tools read.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/common.h"
+#include "cli/export_write.h"
+#include "cli/file_device.h"
+#include "report/export.h"
+#include "report/export_kernel.h"
+
+struct export_options {
+	struct common_options common;
+	const char *format, *output, *device, *nvrtc, *cache, *worker;
+	struct string_list problems;
+};
+
+#define AT(member) offsetof(struct export_options, member)
+
+static const struct option export_option_table[] = {
+	{"format", 'F', OPTION_STRING, AT(format), "FORMAT", "what to write",
+		"c-header|cmake|make|csv|t4|cubin|ptx|source"},
+	{"output", 'o', OPTION_STRING, AT(output), "FILE",
+		"default: standard output; metadata of kernels goes beside it", NULL},
+	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
+		"only these entries of OPERATION; lists and ranges per key", NULL},
+	{"device", 'd', OPTION_STRING, AT(device), "DEVICE",
+		"that kernels are compiled for: cuda:N, model:NAME; default: the file's own", NULL},
+	{"nvrtc", 0, OPTION_STRING, AT(nvrtc), "FILE", "the NVRTC library to use", NULL},
+	{"cache-dir", 0, OPTION_STRING, AT(cache), "DIR", "where compiled kernels are kept", NULL},
+	{"worker", 0, OPTION_STRING, AT(worker), "FILE",
+		"the program that workers are started from", NULL},
+	COMMON_OPTIONS(struct export_options),
+	{0},
+};
+
+/* Everything of one export. */
+struct exporting {
+	const struct export_options *options;
+	const char *file, *output;
+	char **templates, **configs;
+	struct catalogue catalogue;
+	struct device_spec *device;
+	struct compiler *compiler;
+	struct tuned tuned;
+	struct journal_record journal;
+	struct export_source source;
+};
+
+static bool is_journal(const char *file)
+{
+	return strstr(path_name(file), ".jsonl") != NULL;
+}
+
+/* Whether the entry is one of the problems. */
+static bool is_wanted(const struct json_at *entry, const struct operation *operation,
+	const struct problem_list *problems)
+{
+	struct json_at member;
+
+	if (!operation)
+		return true;
+	if (strcmp(export_string(entry, "operation"), operation_name(operation)) != 0)
+		return false;
+	if (!problems->count)
+		return true;
+	if (!json_find(entry, "problem", &member))
+		return false;
+	for (size_t i = 0; i < problems->count; i++) {
+		struct json *json = problem_to_json(problems->items[i]);
+		bool same = tuned_same_problem(json, member.node);
+
+		json_free(json);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+static enum status select_entries(
+	struct exporting *exporting, const char *operation_text, struct error *err)
+{
+	const struct export_options *options = exporting->options;
+	struct json_at root = json_root(exporting->tuned.root, exporting->file), entries;
+	const struct operation *operation = NULL;
+	struct problem_list problems = {0};
+	enum status status = json_member(&root, "entries", &entries, err);
+
+	if (status == STATUS_OK && operation_text)
+		status =
+			catalogue_operation(&exporting->catalogue, operation_text, &operation, err);
+	if (status == STATUS_OK && options->problems.count && !operation)
+		status = error_set(err, STATUS_BAD_INPUT,
+			"export: expected an operation for these problems, found none");
+	for (size_t i = 0; i < options->problems.count && status == STATUS_OK; i++)
+		status = problem_parse(operation, options->problems.items[i], &problems, err);
+	if (status == STATUS_OK) {
+		exporting->source.entries =
+			memory_zeroed(json_count(&entries) + 1, sizeof(struct json_at));
+		for (size_t i = 0; i < json_count(&entries); i++) {
+			struct json_at item = json_item(&entries, i);
+
+			if (is_wanted(&item, operation, &problems))
+				exporting->source.entries[exporting->source.entry_count++] =
+					json_root(item.node, exporting->file);
+		}
+	}
+	if (status == STATUS_OK && operation && !exporting->source.entry_count) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: expected an entry of that problem, found none", exporting->file);
+		status = error_hint(err, "`tiletune lookup` finds what comes nearest");
+	}
+	problem_list_release(&problems);
+	return status;
+}
+
+static enum status export_table(
+	struct exporting *exporting, const struct export_format *format, struct error *err)
+{
+	struct text text = {0};
+	enum status status;
+
+	if (exporting->source.journal && !format->reads_journals)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a tuned file for --format %s, found a journal",
+			exporting->file, format->name);
+	status = format->write(&exporting->source, &text, err);
+	if (status == STATUS_OK)
+		status = common_write(exporting->output, text_string(&text), err);
+	text_release(&text);
+	return status;
+}
+
+/* ---- kernels ---- */
+static enum status open_compiler(struct exporting *exporting, struct error *err)
+{
+	const struct export_options *options = exporting->options;
+	char *cache = options->cache ? string_copy(options->cache) : path_cache_folder();
+	struct compiler_options compiler = {.workers = 1,
+		.worker_path = options->worker,
+		.nvrtc_path = options->nvrtc,
+		.cache_folder = cache};
+	enum status status = compiler_open(&compiler, &exporting->compiler, err);
+
+	free(cache);
+	return status;
+}
+
+static enum status export_image(
+	struct exporting *exporting, const struct export_image *image, struct error *err)
+{
+	struct export_kernel kernel = {0};
+	enum status status = STATUS_OK;
+
+	if (exporting->source.journal || exporting->source.entry_count != 1) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: expected one entry of a tuned file for --format %s, found %zu",
+			exporting->file, image->name, exporting->source.entry_count);
+		return error_hint(err, "name it: OPERATION -p PROBLEM");
+	}
+	status = exporting->options->device ? named_device_spec(exporting->options->device,
+						      exporting->configs, &exporting->device, err)
+					    : file_device_spec(&exporting->tuned,
+						      exporting->configs, &exporting->device, err);
+	if (status == STATUS_OK)
+		status = export_kernel_open(&exporting->catalogue, exporting->device,
+			&exporting->source.entries[0], &kernel, err);
+	if (status == STATUS_OK && image->arch_prefix)
+		status = open_compiler(exporting, err);
+	if (status == STATUS_OK)
+		status = export_kernel_make(&kernel, image, exporting->compiler, err);
+	if (status == STATUS_OK)
+		status = export_kernel_write(
+			&kernel, image, exporting->compiler, exporting->output, err);
+	export_kernel_release(&kernel);
+	return status;
+}
+
+static enum status load(struct exporting *exporting, const struct string_list *positional,
+	bool is_kernel, struct error *err)
+{
+	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
+	enum status status = STATUS_OK;
+
+	exporting->source.name = path_name(exporting->file);
+	if (is_journal(exporting->file)) {
+		exporting->source.journal = &exporting->journal;
+		if (operation)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a tuned file to choose entries from, found a journal",
+				exporting->file);
+		return journal_read(exporting->file, &exporting->journal, err);
+	}
+	exporting->source.tuned = &exporting->tuned;
+	status = tuned_load(exporting->file, &exporting->tuned, err);
+	/* tables of a whole file need no templates */
+	if (status == STATUS_OK && (operation || is_kernel))
+		status = catalogue_load((const char *const *)exporting->templates, operation,
+			&exporting->catalogue, err);
+	if (status == STATUS_OK)
+		status = select_entries(exporting, operation, err);
+	return status;
+}
+
+static void exporting_release(struct exporting *exporting, char **roots)
+{
+	compiler_close(exporting->compiler);
+	device_spec_free(exporting->device);
+	catalogue_release(&exporting->catalogue);
+	tuned_release(&exporting->tuned);
+	journal_record_release(&exporting->journal);
+	free(exporting->source.entries);
+	roots_free(exporting->templates);
+	roots_free(exporting->configs);
+	roots_free(roots);
+}
+
+static enum status run(void *options_, const struct string_list *positional, struct error *err)
+{
+	const struct export_options *options = options_;
+	struct exporting exporting = {.options = options,
+		.file = positional->items[0],
+		.output = options->output ? options->output : "-"};
+	const struct export_format *format;
+	const struct export_image *image;
+	char **roots;
+	enum status status;
+
+	if (!options->format) {
+		error_set(err, STATUS_BAD_INPUT, "export: expected --format, found none");
+		return error_hint(err, "`tiletune help export` lists the formats");
+	}
+	format = export_format_find(options->format);
+	image = export_image_find(options->format);
+	roots = roots_find(&options->common.paths);
+	exporting.templates = workbench_folders((const char *const *)roots, "templates");
+	exporting.configs = workbench_folders((const char *const *)roots, "configs");
+	status = load(&exporting, positional, image != NULL, err);
+	if (status == STATUS_OK)
+		status = format ? export_table(&exporting, format, err)
+				: export_image(&exporting, image, err);
+	exporting_release(&exporting, roots);
+	return status;
+}
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "Write a tuned file as a C header, CMake, make, CSV or T4, or its kernels",
+	.arguments = "TUNED.json [OPERATION -p PROBLEM] --format FORMAT",
+	.description = "c-header: one self-contained C and C++ header. cmake, make: fragments with "
+		       "a function\n"
+		       "that finds entries. csv: a table. t4: the open format of autotuning "
+		       "results. csv and\n"
+		       "t4 take a journal, too, and hold every evaluation of it.\n"
+		       "cubin, ptx, source: the kernel of one entry, specialised, and NAME.json "
+		       "beside it with\n"
+		       "what is needed to launch it.",
+	.examples = "  tiletune export tuned.json --format c-header -o tuned.h\n"
+		    "  tiletune export tuned.json gemm -p M=4096,N=4096,K=4096,dtype=bf16 "
+		    "--format cubin -o gemm.cubin",
+	.options = export_option_table,
+	.options_size = sizeof(struct export_options),
+	.positional_min = 1,
+	.positional_max = 2,
+	.run = run,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tiletune merge: one tuned file out of several.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "results/merge.h"
+
+struct merge_options {
+	struct common_options common;
+	const char *output, *on_conflict;
+};
+
+#define AT(member) offsetof(struct merge_options, member)
+
+static const struct option merge_option_table[] = {
+	{"output", 'o', OPTION_STRING, AT(output), "FILE",
+		"the merged file; may be one of those that are read", NULL},
+	{"on-conflict", 0, OPTION_STRING, AT(on_conflict), "RULE",
+		"whose entry of a problem stays; default newest", "newest|fastest|first|fail"},
+	COMMON_OPTIONS(struct merge_options),
+	{0},
+};
+
+static enum merge_rule rule_of(const char *name)
+{
+	static const char *const names[] = {[MERGE_NEWEST] = "newest",
+		[MERGE_FASTEST] = "fastest",
+		[MERGE_FIRST] = "first",
+		[MERGE_FAIL] = "fail"};
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return (enum merge_rule)i;
+	return MERGE_NEWEST;
+}
+
+static enum status write_merged(const struct merge_options *options, const struct tuned *tuned,
+	size_t files, const struct merge_summary *summary, struct error *err)
+{
+	struct json_at root = json_root(tuned->root, tuned->path), entries = {0};
+	bool machine = strcmp(options->output, "-") == 0 || options->common.json;
+	size_t count = json_find(&root, "entries", &entries) ? json_count(&entries) : 0;
+	enum status status = STATUS_OK;
+
+	if (strcmp(options->output, "-") != 0)
+		status = tuned_save(tuned, options->output, err);
+	if (status == STATUS_OK && machine)
+		status = common_write_json("-", tuned->root, err);
+	if (status == STATUS_OK)
+		fprintf(machine ? stderr : stdout,
+			"%s: %zu entries of %zu files; %zu in more than one, of which %zu were "
+			"decided by "
+			"the rule %s\n",
+			options->output, count, files, summary->conflicts + summary->equal,
+			summary->conflicts, options->on_conflict ? options->on_conflict : "newest");
+	return status;
+}
+
+static enum status run(void *options_, const struct string_list *positional, struct error *err)
+{
+	const struct merge_options *options = options_;
+	struct merge_summary summary = {0};
+	struct tuned merged = {0};
+	enum status status;
+
+	if (!options->output)
+		return error_set(err, STATUS_BAD_INPUT, "merge: expected -o FILE, found none");
+	status = tuned_load(positional->items[0], &merged, err);
+	for (size_t i = 1; i < positional->count && status == STATUS_OK; i++) {
+		struct tuned next;
+
+		status = tuned_load(positional->items[i], &next, err);
+		if (status != STATUS_OK)
+			break;
+		status = tuned_merge(&merged, &next, rule_of(options->on_conflict), &summary, err);
+		tuned_release(&next);
+	}
+	if (status == STATUS_OK)
+		status = write_merged(options, &merged, positional->count, &summary, err);
+	tuned_release(&merged);
+	return status;
+}
+
+const struct command command_merge = {
+	.name = "merge",
+	.summary = "Join tuned files of one GPU model, as of shards of a suite",
+	.arguments = "TUNED.json... -o FILE",
+	.description =
+		"Files of different GPU models are refused. Where two files have a problem, a "
+		"measured\n"
+		"entry beats a predicted one; else --on-conflict says whose entry stays (newest: "
+		"of the\n"
+		"later run; fastest: with the faster winner; first: of the file named first; "
+		"fail:\n"
+		"none, and nothing is written). Families that only the other one tuned are added.",
+	.examples = "  tiletune merge shard-*.json -o tuned.json",
+	.options = merge_option_table,
+	.options_size = sizeof(struct merge_options),
+	.positional_min = 1,
+	.positional_max = 4096,
+	.run = run,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A fragment for GNU make: one group of variables per entry and a function that finds entries.
+ */
+#include <stdio.h>
+
+#include "report/export.h"
+
+/* What make would expand or take for a comment. */
+static void append_value(struct text *text, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == '$')
+			text_append(text, "$$");
+		else if (*value == '#')
+			text_append(text, "\\#");
+		else
+			text_append_char(text, *value == '\n' ? ' ' : *value);
+	}
+}
+
+static void variable(struct text *text, const char *prefix, const char *name, const char *value)
+{
+	text_appendf(text, "%s_%s := ", prefix, name);
+	append_value(text, value);
+	/* no blank at the end of the line: it would be part of the value */
+	if (!*value)
+		text->data[--text->length] = '\0';
+	text_append_char(text, '\n');
+}
+
+static void dimensions(struct text *text, const char *prefix, const char *name,
+	const struct json_at *launch, const char *key)
+{
+	struct text value = {0};
+
+	export_dimensions(launch, key, " ", &value);
+	variable(text, prefix, name, text_string(&value));
+	text_release(&value);
+}
+
+static void write_launch(
+	struct text *text, size_t entry, size_t index, const struct json_at *launch)
+{
+	char prefix[64];
+	struct text smem = {0};
+	struct json_at member;
+
+	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu_%zu", entry, index);
+	variable(text, prefix, "SOURCE", export_string(launch, "source"));
+	variable(text, prefix, "ENTRY", export_string(launch, "entry"));
+	dimensions(text, prefix, "GRID", launch, "grid");
+	dimensions(text, prefix, "BLOCK", launch, "block");
+	dimensions(text, prefix, "CLUSTER", launch, "cluster");
+	if (json_find(launch, "smem_dynamic_bytes", &member))
+		export_value(&member, &smem);
+	variable(text, prefix, "SMEM_DYNAMIC_BYTES", smem.length ? smem.data : "0");
+	text_release(&smem);
+}
+
+static void write_entry(struct text *text, size_t index, const struct json_at *entry)
+{
+	struct json_at winner = {0}, time, median;
+	struct text value = {0};
+	char prefix[32];
+
+	if (!json_find(entry, "winner", &winner))
+		return;
+	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu", index);
+	text_append_char(text, '\n');
+	variable(text, prefix, "OPERATION", export_string(entry, "operation"));
+	export_member_pairs(entry, "problem", " ", &value);
+	variable(text, prefix, "PROBLEM", text_string(&value));
+	variable(text, prefix, "FAMILY", export_string(&winner, "family"));
+	text_clear(&value);
+	export_member_pairs(&winner, "configuration", " ", &value);
+	variable(text, prefix, "CONFIGURATION", text_string(&value));
+	text_clear(&value);
+	export_defines(&winner, &value);
+	variable(text, prefix, "DEFINES", text_string(&value));
+	text_clear(&value);
+	if (json_find(&winner, "time_us", &time) && json_find(&time, "median", &median))
+		export_value(&median, &value);
+	variable(text, prefix, "TIME_US", text_string(&value));
+	variable(text, prefix, "TIMING", export_string(entry, "timing"));
+	text_clear(&value);
+	for (size_t i = 0; i < export_launch_count(&winner); i++)
+		text_appendf(&value, "%s%zu", i ? " " : "", i);
+	variable(text, prefix, "LAUNCHES", text_string(&value));
+	for (size_t i = 0; i < export_launch_count(&winner); i++) {
+		struct json_at launch = export_launch(&winner, i);
+
+		write_launch(text, index, i, &launch);
+	}
+	text_release(&value);
+}
+
+static enum status write(const struct export_source *source, struct text *text, struct error *err)
+{
+	(void)err;
+	text_appendf(text,
+		"# Tuned configurations from %s; made by `tiletune export --format make`.\n"
+		"#\n"
+		"#\tinclude tuned.mk\n"
+		"#\tE := $(call tiletune_find,gemm,M=4096 N=4096 K=4096 dtype=bf16)\n"
+		"#\tNVCCFLAGS += $(TILETUNE_$(E)_DEFINES)\n"
+		"#\n"
+		"# tiletune_find: the numbers of the entries whose problem has all of these keys.\n"
+		"tiletune_find = $(strip $(foreach e,$(TILETUNE_ENTRIES),$(if $(filter $(1),"
+		"$(TILETUNE_$(e)_OPERATION)),$(if $(filter-out $(TILETUNE_$(e)_PROBLEM),$(2)),,"
+		"$(e)))))\n\nTILETUNE_ENTRIES :=",
+		source->name);
+	for (size_t i = 0; i < source->entry_count; i++)
+		text_appendf(text, " %zu", i);
+	text_append_char(text, '\n');
+	for (size_t i = 0; i < source->entry_count; i++)
+		write_entry(text, i, &source->entries[i]);
+	return STATUS_OK;
+}
+
+const struct export_format export_format_make = {
+	.name = "make",
+	.summary = "variables for GNU make, and a function that finds entries",
+	.write = write,
+};

@@ -1,0 +1,21 @@
+# Kernels on their own, and what cannot be exported.
+toy="$ROOT/tests/toy"
+"$TILETUNE" tune row_softmax -p rows=256,2048,cols=512 --path "$toy" --device model:toy \
+	--effort estimate --evaluations 8 -o tuned.json >talk.txt 2>&1 || cat talk.txt
+export_() { "$TILETUNE" export "$@" --path "$toy"; }
+try export_ tuned.json
+try export_ tuned.json --format pdf
+try export_ tuned.json --format cubin
+try export_ tuned.json row_softmax -p rows=257,cols=512 --format ptx
+try export_ tuned.journal.jsonl --format make
+export_ tuned.json row_softmax -p rows=256,cols=512 --format csv | wc -l | tr -d ' '
+export_ tuned.journal.jsonl --format csv | cut -d, -f1 | sort | uniq -c | tr -s ' '
+for format in cubin ptx source; do
+	try export_ tuned.json row_softmax -p rows=256,cols=512 --format $format -o kernel.$format
+done
+ls kernel*
+"$TILETUNE" validate kernel.*.json
+grep -o '"file":.*' kernel.cubin.json
+head -c 4 kernel.cubin | od -An -c | tr -d ' '
+export_ tuned.json row_softmax -p rows=256,cols=512 --format ptx | grep -c '^.target'
+export_ tuned.json row_softmax -p rows=256,cols=512 --format source | grep -c '^#define ROW_THREADS'

@@ -1,0 +1,287 @@
+/* layer: report */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/export.h"
+
+/* A file with two entries; the second one has two launches and text that needs care everywhere. */
+static const char tuned_text[] =
+	"{\"format\": \"tiletune.tuned/1\", \"device\": {\"name\": \"Test \\\"GPU\\\"\"}, "
+	"\"runs\": ["
+	"{\"id\": \"r1\", \"date\": \"2026-01-31T12:00:00Z\"}], \"entries\": ["
+	"{\"operation\": \"gemm\", \"problem\": {\"M\": 64, \"dtype\": \"bf16\"}, \"timing\": "
+	"\"measured\", \"run\": \"r1\", \"winner\": {\"family\": \"gemm/a\", \"configuration\": "
+	"{\"BM\": "
+	"16, \"L\": \"nk\"}, \"defines\": {\"BM\": 16, \"L_nk\": 1}, \"time_us\": {\"median\": "
+	"12.5, "
+	"\"ci95_low\": 12, \"ci95_high\": 13, \"samples\": 9}, \"tflops\": 1.5, "
+	"\"workspace_bytes\": 0, "
+	"\"launches\": [{\"source\": \"gemm/a.cu\", \"entry\": \"a\", \"grid\": [4, 2, 1], "
+	"\"block\": "
+	"[128, 1, 1], \"cluster\": [1, 1, 1], \"args\": [\"A\", 64, 0.5], \"smem_dynamic_bytes\": "
+	"1024}], \"errors\": {\"verified\": true}}, \"families\": []},"
+	"{\"operation\": \"odd\", \"problem\": {\"k\": 1, \"t\": \"a\\\"b?\\\\$(x) #1\"}, "
+	"\"timing\": "
+	"\"predicted\", \"run\": \"r1\", \"winner\": {\"family\": \"odd/pair\", \"configuration\": "
+	"{}, "
+	"\"time_us\": {\"median\": 3}, \"launches\": [{\"source\": \"x.cu\", \"entry\": \"x\", "
+	"\"grid\": "
+	"[1, 1, 1], \"block\": [32, 1, 1], \"args\": []}, {\"source\": \"y.cu\", \"entry\": \"y\", "
+	"\"grid\": [7, 1, 1], \"block\": [64, 1, 1], \"repeat\": 3, \"args\": []}]}}]}";
+
+struct fixture {
+	struct tuned tuned;
+	struct json_at entries[2];
+	struct export_source source;
+};
+
+static void fixture_open(struct fixture *fixture)
+{
+	struct json_at root, entries;
+	struct error err;
+
+	*fixture = (struct fixture){.tuned = {.path = string_copy("t.json")}};
+	assert_ok(json_parse(tuned_text, strlen(tuned_text), "t.json", &fixture->tuned.root, &err));
+	root = json_root(fixture->tuned.root, "t.json");
+	assert_true(json_find(&root, "entries", &entries));
+	for (size_t i = 0; i < 2; i++)
+		fixture->entries[i] = json_root(json_item(&entries, i).node, "t.json");
+	fixture->source = (struct export_source){.name = "t.json",
+		.tuned = &fixture->tuned,
+		.entries = fixture->entries,
+		.entry_count = 2};
+}
+
+static struct text written(const struct export_source *source, const char *format)
+{
+	const struct export_format *found = export_format_find(format);
+	struct text text = {0};
+	struct error err;
+
+	assert_non_null(found);
+	assert_ok(found->write(source, &text, &err));
+	return text;
+}
+
+static void assert_holds(const struct text *text, const char *expected)
+{
+	if (!strstr(text_string(text), expected))
+		fail_msg("expected \"%s\" in:\n%s", expected, text_string(text));
+}
+
+static void csv_is_quoted(void **state)
+{
+	struct fixture fixture;
+	struct text text;
+
+	(void)state;
+	fixture_open(&fixture);
+	text = written(&fixture.source, "csv");
+	assert_holds(&text,
+		"\r\ngemm,\"M=64,dtype=bf16\",measured,winner,gemm/a,\"BM=16,L=nk\",12.5,12,"
+		"13,9,,1.5,");
+	assert_holds(&text, "odd,\"k=1,t=a\"\"b?\\$(x) #1\",predicted,winner,odd/pair,,3,,,,");
+	text_release(&text);
+	tuned_release(&fixture.tuned);
+}
+
+static void make_is_escaped(void **state)
+{
+	struct fixture fixture;
+	struct text text;
+
+	(void)state;
+	fixture_open(&fixture);
+	text = written(&fixture.source, "make");
+	assert_holds(&text, "TILETUNE_ENTRIES := 0 1\n");
+	assert_holds(&text, "TILETUNE_0_PROBLEM := M=64 dtype=bf16\n");
+	assert_holds(&text, "TILETUNE_0_DEFINES := -DBM=16 -DL_nk=1\n");
+	assert_holds(&text, "TILETUNE_0_0_GRID := 4 2 1\n");
+	assert_holds(&text, "TILETUNE_1_PROBLEM := k=1 t=a\"b?\\$$(x) \\#1\n");
+	assert_holds(&text, "TILETUNE_1_LAUNCHES := 0 1\n");
+	assert_holds(&text, "TILETUNE_1_1_ENTRY := y\n");
+	assert_holds(&text, "TILETUNE_1_1_CLUSTER := 1 1 1\n");
+	assert_holds(&text, "TILETUNE_1_DEFINES :=\n"); /* no blank that would count */
+	text_release(&text);
+	tuned_release(&fixture.tuned);
+}
+
+static void c_strings_are_escaped(void **state)
+{
+	struct fixture fixture;
+	struct text text;
+	struct error err;
+
+	(void)state;
+	fixture_open(&fixture);
+	text = written(&fixture.source, "c-header");
+	assert_holds(&text, "#define TILETUNE_DEVICE \"Test \\\"GPU\\\"\"");
+	assert_holds(&text, "\"A,64,0.5\", {4, 2, 1}, {128, 1, 1}, {1, 1, 1}, 1024, 1}");
+	assert_holds(&text, "\"k=1,t=a\\\"b\\077\\\\$(x) #1\"");
+	assert_holds(&text, "{7, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0, 3}");
+	assert_holds(&text, "12.5, 1, 0UL, 1, tiletune_launches + 0}");
+	assert_holds(&text, "3, 0, 0UL, 2, tiletune_launches + 1}");
+	text_release(&text);
+	fixture.source.entry_count = 0;
+	assert_fails(export_format_find("c-header")->write(&fixture.source, &text, &err),
+		STATUS_BAD_INPUT, "found none");
+	tuned_release(&fixture.tuned);
+}
+
+static void cmake_holds_the_entries_as_json(void **state)
+{
+	struct fixture fixture;
+	struct text text;
+	struct json *tree = NULL;
+	struct json_at root, entry, launches;
+	const char *begin, *end;
+	struct error err;
+
+	(void)state;
+	fixture_open(&fixture);
+	text = written(&fixture.source, "cmake");
+	begin = strstr(text.data, "[==[\n");
+	end = strstr(text.data, "\n]==]");
+	assert_true(begin && end && begin < end);
+	begin += strlen("[==[\n");
+	assert_ok(json_parse(begin, (size_t)(end - begin), "cmake", &tree, &err));
+	root = json_root(tree, "cmake");
+	assert_int_equal(json_count(&root), 2);
+	entry = json_item(&root, 0);
+	assert_string_equal(export_string(&entry, "defines"), "BM=16;L_nk=1");
+	entry = json_item(&root, 1);
+	assert_true(json_find(&entry, "launches", &launches));
+	assert_int_equal(json_count(&launches), 2);
+	json_free(tree);
+	text_release(&text);
+	tuned_release(&fixture.tuned);
+}
+
+/* ---- T4 ---- */
+static struct json *parsed(const struct text *text)
+{
+	struct json *tree = NULL;
+	struct error err;
+
+	assert_ok(json_parse(text->data, text->length, "t4", &tree, &err));
+	return tree;
+}
+
+static void t4_of_a_tuned_file(void **state)
+{
+	struct fixture fixture;
+	struct text text;
+	struct json *tree;
+	struct json_at root, results, first, second, times, runtimes, value;
+	double ms = 0;
+
+	(void)state;
+	fixture_open(&fixture);
+	text = written(&fixture.source, "t4");
+	tree = parsed(&text);
+	root = json_root(tree, "t4");
+	assert_string_equal(export_string(&root, "schema_version"), "1.0.0");
+	assert_true(json_find(&root, "results", &results));
+	assert_int_equal(json_count(&results), 2);
+	first = json_item(&results, 0);
+	second = json_item(&results, 1);
+	assert_string_equal(export_string(&first, "timestamp"), "2026-01-31T12:00:00Z");
+	assert_true(export_number(&first, "correctness") == 1);
+	assert_true(export_number(&second, "correctness") == 0); /* nobody verified it */
+	assert_true(json_find(&first, "times", &times));
+	assert_true(json_find(&times, "runtimes", &runtimes));
+	value = json_item(&runtimes, 0);
+	assert_int_equal(json_get_double(&value, &ms, NULL), STATUS_OK);
+	assert_true(ms > 0.01249 && ms < 0.01251);
+	/* a prediction is no run */
+	assert_true(json_find(&second, "times", &times));
+	assert_true(json_find(&times, "runtimes", &runtimes));
+	assert_int_equal(json_count(&runtimes), 0);
+	assert_holds(&text, "predicted_time");
+	json_free(tree);
+	text_release(&text);
+	tuned_release(&fixture.tuned);
+}
+
+/* Every outcome has its word in T4, and its own when it means something else. */
+static void t4_of_a_journal(void **state)
+{
+	static const struct {
+		enum outcome outcome;
+		const char *invalidity;
+	} cases[] = {
+		{OUTCOME_OK, "correct"},
+		{OUTCOME_PRUNED_BY_MODEL, "constraints"},
+		{OUTCOME_COMPILE_FAILED, "compile"},
+		{OUTCOME_COMPILE_TIMEOUT, "compile"},
+		{OUTCOME_LAUNCH_FAILED, "runtime"},
+		{OUTCOME_CRASHED, "runtime"},
+		{OUTCOME_TIMED_OUT, "timeout"},
+		{OUTCOME_WRONG_RESULT, "correctness"},
+		{OUTCOME_OUT_OF_BOUNDS, "correctness"},
+	};
+	struct evaluation evaluations[ARRAY_COUNT(cases)] = {0};
+	double samples_us[2] = {10, 12};
+	struct journal_problem problem = {
+		.operation = (char *)(uintptr_t) "gemm", .problem = (char *)(uintptr_t) "M=1"};
+	struct journal_run run = {.problems = &problem, .problem_count = 1};
+	struct journal_record journal = {.runs = &run, .run_count = 1};
+	struct export_source source = {.name = "j.jsonl", .journal = &journal};
+	struct json *tree;
+	struct json_at root, results, first, configuration, times, runtimes;
+	struct text text;
+
+	(void)state;
+	run.line = json_new_object();
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		evaluations[i].outcome = cases[i].outcome;
+		evaluations[i].family = string_copy("gemm/a");
+		evaluations[i].configuration = string_copy("BM=16,L=nk");
+	}
+	evaluation_add_samples(&evaluations[0], samples_us, 2);
+	problem.evaluations = evaluations;
+	problem.evaluation_count = ARRAY_COUNT(cases);
+	text = written(&source, "t4");
+	tree = parsed(&text);
+	root = json_root(tree, "t4");
+	assert_true(json_find(&root, "results", &results));
+	assert_int_equal(json_count(&results), ARRAY_COUNT(cases));
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct json_at result = json_item(&results, i);
+
+		assert_string_equal(export_string(&result, "invalidity"), cases[i].invalidity);
+	}
+	first = json_item(&results, 0);
+	assert_true(json_find(&first, "configuration", &configuration));
+	assert_true(export_number(&configuration, "BM") == 16);
+	assert_string_equal(export_string(&configuration, "L"), "nk");
+	assert_true(json_find(&first, "times", &times));
+	assert_true(json_find(&times, "runtimes", &runtimes));
+	assert_int_equal(json_count(&runtimes), 2);
+	json_free(tree);
+	text_release(&text);
+	text = written(&source, "csv");
+	assert_holds(&text, "\r\ngemm,M=1,search,gemm/a,\"BM=16,L=nk\",ok,11,");
+	assert_holds(&text, ",wrong_result,,,,0,measured,");
+	text_release(&text);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		evaluation_release(&evaluations[i]);
+	json_free(run.line);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(csv_is_quoted),
+		cmocka_unit_test(make_is_escaped),
+		cmocka_unit_test(c_strings_are_escaped),
+		cmocka_unit_test(cmake_holds_the_entries_as_json),
+		cmocka_unit_test(t4_of_a_tuned_file),
+		cmocka_unit_test(t4_of_a_journal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
