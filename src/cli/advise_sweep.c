@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "cli/advise_options.h"
+#include "cli/run_record.h"
 #include "report/chart.h"
 #include "tune/sweep.h"
 
@@ -154,7 +155,10 @@ static enum status print(const struct advise_command *command, const struct swee
 
 	if (command->common.json) {
 		struct json *json = sweep_to_json(sweep);
+		char id[RUN_ID_SIZE];
 
+		run_new_id(id);
+		json_put(json, "run", run_tuned_json(sweep->bench, id));
 		status = common_write_json("-", json, err);
 		json_free(json);
 		return status;

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "cli/advise_options.h"
+#include "cli/run_record.h"
 #include "cli/show.h"
 #include "tune/advise.h"
 
@@ -135,7 +136,10 @@ static enum status advise_problem(const struct advise_command *command, struct w
 
 	if (status == STATUS_OK && command->common.json) {
 		struct json *json = advise_to_json(&advise);
+		char id[RUN_ID_SIZE];
 
+		run_new_id(id);
+		json_put(json, "run", run_tuned_json(bench, id));
 		status = common_write_json("-", json, err);
 		json_free(json);
 	} else if (status == STATUS_OK) {

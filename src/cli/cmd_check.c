@@ -114,7 +114,6 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	const char *run_id, struct error *err)
 {
 	FILE *talk = command->common.json ? stderr : stdout;
-	struct run_description run = {.bench = check->bench};
 	size_t kept = 0;
 	enum status status = STATUS_OK;
 
@@ -127,7 +126,7 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	}
 	if (command->update) {
 		if (check->measures)
-			tuned_put_run(check->baseline, run_tuned_json(&run, run_id));
+			tuned_put_run(check->baseline, run_tuned_json(check->bench, run_id));
 		status = check_update(check, run_id, err);
 	}
 	if (status == STATUS_OK && command->keep_cubins)

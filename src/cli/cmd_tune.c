@@ -300,7 +300,7 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 		json_put_string(line, "resumes", session->resume ? session->resume->id : NULL);
 		status = journal_write(tuning->journal, "run", line, err);
 	}
-	tuned_put_run(&tuning->tuned, run_tuned_json(&run, tuning->run_id));
+	tuned_put_run(&tuning->tuned, run_tuned_json(run.bench, tuning->run_id));
 	return status;
 }
 

@@ -79,9 +79,9 @@ static struct json *toolchain_json(void)
 	return json;
 }
 
-static void put_common(struct json *json, const struct run_description *run, const char *id)
+static void put_common(struct json *json, const struct workbench *bench, const char *id)
 {
-	const struct device_identity *device = device_identity(run->bench->device);
+	const struct device_identity *device = device_identity(bench->device);
 	char date[CLOCK_DATE_SIZE];
 	char *command = command_line();
 	struct json *clocks = json_new_object();
@@ -92,8 +92,8 @@ static void put_common(struct json *json, const struct run_description *run, con
 	json_put_string(json, "command", command);
 	json_put(json, "tiletune", toolchain_json());
 	json_put_string(json, "driver", device->driver);
-	json_put_string(json, "nvrtc",
-		run->bench->compiler ? compiler_identity(run->bench->compiler) : NULL);
+	json_put_string(
+		json, "nvrtc", bench->compiler ? compiler_identity(bench->compiler) : NULL);
 	json_put_string(json, "uuid", device->uuid);
 	json_put_double(clocks, "sm_mhz", device->clock_sm_hz * 1e-6);
 	json_put_double(clocks, "sm_max_mhz", device->clock_sm_max_hz * 1e-6);
@@ -112,7 +112,7 @@ struct json *run_journal_line(
 	struct json *json = json_new_object(), *options = json_new_object();
 
 	json_put_string(json, "format", "tiletune.journal/1");
-	put_common(json, run, id);
+	put_common(json, run->bench, id);
 	json_put_string(json, "signature", signature);
 	json_put_string(json, "device_kind", identity->kind);
 	json_put(
@@ -126,11 +126,11 @@ struct json *run_journal_line(
 	return json;
 }
 
-struct json *run_tuned_json(const struct run_description *run, const char *id)
+struct json *run_tuned_json(const struct workbench *bench, const char *id)
 {
 	struct json *json = json_new_object();
 
-	put_common(json, run, id);
-	json_put_string(json, "device", device_identity(run->bench->device)->kind);
+	put_common(json, bench, id);
+	json_put_string(json, "device", device_identity(bench->device)->kind);
 	return json;
 }
