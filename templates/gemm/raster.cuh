@@ -17,25 +17,6 @@ __device__ __forceinline__ tile_place grouped_tile(u32 block, u32 tiles_m, u32 t
 	return {(int)(first + inside % height), (int)(inside / height)};
 }
 
-// Hilbert's curve through a square of `side` x `side` tiles, a power of two: it begins in the corner
-// (0, 0), ends in (side - 1, 0), so that squares can be strung along the first direction, and every
-// step goes to a neighbour.
-__device__ __forceinline__ tile_place hilbert_tile(u32 index, u32 side)
-{
-	u32 along = 0, across = 0;
-	for (u32 half = 1; half < side; half *= 2, index /= 4) {
-		u32 right = index / 2 & 1, up = (index ^ right) & 1;
-		if (!up) {
-			u32 kept = right ? half - 1 - along : along;
-			along = right ? half - 1 - across : across;
-			across = kept;
-		}
-		along += half * right;
-		across += half * up;
-	}
-	return {(int)along, (int)across};
-}
-
 struct k_share {
 	int first, count; // steps of BK
 };

@@ -3,15 +3,13 @@
 //
 // Without STREAM_K, worker w takes the units w, w + workers, ... Neighbouring units run at the same
 // time, so their order decides what L2 serves: units are numbered in bands of `group` units across,
-// along the other direction. along_n 2: bands as with 0, and inside them squares of group x group
-// units in the order of Hilbert's curve; what is no whole square keeps the plain order.
+// along the other direction.
 //
 // With STREAM_K, the units of the last full round and of the incomplete one are cut along k so that
 // every worker gets the same number of steps, a run that begins and ends anywhere. A unit's first
 // worker owns it: the others leave their partial sums in the workspace, and the owner, to whom the
 // unit is the last of its run, adds them in the order of k. Nobody waits for a worker that waits.
 #include "common/types.cuh"
-#include "raster.cuh"
 
 // A tile's share of work: `steps` k steps from `first_step` on.
 struct work {
@@ -64,22 +62,13 @@ struct schedule {
 
 	__device__ __forceinline__ void place(i32 unit, work &item) const
 	{
-		bool bands_along_n = along_n == 1;
-		i32 across = bands_along_n ? units_n : units_m;
-		i32 along = bands_along_n ? units_m : units_n;
+		i32 across = along_n ? units_n : units_m, along = along_n ? units_m : units_n;
 		i32 band = unit / (group * along);
 		i32 width = min(across - band * group, group);
 		i32 rest = unit - band * group * along;
 		i32 line = rest / width;
-		i32 lane = rest - line * width;
-		if (along_n == 2 && width == group && (rest / (group * group) + 1) * group <= along) {
-			i32 square = rest / (group * group);
-			tile_place at = hilbert_tile(rest - square * group * group, group);
-			line = square * group + at.m;
-			lane = at.n;
-		}
-		lane += band * group;
-		i32 unit_m = bands_along_n ? line : lane, unit_n = bands_along_n ? lane : line;
+		i32 lane = band * group + rest - line * width;
+		i32 unit_m = along_n ? line : lane, unit_n = along_n ? lane : line;
 		item.row = (unit_m * CLUSTER_M + block_row) * BM;
 		item.column = (unit_n * CLUSTER_N + block_column) * BN;
 	}
