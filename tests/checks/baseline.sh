@@ -5,7 +5,7 @@ set -u
 out=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$out/tiletune" check results/nvidia-h200/tuned.json --device model:h200-sxm \
+"$out/tiletune" check results/nvidia-h200/tuned.json --device model:h200-sxm --path . \
 	--cache-dir "${TEST_BUILD:-build}/test-cache" --junit "$scratch/junit.xml" \
 	--markdown "$scratch/summary.md" || exit 1
 /usr/bin/python3 - "$scratch" <<'PYTHON'
