@@ -3,6 +3,7 @@
  * tiletune tune: the main job.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,6 +78,7 @@ struct tuning {
 	struct journal_record record;
 	char *output, *journal_path;
 	char run_id[RUN_ID_SIZE];
+	double started; /* clock_seconds() */
 };
 
 static enum status read_problems(struct tuning *tuning, const char *operation_name_,
@@ -316,6 +318,7 @@ static enum status finish_run(struct tuning *tuning, const struct session *sessi
 	line = json_new_object();
 	json_put_string(line, "run", tuning->run_id);
 	json_put_int(line, "status", (int64_t)outcome);
+	json_put_double(line, "elapsed_s", rint(1e3 * (clock_seconds() - tuning->started)) / 1e3);
 	return journal_write(tuning->journal, "finish", line, err);
 }
 
@@ -380,7 +383,7 @@ static void tuning_release(struct tuning *tuning)
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
-	struct tuning tuning = {.options = options_};
+	struct tuning tuning = {.options = options_, .started = clock_seconds()};
 	struct tune_options *options = tuning.options;
 	const struct operation *operation = NULL;
 	const char *name = positional->count ? positional->items[0] : NULL;

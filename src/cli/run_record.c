@@ -92,8 +92,7 @@ static void put_common(struct json *json, const struct workbench *bench, const c
 	json_put_string(json, "command", command);
 	json_put(json, "tiletune", toolchain_json());
 	json_put_string(json, "driver", device->driver);
-	json_put_string(
-		json, "nvrtc", bench->compiler ? compiler_identity(bench->compiler) : NULL);
+	json_put_string(json, "nvrtc", bench->compiler ? compiler_identity(bench->compiler) : NULL);
 	json_put_string(json, "uuid", device->uuid);
 	json_put_double(clocks, "sm_mhz", device->clock_sm_hz * 1e-6);
 	json_put_double(clocks, "sm_max_mhz", device->clock_sm_max_hz * 1e-6);

@@ -33,7 +33,8 @@ void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 void run_new_id(char id[RUN_ID_SIZE]);
 struct json *run_journal_line(
 	const struct run_description *run, const char *id, const char *signature);
-/* Date, command, toolchain, driver, clocks: an element of a tuned file's "runs", "run" elsewhere. */
+/* Date, command, toolchain, driver, clocks: an element of a tuned file's "runs", "run" elsewhere.
+ */
 struct json *run_tuned_json(const struct workbench *bench, const char *id);
 
 #endif
