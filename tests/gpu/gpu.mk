@@ -6,7 +6,12 @@
 gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.c)))
 versus_sources := tests/bench/gemm_vs_cublaslt.c $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt)
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt libtuned_launch.so)
+# what launches an exported kernel, and no more: these are compiled once more, as PIC
+launch_sources := $(wildcard tests/bench/launch/*.c) $(wildcard src/base/*.c src/driver/*.c) \
+	src/kernel/plan.c src/kernel/plan_json.c src/kernel/plan_part.c src/kernel/tensor_map_check.c src/spec/dtype.c \
+	src/measure/candidate_kernels.c src/measure/gpu_session.c
+launch_objects := $(patsubst %.c,$(OUT)/gpu/pic/%.o,$(launch_sources))
 
 $(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages
 	@mkdir -p $(@D)
@@ -22,8 +27,17 @@ $(OUT)/gpu/$(1): $(OUT)/gpu/obj/$(1).o $$(call layer_libs,$(call layer_in,tests/
 	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS) -Wl,-rpath,'$$$$ORIGIN/../lib'
 endef
 $(foreach n,$(gpu_test_names),$(eval $(call gpu_program_rule,$(n))))
+$(OUT)/gpu/race_rows: $(OUT)/gpu/obj/race_rows.o $(OUT)/obj/cli/version.o $(call layer_libs,cli)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 $(OUT)/gpu/gemm_vs_cublaslt: $(versus_objects) $(OUT)/obj/cli/version.o $(call layer_libs,tune)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
+
+$(OUT)/gpu/pic/%.o: %.c | packages
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC   $< (PIC)")
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -ffunction-sections -fvisibility=hidden -Itests -MMD -MP -MT $@ -c -o $@ $<
+$(OUT)/gpu/libtuned_launch.so: $(launch_objects)
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^ -Wl,--gc-sections -Wl,-z,defs $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 
 .PHONY: gpu-programs
 gpu-programs: $(gpu_programs)
@@ -35,4 +49,4 @@ $(OUT)/faults/libcublasLt.so.13: tests/gpu/standin_cublaslt.c | packages
 		-Wl,-soname,libcublasLt.so.13 -o $@ $<
 test test-full lint: $(gpu_programs) $(OUT)/faults/libcublasLt.so.13
 
--include $(wildcard $(OUT)/gpu/obj/*.d $(OUT)/gpu/obj/*/*.d)
+-include $(wildcard $(OUT)/gpu/obj/*.d $(OUT)/gpu/obj/*/*.d $(OUT)/gpu/pic/*/*/*.d $(OUT)/gpu/pic/*/*/*/*.d)

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""How far two loads of one binary are apart. Winners of a tuned file, from a few microseconds to a
+few hundred, loaded many times in several processes and timed in turn (race_rows).
+
+    loads.py races TUNED.json > RACES.json          what race_rows is to run
+    loads.py summary RESULT.json... > loads.json    its answers, one per process, as one file
+"""
+import json
+import statistics
+import sys
+
+# M, N, K, dtype, accum: of 5, 5, 9, 17, 20, 52 and 190 us on an H200
+CHOSEN = [
+    (1024, 1024, 1024, "bf16", "fast"),
+    (1024, 1024, 1024, "fp8_e4m3", "promoted"),
+    (128, 2112, 7168, "fp8_e4m3", "promoted"),
+    (64, 7168, 4096, "bf16", "fast"),
+    (1792, 1792, 1792, "bf16", "fast"),
+    (1024, 1024, 1024, "fp32", "fast"),
+    (4096, 4096, 4096, "bf16", "fast"),
+]
+LOADS = 8
+
+
+def races(path):
+    with open(path, encoding="utf-8") as file:
+        entries = json.load(file)["entries"]
+    chosen = []
+    for entry in entries:
+        problem, winner = entry["problem"], entry["winner"]
+        if tuple(problem[key] for key in ("M", "N", "K", "dtype", "accum")) in CHOSEN:
+            row = {"name": "winner", "family": winner["family"], "configuration": winner["configuration"]}
+            chosen.append({"operation": entry["operation"], "problem": problem, "rows": [row]})
+    assert len(chosen) == len(CHOSEN), "the tuned file has all of them"
+    return {"seconds": 0.2, "loads": LOADS, "races": chosen}
+
+
+def summary(paths):
+    answers = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            answers.append(json.load(file))
+    kernels = []
+    for race in answers[0]["races"]:
+        name = race["problem"]
+        loads = [
+            other["rows"][0]["loads_us"]
+            for answer in answers
+            for other in answer["races"]
+            if other["problem"] == name and "loads_us" in other["rows"][0]
+        ]
+        means = [statistics.mean(process) for process in loads]
+        within = statistics.mean(statistics.variance(process) for process in loads) ** 0.5
+        kernels.append(
+            {
+                "operation": race["operation"],
+                "problem": name,
+                "family": race["rows"][0]["family"],
+                "time_us": round(statistics.mean(means), 4),
+                "deviation_between_loads_us": round(within, 4),
+                "deviation_between_processes_us": round(statistics.stdev(means), 4),
+                "widest_pair_of_loads_us": round(max(max(p) - min(p) for p in loads), 4),
+                "loads_us": [[round(load, 4) for load in process] for process in loads],
+            }
+        )
+    return {"runs": [answer["run"] for answer in answers], "loads_per_process": LOADS, "kernels": kernels}
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[1] not in ("races", "summary"):
+        sys.exit(__doc__)
+    answer = races(sys.argv[2]) if sys.argv[1] == "races" else summary(sys.argv[2:])
+    json.dump(answer, sys.stdout, indent="\t")
+    print()
+
+
+if __name__ == "__main__":
+    main()

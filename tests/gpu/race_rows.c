@@ -1,0 +1,354 @@
+/* layer: cli
+ * SPDX-License-Identifier: MIT
+ *
+ * Rows of tuned files against each other, for one problem at a time: each is compiled, loaded a few
+ * times, compared with the reference, and timed in turn with the others, in many short blocks.
+ *
+ *	race_rows RACES.json [--device D] [--path DIR] [--cache-dir DIR] > RESULT.json
+ *
+ *	{"seconds": 0.5, "loads": 4, "races": [{"operation": "gemm", "problem": {...},
+ *	  "rows": [{"name": "fresh", "family": "gemm/wgmma", "configuration": {...}}, ...]}]}
+ *
+ * The result has a ratio of each row's time to the first row's, with its interval at 99%, and the
+ * median of each load: one binary loaded twice is not equally fast twice.
+ */
+#include "cli/run_record.h"
+#include "gpu/bench_test.h"
+#include "tune/announce.h"
+#include "tune/check_blocks.h"
+#include "tune/check_judge.h"
+#include "tune/flight.h"
+#include "tune/single.h"
+
+#include "base/statistics.h"
+
+enum {
+	ROWS_MAX = 8,
+	LOADS_MAX = 16,
+	BLOCKS_MIN = 20,
+	BLOCKS_MAX = 300,
+};
+
+struct row {
+	const char *name;
+	struct candidates pool;
+	struct flight_setup setup;
+	struct flight flight;
+	device_handle handles[LOADS_MAX];
+	struct check_series *series; /* one per load; borrowed */
+	char *wrong;                 /* why it has no time, or NULL */
+};
+
+struct race {
+	struct workbench *bench;
+	double seconds;
+	int64_t loads;
+	struct row rows[ROWS_MAX];
+	size_t count;
+	struct check_series series[ROWS_MAX * LOADS_MAX];
+};
+
+static volatile sig_atomic_t never;
+
+/* Once it is known why a row has no time, nothing else of it matters. */
+static void give_up(struct row *row, const char *why)
+{
+	if (!row->wrong)
+		row->wrong = string_copy(why);
+}
+
+static enum status compile(struct race *race, struct row *row, struct error *err)
+{
+	bool moved = false;
+	enum status status = flight_start(&row->setup, 0, &row->flight, err);
+
+	while (status == STATUS_OK && !moved) {
+		status = flight_check_compiled(&row->setup, &row->flight, &moved, err);
+		if (status == STATUS_OK && !moved)
+			kernel_store_poll(race->bench->store, 0.2);
+	}
+	if (status == STATUS_OK && row->flight.stage != FLIGHT_READY)
+		give_up(row, row->flight.evaluation.detail ? row->flight.evaluation.detail
+							   : "it does not compile");
+	return status;
+}
+
+static void take(struct race *race, const struct device_event *event)
+{
+	for (size_t i = 0; i < race->count; i++)
+		for (int64_t k = 0; k < race->loads; k++)
+			if (race->rows[i].handles[k] == event->handle &&
+				event->outcome != OUTCOME_OK)
+				give_up(&race->rows[i], event->detail
+								? event->detail
+								: outcome_name(event->outcome));
+}
+
+/* Loads in turn, so that no row has all the early ones; the first of each row is verified. */
+static enum status load(struct race *race, struct error *err)
+{
+	struct device *device = race->bench->device;
+	enum status status = STATUS_OK;
+
+	for (int64_t k = 0; k < race->loads; k++)
+		for (size_t i = 0; i < race->count && status == STATUS_OK; i++) {
+			struct row *row = &race->rows[k % 2 ? race->count - 1 - i : i];
+
+			if (row->wrong)
+				continue;
+			status = flight_load(&row->setup, &row->flight, err);
+			row->handles[k] = row->flight.handle;
+			if (status == STATUS_OK && k == 0)
+				status = device_verify(device, row->handles[0], err);
+		}
+	while (status == STATUS_OK && device_pending(device)) {
+		struct device_event event;
+
+		if (!device_poll(device, 60, &event))
+			return error_set(err, STATUS_FAILED, "expected an answer within 60 s");
+		if (event.kind == DEVICE_EVENT_LOST)
+			status = error_set(err, STATUS_NO_DEVICE, "the device is lost");
+		take(race, &event);
+		device_event_release(&event);
+	}
+	return status;
+}
+
+static bool enough(const struct check_series *series, size_t count, void *context)
+{
+	(void)series, (void)count, (void)context;
+	return false;
+}
+
+static enum status sample(struct race *race, struct error *err)
+{
+	struct check_blocks_limits limits = {.seconds = race->seconds,
+		.warm_up_blocks = 2,
+		.blocks_min = BLOCKS_MIN,
+		.blocks_max = BLOCKS_MAX,
+		.enough = enough,
+		.interrupted = &never};
+	size_t count = 0;
+	enum status status;
+
+	for (size_t i = 0; i < race->count; i++) {
+		race->rows[i].series = &race->series[count];
+		for (int64_t k = 0; k < race->loads && !race->rows[i].wrong; k++)
+			race->series[count++] =
+				(struct check_series){.handle = race->rows[i].handles[k]};
+	}
+	status = check_blocks(race->bench->device, race->series, count, &limits, err);
+	for (size_t i = 0; i < race->count && status == STATUS_OK; i++)
+		for (int64_t k = 0; k < race->loads && !race->rows[i].wrong; k++)
+			if (race->rows[i].series[k].outcome != OUTCOME_OK)
+				give_up(&race->rows[i],
+					outcome_name(race->rows[i].series[k].outcome));
+	return status;
+}
+
+/* The mean over the loads, block by block. Caller frees. */
+static double *means(const struct race *race, const struct row *row, size_t *count)
+{
+	double *mean;
+
+	*count = row->series[0].blocks;
+	for (int64_t k = 1; k < race->loads; k++)
+		*count = row->series[k].blocks < *count ? row->series[k].blocks : *count;
+	mean = memory_zeroed(*count + 1, sizeof(*mean));
+	for (size_t b = 0; b < *count; b++)
+		for (int64_t k = 0; k < race->loads; k++)
+			mean[b] += row->series[k].block_us[b] / (double)race->loads;
+	return mean;
+}
+
+static struct json *ratio_json(const struct race *race, const struct row *row)
+{
+	const struct row *first = &race->rows[0];
+	struct json *json = json_new_object();
+	size_t count, first_count;
+	double *now = means(race, row, &count), *then = means(race, first, &first_count);
+	struct check_estimate estimate;
+
+	count = first_count < count ? first_count : count;
+	for (size_t b = 0; b < count; b++)
+		now[b] /= then[b];
+	estimate = check_estimate(now, count, 0.99);
+	json_put_double(json, "value", estimate.value);
+	json_put_double(json, "low", estimate.low);
+	json_put_double(json, "high", estimate.high);
+	free(now);
+	free(then);
+	return json;
+}
+
+static struct json *row_json(const struct race *race, const struct row *row)
+{
+	struct json *json = json_new_object(), *loads = json_new_array();
+	size_t count;
+	double *mean;
+
+	json_put_string(json, "name", row->name);
+	json_put_string(json, "family", row->flight.evaluation.family);
+	json_put_string(json, "configuration", row->flight.evaluation.configuration);
+	if (row->wrong) {
+		json_put_string(json, "wrong", row->wrong);
+		json_free(loads);
+		return json;
+	}
+	mean = means(race, row, &count);
+	for (int64_t k = 0; k < race->loads; k++)
+		json_push(loads, json_new_double(statistics_quantile(row->series[k].block_us,
+					 row->series[k].blocks, 0.5)));
+	json_put_double(json, "time_us", statistics_quantile(mean, count, 0.5));
+	json_put_int(json, "blocks", (int64_t)count);
+	json_put(json, "loads_us", loads);
+	if (!race->rows[0].wrong)
+		json_put(json, "over_first", ratio_json(race, row));
+	free(mean);
+	return json;
+}
+
+static void race_end(struct race *race)
+{
+	for (size_t i = 0; i < race->count; i++) {
+		struct row *row = &race->rows[i];
+
+		for (int64_t k = 0; k < race->loads; k++)
+			if (row->handles[k])
+				device_unload(race->bench->device, row->handles[k]);
+		row->flight.handle = 0;
+		flight_release(&row->setup, &row->flight);
+		candidates_release(&row->pool);
+		free(row->wrong);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(race->series); i++)
+		check_series_release(&race->series[i]);
+	race->count = 0;
+}
+
+static enum status open_rows(struct race *race, const struct json_at *at,
+	const struct problem *problem, uint32_t number, struct error *err)
+{
+	struct json_at rows;
+	enum status status = json_member(at, "rows", &rows, err);
+
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows) && i < ROWS_MAX; i++) {
+		struct json_at item = json_item(&rows, i);
+		struct row *row = &race->rows[i];
+
+		*row = (struct row){.setup = {.pool = &row->pool,
+					    .store = race->bench->store,
+					    .device = race->bench->device,
+					    .problem = number}};
+		status = json_member_string(&item, "name", &row->name, err);
+		if (status == STATUS_OK)
+			status = single_open(&race->bench->catalogue, problem,
+				device_spec(race->bench->device), &item, &row->pool, err);
+		race->count += status == STATUS_OK;
+		if (status == STATUS_OK)
+			status = compile(race, row, err);
+	}
+	return status;
+}
+
+static enum status run_race(
+	struct race *race, const struct json_at *at, struct json *results, struct error *err)
+{
+	const struct operation *operation;
+	struct json *json = json_new_object(), *rows = json_new_array();
+	struct problem *problem = NULL;
+	struct json_at member;
+	const char *name = "";
+	uint32_t number = 0;
+	enum status status = json_member_string(at, "operation", &name, err);
+
+	if (status == STATUS_OK)
+		status = catalogue_operation(&race->bench->catalogue, name, &operation, err);
+	if (status == STATUS_OK)
+		status = json_member(at, "problem", &member, err);
+	if (status == STATUS_OK)
+		status = problem_from_json(operation, &member, &problem, err);
+	if (status == STATUS_OK)
+		status = problem_announce(race->bench, problem, &number, err);
+	if (status == STATUS_OK)
+		status = open_rows(race, at, problem, number, err);
+	if (status == STATUS_OK)
+		status = load(race, err);
+	if (status == STATUS_OK)
+		status = sample(race, err);
+	if (status == STATUS_OK) {
+		json_put_string(json, "operation", name);
+		json_put_string(json, "problem", problem->text);
+		for (size_t i = 0; i < race->count; i++)
+			json_push(rows, row_json(race, &race->rows[i]));
+		json_put(json, "rows", rows);
+		json_push(results, json);
+	} else {
+		json_free(rows);
+		json_free(json);
+	}
+	race_end(race);
+	problem_free(problem);
+	return status;
+}
+
+static enum status run_all(
+	struct race *race, const char *path, struct json *results, struct error *err)
+{
+	struct json *tree = NULL;
+	struct json_at root, races;
+	enum status status = json_load(path, &tree, err);
+
+	if (status != STATUS_OK)
+		return status;
+	root = json_root(tree, path);
+	status = json_member_double(&root, "seconds", &race->seconds, err);
+	if (status == STATUS_OK)
+		status = json_member_int(&root, "loads", &race->loads, err);
+	if (status == STATUS_OK && (race->loads < 1 || race->loads > LOADS_MAX))
+		status = json_error(&root, err, "1 to %d loads", LOADS_MAX);
+	if (status == STATUS_OK)
+		status = json_member(&root, "races", &races, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&races); i++) {
+		struct json_at item = json_item(&races, i);
+
+		status = run_race(race, &item, results, err);
+	}
+	json_free(tree);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct race race; /* large */
+	struct bench_test test;
+	struct workbench bench = {0};
+	struct error err = {0};
+	struct json *json = json_new_object(), *results = json_new_array();
+	char id[RUN_ID_SIZE], *printed;
+	enum status status;
+
+	bench_test_options(&test, argc, argv);
+	if (test.file_count != 1) {
+		fprintf(stderr, "usage: race_rows RACES.json [--device D] [--path DIR]\n");
+		return STATUS_BAD_INPUT;
+	}
+	race.bench = &bench;
+	status = workbench_open(&test.options, &bench, &err);
+	if (status == STATUS_OK)
+		status = run_all(&race, test.files[0], results, &err);
+	if (status == STATUS_OK) {
+		run_new_id(id);
+		json_put(json, "run", run_tuned_json(&bench, id));
+		json_put(json, "races", results);
+		printed = json_print(json, true);
+		puts(printed);
+		free(printed);
+	} else {
+		fprintf(stderr, "race_rows: %s\n", err.message);
+	}
+	workbench_release(&bench);
+	json_free(json);
+	free(test.files);
+	return (int)status;
+}
