@@ -6,7 +6,7 @@
 gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.c)))
 versus_sources := tests/bench/gemm_vs_cublaslt.c $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt libtuned_launch.so)
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt race_rows libtuned_launch.so)
 # what launches an exported kernel, and no more: these are compiled once more, as PIC
 launch_sources := $(wildcard tests/bench/launch/*.c) $(wildcard src/base/*.c src/driver/*.c) \
 	src/kernel/plan.c src/kernel/plan_json.c src/kernel/plan_part.c src/kernel/tensor_map_check.c src/spec/dtype.c \

@@ -197,8 +197,8 @@ static struct json *row_json(const struct race *race, const struct row *row)
 	}
 	mean = means(race, row, &count);
 	for (int64_t k = 0; k < race->loads; k++)
-		json_push(loads, json_new_double(statistics_quantile(row->series[k].block_us,
-					 row->series[k].blocks, 0.5)));
+		json_push(loads, json_new_double(statistics_quantile(
+					 row->series[k].block_us, row->series[k].blocks, 0.5)));
 	json_put_double(json, "time_us", statistics_quantile(mean, count, 0.5));
 	json_put_int(json, "blocks", (int64_t)count);
 	json_put(json, "loads_us", loads);
