@@ -99,7 +99,7 @@ include tests/tests.mk
 .PHONY: run
 run: all
 	@mkdir -p $(BUILD)/run
-	$(BUILD)/tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16 \
+	TILETUNE_PATH=. $(BUILD)/tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16 \
 		--cache-dir $(BUILD)/run/cache -o $(BUILD)/run/tuned.json
 
 ## install: binary, templates and configs under $(DESTDIR)$(PREFIX)
