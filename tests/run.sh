@@ -33,5 +33,6 @@ xargs -P 2 -n 1 -d '\n' sh tests/run_one.sh "$logs" <"$list.sorted"
 
 passed=$(cat "$logs"/*.count 2>/dev/null | awk '{ p += $1 } END { print p + 0 }')
 failed=$(cat "$logs"/*.count 2>/dev/null | awk '{ f += $2 } END { print f + 0 }')
+cat "$logs"/*.skip 2>/dev/null
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

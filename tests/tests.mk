@@ -3,7 +3,7 @@
 #   tests/fuzz/fuzz_NAME.c     LLVMFuzzerTestOneInput; corpus in tests/fuzz/corpus/NAME/; same first line
 #   tests/bench/bench_NAME.c   prints promises, exit 1 if one is missed; same first line
 #   tests/cli/NAME.sh          a session with the binary; expected output in NAME.out
-#   tests/checks/NAME          any script; exit 0 is a pass
+#   tests/checks/NAME          any script; exit 0 is a pass, 77 (with "skipped: REASON") is said aloud
 
 unit_names  := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
 fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))

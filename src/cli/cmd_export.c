@@ -15,9 +15,8 @@
 #include "report/export_kernel.h"
 
 struct export_options {
-	struct common_options common;
 	const char *format, *output, *device, *nvrtc, *cache, *worker;
-	struct string_list problems;
+	struct string_list problems, paths;
 };
 
 #define AT(member) offsetof(struct export_options, member)
@@ -35,7 +34,8 @@ static const struct option export_option_table[] = {
 	{"cache-dir", 0, OPTION_STRING, AT(cache), "DIR", "where compiled kernels are kept", NULL},
 	{"worker", 0, OPTION_STRING, AT(worker), "FILE",
 		"the program that workers are started from", NULL},
-	COMMON_OPTIONS(struct export_options),
+	{"path", 0, OPTION_STRINGS, AT(paths), "DIR", "look for templates/ and configs/ here first",
+		NULL},
 	{0},
 };
 
@@ -43,6 +43,7 @@ static const struct option export_option_table[] = {
 struct exporting {
 	const struct export_options *options;
 	const char *file, *output;
+	char *name; /* of the file, on one line */
 	char **templates, **configs;
 	struct catalogue catalogue;
 	struct device_spec *device;
@@ -170,6 +171,10 @@ static enum status export_image(
 	if (status == STATUS_OK)
 		status = export_kernel_open(&exporting->catalogue, exporting->device,
 			&exporting->source.entries[0], &kernel, err);
+	if (status == STATUS_OK &&
+		export_kernel_changed(&kernel, &exporting->source.entries[0]))
+		fprintf(stderr, "notice: the sources make another kernel than the one that was "
+				"tuned; `tiletune check` tells what that means\n");
 	if (status == STATUS_OK && image->arch_prefix)
 		status = open_compiler(exporting, err);
 	if (status == STATUS_OK)
@@ -187,7 +192,12 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
 	enum status status = STATUS_OK;
 
-	exporting->source.name = path_name(exporting->file);
+	/* it goes into comments, which end with the line */
+	exporting->name = string_copy(path_name(exporting->file));
+	for (char *at = exporting->name; *at; at++)
+		if ((unsigned char)*at < 0x20)
+			*at = '?';
+	exporting->source.name = exporting->name;
 	if (is_journal(exporting->file)) {
 		exporting->source.journal = &exporting->journal;
 		if (operation)
@@ -215,6 +225,7 @@ static void exporting_release(struct exporting *exporting, char **roots)
 	tuned_release(&exporting->tuned);
 	journal_record_release(&exporting->journal);
 	free(exporting->source.entries);
+	free(exporting->name);
 	roots_free(exporting->templates);
 	roots_free(exporting->configs);
 	roots_free(roots);
@@ -237,7 +248,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	}
 	format = export_format_find(options->format);
 	image = export_image_find(options->format);
-	roots = roots_find(&options->common.paths);
+	roots = roots_find(&options->paths);
 	exporting.templates = workbench_folders((const char *const *)roots, "templates");
 	exporting.configs = workbench_folders((const char *const *)roots, "configs");
 	status = load(&exporting, positional, image != NULL, err);

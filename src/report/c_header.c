@@ -35,7 +35,8 @@ static const char head[] =
 	" * none, or more than one. `defines` is what the source is compiled with; launches follow "
 	"one\n"
 	" * another, each with its grid, block, cluster and dynamic shared memory; `args` are the\n"
-	" * kernel's arguments by name, numbers as they are.\n"
+	" * kernel's arguments by name, numbers as they are. A family made of steps has no defines of\n"
+	" * its own: `tiletune export --format source` writes each step's source with its defines.\n"
 	" */\n"
 	"#ifndef TILETUNE_TUNED_H\n"
 	"#define TILETUNE_TUNED_H\n\n"
@@ -48,7 +49,7 @@ static const char head[] =
 	"\tconst char *operation, *problem, *family, *configuration, *defines;\n"
 	"\tdouble time_us; /* measured or predicted: is_measured */\n"
 	"\tint is_measured;\n"
-	"\tunsigned long workspace_bytes;\n"
+	"\tunsigned long long workspace_bytes;\n"
 	"\tunsigned launch_count;\n"
 	"\tconst struct tiletune_launch *launches;\n"
 	"};\n\n"
@@ -183,7 +184,7 @@ static void append_entry(struct text *text, const struct json_at *entry,
 		text_append_char(text, '0');
 	text_appendf(text, ", %d, ", strcmp(export_string(entry, "timing"), "measured") == 0);
 	append_number(text, winner, "workspace_bytes", "0");
-	text_appendf(text, "UL, %zu, tiletune_launches + %zu},\n", export_launch_count(winner),
+	text_appendf(text, "ULL, %zu, tiletune_launches + %zu},\n", export_launch_count(winner),
 		first_launch);
 	text_release(&value);
 }

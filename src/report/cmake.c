@@ -8,12 +8,13 @@
 
 #include "report/export.h"
 
-/* {"operation", "problem": "M=...", "family", "configuration", "defines": ["BM=128"], "time_us",
- * "timing", "launches": [...]} */
+/* {"operation", "problem": "M=...", "timing", "family", "configuration", "defines": "BM=128;...",
+ * "time_us", "workspace_bytes", "launches": [...]} */
 static struct json *entry_json(const struct json_at *entry)
 {
 	static const char *const launch_keys[] = {
-		"source", "entry", "grid", "block", "cluster", "smem_dynamic_bytes"};
+		"source", "entry", "grid", "block", "cluster", "smem_dynamic_bytes", "repeat",
+		"args"};
 	struct json *json = json_new_object(), *launches = json_new_array();
 	struct json_at winner = {0}, time, member;
 	struct text pairs = {0};
@@ -32,6 +33,8 @@ static struct json *entry_json(const struct json_at *entry)
 		json_put_string(json, "defines", text_string(&pairs));
 		if (json_find(&winner, "time_us", &time) && json_find(&time, "median", &member))
 			json_put(json, "time_us", json_copy(member.node));
+		if (json_find(&winner, "workspace_bytes", &member))
+			json_put(json, "workspace_bytes", json_copy(member.node));
 	}
 	for (size_t i = 0; winner.node && i < export_launch_count(&winner); i++) {
 		struct json_at launch = export_launch(&winner, i);
@@ -58,11 +61,16 @@ static const char module_head[] =
 	"all\n"
 	"# of these keys and sets PREFIX_FOUND, PREFIX_PROBLEM, PREFIX_FAMILY, "
 	"PREFIX_CONFIGURATION,\n"
-	"# PREFIX_DEFINES (a list for target_compile_definitions), PREFIX_TIME_US, PREFIX_TIMING "
-	"and,\n"
-	"# of the first launch, PREFIX_SOURCE, PREFIX_ENTRY, PREFIX_GRID, PREFIX_BLOCK,\n"
-	"# PREFIX_CLUSTER, PREFIX_SMEM_DYNAMIC_BYTES; PREFIX_LAUNCHES is the JSON of all.\n"
-	"cmake_minimum_required(VERSION 3.19)\n\n";
+	"# PREFIX_DEFINES (a list for target_compile_definitions), PREFIX_TIME_US, PREFIX_TIMING,\n"
+	"# PREFIX_WORKSPACE_BYTES and, of the first launch, PREFIX_SOURCE, PREFIX_ENTRY, "
+	"PREFIX_GRID,\n"
+	"# PREFIX_BLOCK, PREFIX_CLUSTER, PREFIX_SMEM_DYNAMIC_BYTES; PREFIX_LAUNCHES is the JSON of "
+	"all.\n"
+	"# A family made of steps has no defines of its own: `tiletune export --format source` "
+	"writes\n"
+	"# each step's source with its defines.\n"
+	"cmake_policy(PUSH)\n"
+	"cmake_policy(VERSION 3.19)\n\n";
 
 static const char module_tail[] =
 	"function(tiletune_find prefix operation)\n"
@@ -91,7 +99,8 @@ static const char module_tail[] =
 	"\t\treturn()\n"
 	"\tendif()\n"
 	"\tset(${prefix}_FOUND TRUE PARENT_SCOPE)\n"
-	"\tforeach(name operation problem family configuration defines time_us timing launches)\n"
+	"\tforeach(name operation problem family configuration defines time_us timing "
+	"workspace_bytes launches)\n"
 	"\t\tstring(JSON value ERROR_VARIABLE error GET \"${TILETUNE_JSON}\" ${found} ${name})\n"
 	"\t\tstring(TOUPPER \"${name}\" upper)\n"
 	"\t\tset(${prefix}_${upper} \"${value}\" PARENT_SCOPE)\n"
@@ -112,7 +121,8 @@ static const char module_tail[] =
 	"\t\tstring(TOUPPER \"${name}\" upper)\n"
 	"\t\tset(${prefix}_${upper} \"${sizes}\" PARENT_SCOPE)\n"
 	"\tendforeach()\n"
-	"endfunction()\n";
+	"endfunction()\n\n"
+	"cmake_policy(POP)\n";
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {

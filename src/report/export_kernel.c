@@ -60,6 +60,16 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 	return status;
 }
 
+bool export_kernel_changed(const struct export_kernel *kernel, const struct json_at *entry)
+{
+	struct json_at winner;
+	const char *tuned = "";
+
+	if (json_find(entry, "winner", &winner))
+		json_member_string(&winner, "kernel_hash", &tuned, NULL);
+	return tuned[0] && strcmp(tuned, kernel->build.kernel_hash) != 0;
+}
+
 /* The -D list as #defines in front of the source, so that it stands alone. */
 static void specialise(const struct build_unit *unit, struct text *text)
 {

@@ -39,12 +39,24 @@ static void dimensions(struct text *text, const char *prefix, const char *name,
 	text_release(&value);
 }
 
+static void number(struct text *text, const char *prefix, const char *name,
+	const struct json_at *object, const char *key, const char *otherwise)
+{
+	struct text value = {0};
+	struct json_at member;
+
+	if (json_find(object, key, &member))
+		export_value(&member, &value);
+	variable(text, prefix, name, value.length ? value.data : otherwise);
+	text_release(&value);
+}
+
 static void write_launch(
 	struct text *text, size_t entry, size_t index, const struct json_at *launch)
 {
 	char prefix[64];
-	struct text smem = {0};
-	struct json_at member;
+	struct text list = {0};
+	struct json_at arguments;
 
 	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu_%zu", entry, index);
 	variable(text, prefix, "SOURCE", export_string(launch, "source"));
@@ -52,10 +64,17 @@ static void write_launch(
 	dimensions(text, prefix, "GRID", launch, "grid");
 	dimensions(text, prefix, "BLOCK", launch, "block");
 	dimensions(text, prefix, "CLUSTER", launch, "cluster");
-	if (json_find(launch, "smem_dynamic_bytes", &member))
-		export_value(&member, &smem);
-	variable(text, prefix, "SMEM_DYNAMIC_BYTES", smem.length ? smem.data : "0");
-	text_release(&smem);
+	number(text, prefix, "SMEM_DYNAMIC_BYTES", launch, "smem_dynamic_bytes", "0");
+	number(text, prefix, "REPEAT", launch, "repeat", "1");
+	if (json_find(launch, "args", &arguments))
+		for (size_t i = 0; i < json_count(&arguments); i++) {
+			struct json_at argument = json_item(&arguments, i);
+
+			text_append(&list, i ? " " : "");
+			export_value(&argument, &list);
+		}
+	variable(text, prefix, "ARGS", text_string(&list));
+	text_release(&list);
 }
 
 static void write_entry(struct text *text, size_t index, const struct json_at *entry)
@@ -83,6 +102,7 @@ static void write_entry(struct text *text, size_t index, const struct json_at *e
 		export_value(&median, &value);
 	variable(text, prefix, "TIME_US", text_string(&value));
 	variable(text, prefix, "TIMING", export_string(entry, "timing"));
+	number(text, prefix, "WORKSPACE_BYTES", &winner, "workspace_bytes", "0");
 	text_clear(&value);
 	for (size_t i = 0; i < export_launch_count(&winner); i++)
 		text_appendf(&value, "%s%zu", i ? " " : "", i);
@@ -105,7 +125,9 @@ static enum status write(const struct export_source *source, struct text *text, 
 		"#\tE := $(call tiletune_find,gemm,M=4096 N=4096 K=4096 dtype=bf16)\n"
 		"#\tNVCCFLAGS += $(TILETUNE_$(E)_DEFINES)\n"
 		"#\n"
-		"# tiletune_find: the numbers of the entries whose problem has all of these keys.\n"
+		"# tiletune_find: the numbers of the entries whose problem has all of these keys. A\n"
+		"# family made of steps has no defines of its own: `tiletune export --format source`\n"
+		"# writes each step's source with its defines.\n"
 		"tiletune_find = $(strip $(foreach e,$(TILETUNE_ENTRIES),$(if $(filter $(1),"
 		"$(TILETUNE_$(e)_OPERATION)),$(if $(filter-out $(TILETUNE_$(e)_PROBLEM),$(2)),,"
 		"$(e)))))\n\nTILETUNE_ENTRIES :=",

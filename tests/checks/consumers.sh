@@ -41,13 +41,37 @@ for none in "row_softmax rows=257" "row_softmax cols=512" "gemm rows=256" "row_s
 	"$work/c/program" $none >"$work/talk" && fail "C found $none"
 done
 
-# the committed file of a real GPU
-for language in c c++; do
-	"$tiletune" export results/nvidia-h200/tuned.json --format c-header -o - |
-		${CC:-gcc} -x $language -Wall -Wextra -Werror -fsyntax-only - || fail "the H200's header as $language"
-done
-"$tiletune" export results/nvidia-h200/tuned.json --format make -o "$work/h200.mk" || fail "make"
-printf 'include %s/h200.mk\nall:\n\t@echo $(words $(TILETUNE_ENTRIES))\n' "$work" >"$work/h200.make"
-entries=$(grep -c '"operation":' results/nvidia-h200/tuned.json)
-[ "$(make -s -f "$work/h200.make")" -gt 0 ] || fail "no entries of $entries in the H200's fragment"
+# the committed file of a real GPU, as everybody may use it
+h200=results/nvidia-h200/tuned.json
+entries=$(/usr/bin/python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["entries"]))' $h200)
+problem="M=4096,N=4096,K=4096,dtype=bf16"
+"$tiletune" export $h200 --format c-header -o - | cc -x c -fsyntax-only - || fail "README's command"
+"$tiletune" export $h200 --format c-header -o "$work/c/tuned.h" || fail "c-header"
+${CC:-gcc} -std=c99 $warnings -o "$work/c/program" "$work/c/main.c" || fail "the H200's header as C"
+g++ -std=c++11 $warnings -x c++ -o "$work/c/program++" "$work/c/main.c" || fail "the H200's header as C++"
+said=$("$work/c/program" gemm "$problem") || fail "C does not find $problem"
+[ "$("$work/c/program++" gemm "$problem")" = "$said" ] || fail "C and C++ differ"
+[ "$(grep -c '^	{"gemm", ' "$work/c/tuned.h")" = "$entries" ] || fail "the H200's header has not $entries entries"
+
+"$tiletune" export $h200 --format make -o "$work/h200.mk" || fail "make"
+cat >"$work/h200.make" <<'MAKE'
+include $(FRAGMENT)
+E := $(call tiletune_find,gemm,M=4096 N=4096 K=4096 dtype=bf16)
+all:
+	@echo '$(words $(TILETUNE_ENTRIES)) $(TILETUNE_$(E)_FAMILY) grid $(TILETUNE_$(E)_0_GRID)'
+MAKE
+made=$(make -s -f "$work/h200.make" FRAGMENT="$work/h200.mk") || fail "the H200's fragment"
+[ "${made%% *}" = "$entries" ] || fail "the H200's fragment: expected $entries entries: $made"
+family=${said%% *} grid=$(echo "$said" | sed 's/.* grid/grid/;s/ block.*//')
+[ "${made#* }" = "$family $grid" ] || fail "make says $made, C says $said"
+
+"$tiletune" export $h200 --format cmake -o "$work/h200.cmake" || fail "cmake"
+cat >"$work/h200-script.cmake" <<'CMAKE'
+include(${CMAKE_CURRENT_LIST_DIR}/h200.cmake)
+tiletune_find(E gemm M=4096 N=4096 K=4096 dtype=bf16)
+list(JOIN E_GRID " " grid)
+message("${E_FAMILY} grid ${grid}")
+CMAKE
+made=$(cmake -P "$work/h200-script.cmake" 2>&1) || fail "the H200's module: $made"
+[ "$made" = "$family $grid" ] || fail "cmake says $made, C says $said"
 echo "$expected"
