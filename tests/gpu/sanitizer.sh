@@ -1,0 +1,152 @@
+#!/bin/sh
+# NVIDIA's compute-sanitizer over every family on small problems, from the folder that
+# `make dist TESTS=1` makes (or from a checkout: BUILD=build). The tuner runs as always, only its
+# measuring worker runs under the sanitizer, so what is checked is what is measured.
+#
+#	sh tests/gpu/sanitizer.sh [TOOL...]        memcheck racecheck synccheck
+#
+# Prints one line per tool and case; exit 1 if a case has errors, ran nothing, or if the control,
+# kernels that are known to be wrong, draws none. Inputs and outputs lie in one allocation with guard
+# zones between them: what a kernel writes beyond its own buffer is found by the tuner (outcome
+# out_of_bounds), what it touches beyond the allocation, beyond shared memory or misaligned by
+# memcheck. gemm_chain/separate runs kernels of gemm, which have cases of their own.
+#
+# From the environment: OUT (./out), for the logs and sanitizer.txt; SANITIZER (compute-sanitizer);
+# EVALUATIONS (3) per case; JOBS (6) at once; LIMIT (100) seconds a case; DEVICE (cuda:0).
+set -u
+build=${BUILD:-.}
+out=${OUT:-out}
+sanitizer=${SANITIZER:-compute-sanitizer}
+evaluations=${EVALUATIONS:-3}
+jobs=${JOBS:-6}
+limit=${LIMIT:-100}
+device=${DEVICE:-cuda:0}
+[ $# -gt 0 ] || set -- memcheck racecheck synccheck
+[ -x "$build/tiletune" ] || {
+	echo "expected the tuner at $build/tiletune"
+	exit 2
+}
+mkdir -p "$out/sanitizer"
+out=$(cd "$out" && pwd)
+logs=$out/sanitizer
+tool=$(cd "$build" && pwd)/tiletune
+[ -d "$build/lib" ] && export LD_LIBRARY_PATH="$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+# name | operation, problem and family | a slice of the space
+cases() {
+	cat <<'END'
+simt|gemm -p M=200,N=265,K=137,dtype=fp32 -f simt|BM <= 64 and BN <= 64 and STAGES <= 2
+simt split-K|gemm -p M=65,N=72,K=1000,dtype=fp32 -f simt|BM <= 64 and BN <= 64 and SPLIT_K == 4
+mma|gemm -p M=200,N=264,K=328,dtype=bf16 -f mma|BM <= 64 and BN <= 64 and SPLIT_K == 1
+mma odd kn|gemm -p M=129,N=127,K=131,dtype=fp16,b_layout=kn -f mma|BM <= 64 and BN <= 64
+mma tf32 split-K|gemm -p M=64,N=72,K=1000,dtype=tf32 -f mma|BM <= 64 and BN <= 64 and SPLIT_K == 4
+wgmma|gemm -p M=200,N=264,K=328,dtype=bf16 -f wgmma|PINGPONG == 0 and STREAM_K == 0 and CLUSTER_M*CLUSTER_N == 1
+wgmma cluster|gemm -p M=300,N=520,K=328,dtype=bf16 -f wgmma|STREAM_K == 0 and CLUSTER_M*CLUSTER_N >= 2
+wgmma ping-pong|gemm -p M=300,N=520,K=328,dtype=fp16 -f wgmma|PINGPONG == 1
+wgmma stream-K|gemm -p M=300,N=264,K=1032,dtype=bf16 -f wgmma|STREAM_K == 1
+wgmma kn, odd C|gemm -p M=200,N=264,K=328,ldc=267,dtype=fp16,b_layout=kn -f wgmma|BN <= 128
+wgmma fp8 promoted|gemm -p M=200,N=264,K=528,dtype=fp8_e4m3,accum=promoted -f wgmma|BN <= 128
+wgmma_repack|gemm -p M=200,N=265,K=331,dtype=bf16 -f wgmma_repack|STREAM_K == 0
+wgmma_skinny|gemm -p M=16,N=264,K=1032,dtype=bf16 -f wgmma_skinny|CLUSTER_K*CLUSTER_N == 1
+wgmma_skinny cluster|gemm -p M=60,N=264,K=2048,dtype=bf16 -f wgmma_skinny|CLUSTER_K*CLUSTER_N >= 2
+attention unfused|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64,dtype=bf16,causal=1 -f unfused|
+attention tiled_simt|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64,dtype=bf16,causal=1 -f tiled_simt|
+attention tiled_wmma|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64,dtype=fp16,causal=1 -f tiled_wmma|
+attention flash_mma|attention -p batch=1,heads=2,seq_q=130,seq_k=190,head_dim=64,dtype=bf16,causal=1 -f flash_mma|
+gemm_chain fused|gemm_chain -p m=129,k=64,n=96,p=72,dtype=bf16 -f fused|
+gemm_chain fused_resident|gemm_chain -p m=129,k=64,n=64,p=72,dtype=bf16 -f fused_resident|
+END
+}
+
+# Workers are started from this: compilers run as they are.
+wrapper=$logs/worker
+cat >"$wrapper" <<'END'
+#!/bin/sh
+[ "$1" = worker-measure ] || exec "$TOOL_PATH" "$@"
+exec "$SANITIZER_PATH" --tool "$SANITIZER_TOOL" --log-file "$SANITIZER_LOG.%p" --print-limit 20 \
+	"$TOOL_PATH" "$@"
+END
+chmod +x "$wrapper"
+export TOOL_PATH="$tool" SANITIZER_PATH="$sanitizer" SANITIZER_TOOL SANITIZER_LOG TILETUNE_LOCK_FOLDER
+
+run_case() { # sanitizer's tool, number, arguments, where: leaves $logs/TOOL-NUMBER.*
+	SANITIZER_TOOL=$1
+	SANITIZER_LOG=$logs/$1-$2.sanitizer
+	# checks need no GPU of their own
+	TILETUNE_LOCK_FOLDER=$logs/lock-$1-$2
+	rm -f "$SANITIZER_LOG".*
+	# shellcheck disable=SC2086
+	timeout -k 5 "$limit" "$tool" tune $3 ${4:+--where "$4"} --device "$device" --path . \
+		--strategy random --evaluations "$evaluations" --fresh --cache-dir "$logs/cache" \
+		--workers 2 --worker "$wrapper" -o "$logs/$1-$2.json" >"$logs/$1-$2.log" 2>&1
+	echo $? >"$logs/$1-$2.code"
+}
+outcomes() { # journal: "ok 3"
+	sed -n 's/^{"event":"evaluation".*"outcome":"\([a-z_]*\)".*/\1/p' "$1" 2>/dev/null |
+		sort | uniq -c | awk '{ printf "%s%s %s", sep, $2, $1; sep = ", " }'
+}
+# errors that the sanitizer's logs count, or "?" where a log has no summary
+errors_of() { # logs
+	cat "$@" 2>/dev/null | awk '
+		/ERROR SUMMARY: / { sub(/.*SUMMARY: /, ""); found = 1; errors += $1 }
+		/RACECHECK SUMMARY: / { sub(/.*SUMMARY: /, ""); found = 1; errors += $1 }
+		END { if (found) print errors + 0; else print "?" }'
+}
+
+table=$out/sanitizer.txt
+bad=0
+{
+	"$sanitizer" --version 2>/dev/null | tail -n 2
+	"$tool" --version
+	date -u +%Y-%m-%dT%H:%M:%SZ
+	"$tool" devices --path . 2>/dev/null | grep 'cuda:0'
+	echo "sh tests/gpu/sanitizer.sh $* (EVALUATIONS=$evaluations)"
+	echo "each: $(basename "$sanitizer") --tool TOOL tiletune worker-measure, started by"
+	echo "tiletune tune CASE --where SLICE --strategy random --evaluations $evaluations --fresh"
+	echo
+	printf '%-10s %-26s %7s  %-18s %s\n' tool case errors outcomes 'problem | slice'
+} >"$table"
+for checker in "$@"; do
+	number=0
+	cases >"$logs/cases"
+	while IFS='|' read -r name arguments where; do
+		number=$((number + 1))
+		run_case "$checker" $number "$arguments" "$where" &
+		[ $((number % jobs)) -ne 0 ] || wait
+	done <"$logs/cases"
+	wait
+	number=0
+	while IFS='|' read -r name arguments where; do
+		number=$((number + 1))
+		files=$logs/$checker-$number
+		count=$(errors_of "$files".sanitizer.*)
+		ran=$(outcomes "$files.journal.jsonl")
+		[ "$(cat "$files.code")" = 0 ] || ran="$ran (exit $(cat "$files.code"))"
+		[ "$count" = 0 ] && echo "$ran" | grep -qE '^ok [0-9]+(, pruned_by_model [0-9]+)?$' ||
+			bad=$((bad + 1))
+		printf '%-10s %-26s %7s  %-18s %s\n' "$checker" "$name" "$count" "$ran" \
+			"$(echo "$arguments" | sed 's/.*-p \([^ ]*\) .*/\1/')${where:+ | $where}"
+	done <"$logs/cases" >>"$table"
+done
+# The control: memcheck must find what is planted.
+for program in "$build/gpu/test_device_gpu" "$build/release/gpu/test_device_gpu"; do
+	[ -x "$program" ] || continue
+	timeout -k 5 "$limit" "$sanitizer" --tool memcheck --target-processes all \
+		--log-file "$logs/control.sanitizer.%p" "$program" . "$device" >"$logs/control.log" 2>&1
+	count=$(errors_of "$logs"/control.sanitizer.*)
+	[ "$count" != 0 ] && [ "$count" != '?' ] || bad=$((bad + 1))
+	printf '%-10s %-26s %7s  %s\n' memcheck 'control: bad kernels' "$count" \
+		'(expected: more than 0; tests/gpu/bad_kernels.cu)' >>"$table"
+	break
+done
+# What a tool says that it cannot do.
+grep -hiE 'not supported|unsupported|internal error|warning' "$logs"/*.sanitizer.* 2>/dev/null |
+	sed 's/^=* *//' | sort | uniq -c | sort -rn | head -n 12 >"$logs/notes"
+[ -s "$logs/notes" ] && {
+	echo
+	echo "said by the tools:"
+	cat "$logs/notes"
+} >>"$table"
+echo "$bad cases not clean" >>"$table"
+cat "$table"
+[ "$bad" = 0 ]
