@@ -171,8 +171,7 @@ static enum status export_image(
 	if (status == STATUS_OK)
 		status = export_kernel_open(&exporting->catalogue, exporting->device,
 			&exporting->source.entries[0], &kernel, err);
-	if (status == STATUS_OK &&
-		export_kernel_changed(&kernel, &exporting->source.entries[0]))
+	if (status == STATUS_OK && export_kernel_changed(&kernel, &exporting->source.entries[0]))
 		fprintf(stderr, "notice: the sources make another kernel than the one that was "
 				"tuned; `tiletune check` tells what that means\n");
 	if (status == STATUS_OK && image->arch_prefix)

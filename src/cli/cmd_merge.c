@@ -52,10 +52,9 @@ static enum status write_merged(const struct merge_options *options, const struc
 		status = common_write_json("-", tuned->root, err);
 	if (status == STATUS_OK)
 		fprintf(machine ? stderr : stdout,
-			"%s: %zu entries of %zu files; %zu in more than one, of which %zu were "
-			"decided by "
-			"the rule %s\n",
-			options->output, count, files, summary->conflicts + summary->equal,
+			"%s: %zu entries of %zu files; met again: %zu alike, %zu measured and "
+			"predicted, %zu decided by the rule %s\n",
+			options->output, count, files, summary->equal, summary->outranked,
 			summary->conflicts, options->on_conflict ? options->on_conflict : "newest");
 	return status;
 }
@@ -90,13 +89,20 @@ const struct command command_merge = {
 	.summary = "Join tuned files of one GPU model, as of shards of a suite",
 	.arguments = "TUNED.json... -o FILE",
 	.description =
-		"Files of different GPU models are refused. Where two files have a problem, a "
-		"measured\n"
-		"entry beats a predicted one; else --on-conflict says whose entry stays (newest: "
+		"Files of different GPU models are refused (exit 2), and nothing is written. Where "
+		"two\n"
+		"files have an entry of one problem:\n"
+		"  - a measured one stays, a predicted one goes, whatever the rule;\n"
+		"  - of two measured or two predicted ones --on-conflict says which stays: newest, "
 		"of the\n"
-		"later run; fastest: with the faster winner; first: of the file named first; "
-		"fail:\n"
-		"none, and nothing is written). Families that only the other one tuned are added.",
+		"    later run (default); fastest, with the faster winner; first, of the file "
+		"named "
+		"first;\n"
+		"    fail: none, the command fails (exit 2) and nothing is written;\n"
+		"  - families that only the other one tuned are added, and the fastest of all wins "
+		"if it\n"
+		"    is ahead by more than 1%.\n"
+		"Runs of all files are kept, so that every entry says where it was measured.",
 	.examples = "  tiletune merge shard-*.json -o tuned.json",
 	.options = merge_option_table,
 	.options_size = sizeof(struct merge_options),

@@ -12,9 +12,8 @@
  * "time_us", "workspace_bytes", "launches": [...]} */
 static struct json *entry_json(const struct json_at *entry)
 {
-	static const char *const launch_keys[] = {
-		"source", "entry", "grid", "block", "cluster", "smem_dynamic_bytes", "repeat",
-		"args"};
+	static const char *const launch_keys[] = {"source", "entry", "grid", "block", "cluster",
+		"smem_dynamic_bytes", "repeat", "args"};
 	struct json *json = json_new_object(), *launches = json_new_array();
 	struct json_at winner = {0}, time, member;
 	struct text pairs = {0};

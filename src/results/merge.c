@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "results/merge.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 static const char *text_of(const struct json_at *object, const char *key)
 {
@@ -114,7 +117,8 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 		return STATUS_OK;
 	}
 	same_kind = strcmp(text_of(&conflict.ours, "timing"), text_of(theirs, "timing")) == 0;
-	if (!same_kind) { /* measured stays, or comes: no rule is asked */
+	if (!same_kind) { /* measured stays, or comes */
+		summary->outranked++;
 		tuned_put_entry(into, json_copy(theirs->node), &kept);
 		return STATUS_OK;
 	}
@@ -125,16 +129,37 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 	return STATUS_OK;
 }
 
+static enum status device_error(
+	const struct tuned *into, const struct tuned *from, struct error *err)
+{
+	const struct tuned *files[] = {into, from};
+	const char *names[2] = {"?", "?"};
+	int64_t sm_counts[2] = {0};
+
+	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+		struct json_at root = json_root(files[i]->root, files[i]->path), device;
+
+		if (!json_find(&root, "device", &device))
+			continue;
+		json_member_string(&device, "name", &names[i], NULL);
+		json_member_int(&device, "sm_count", &sm_counts[i], NULL);
+	}
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a tuned file of %s with %" PRId64
+		" SMs, as %s is, found one of %s with %" PRId64 " SMs",
+		from->path, names[0], sm_counts[0], into->path, names[1], sm_counts[1]);
+}
+
 enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
 	struct merge_summary *summary, struct error *err)
 {
 	struct json_at root = json_root(from->root, from->path), device, runs, entries;
 	enum status status = json_member(&root, "device", &device, err);
 
-	if (status == STATUS_OK)
-		status = tuned_same_device(into, device.node, err);
+	if (status == STATUS_OK && tuned_same_device(into, device.node, NULL) != STATUS_OK)
+		status = device_error(into, from, err);
 	if (status != STATUS_OK)
-		return error_context(err, "%s", from->path);
+		return status;
 	if (json_find(&root, "entries", &entries))
 		for (size_t i = 0; status == STATUS_OK && i < json_count(&entries); i++) {
 			struct json_at item = json_item(&entries, i);

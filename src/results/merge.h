@@ -16,13 +16,17 @@ enum merge_rule {
 	MERGE_FAIL,    /* neither: an error */
 };
 
+/* Entries by what became of them. */
 struct merge_summary {
-	size_t added, equal, conflicts;
+	size_t added;     /* only one file had it */
+	size_t equal;     /* both had the same */
+	size_t outranked; /* one measured, one predicted: no rule was asked */
+	size_t conflicts; /* the rule decided */
 };
 
 /* Joins `from` into `into`, and adds to the summary. A measured entry is never replaced by a
  * predicted one, whatever the rule. Errors, STATUS_BAD_INPUT: another GPU model; a conflict under
- * MERGE_FAIL. */
+ * MERGE_FAIL; `into` is then of no use. */
 enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
 	struct merge_summary *summary, struct error *err);
 
