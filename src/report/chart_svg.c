@@ -3,11 +3,13 @@
  * A chart as SVG.
  */
 #include <math.h>
+#include <string.h>
 
 #include "report/chart.h"
 
 enum {
 	WIDTH = 960,
+	NAME_MAX_SHOWN = 128, /* characters of 11px that are sure to fit */
 	HEIGHT = 460,
 	LEFT = 72,
 	RIGHT = 24,
@@ -171,6 +173,23 @@ static void draw_path(const struct frame *frame, size_t index)
 				series->y[i]);
 }
 
+/* A series' name, as much as there is room for; all of it under the pointer. */
+static void put_name(struct text *svg, double x, double y, const char *name)
+{
+	struct text shown = {0};
+	size_t length = strlen(name);
+
+	text_append_bytes(&shown, name, length < NAME_MAX_SHOWN ? length : NAME_MAX_SHOWN);
+	if (length > NAME_MAX_SHOWN)
+		text_append(&shown, " ...");
+	text_append(svg, "<g><title>");
+	escape(svg, name);
+	text_append(svg, "</title>");
+	put_text(svg, "s", "start", x, y, text_string(&shown));
+	text_append(svg, "</g>\n");
+	text_release(&shown);
+}
+
 static void draw_legend(const struct frame *frame)
 {
 	const struct chart *chart = frame->chart;
@@ -183,7 +202,7 @@ static void draw_legend(const struct frame *frame)
 			LEFT, y - 4, LEFT + 26, y - 4,
 			colours[s % (sizeof(colours) / sizeof(colours[0]))],
 			chart->series[s].style == CHART_DASHED ? " stroke-dasharray=\"5 4\"" : "");
-		put_text(frame->svg, "s", "start", LEFT + 34, y, chart->series[s].name);
+		put_name(frame->svg, LEFT + 34, y, chart->series[s].name);
 	}
 	if (chart->mark_count && chart->mark_label) {
 		put_line(frame->svg, "m", LEFT, y - 4, LEFT + 26, y - 4);

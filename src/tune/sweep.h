@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The saw-tooth: a few fixed configurations over a range of sizes. The first is the best over the
- * range (or the one asked for), the second the next best tile of its family, the third the best of
- * another family where that is faster, even if it can do a part of the sizes only. Tile and wave
- * quantization show where all else stays as it is.
+ * range (or the one asked for), the next two the next best tiles of its family; then the best of
+ * other families where these are faster, even if they can do a part of the sizes only. Tile and
+ * wave quantization show where all else stays as it is.
  */
 #ifndef TUNE_SWEEP_H
 #define TUNE_SWEEP_H
@@ -14,7 +14,8 @@
 #include "tune/favourites.h"
 
 enum {
-	SWEEP_SERIES_MAX = 3,
+	SWEEP_OF_A_FAMILY_MAX = 3,
+	SWEEP_SERIES_MAX = 5,
 	SWEEP_POINTS_MAX = 4096,
 };
 

@@ -21,8 +21,9 @@ enum {
 struct rated {
 	const struct family *family;
 	char *configuration;
-	size_t legal;    /* of the samples */
-	double mean_log; /* of the times of these */
+	size_t legal;            /* of the samples */
+	double mean_log;         /* of the times of these */
+	double time_us[SAMPLES]; /* infinite where it does not work */
 };
 
 struct choosing {
@@ -62,9 +63,11 @@ static enum status rate(struct choosing *choosing, struct rated *rated)
 		enum status status = sweep_bind(choosing->sweep, &series, choosing->samples[i],
 			&bound, prospect.choices, choosing->err);
 
+		rated->time_us[i] = INFINITY;
 		if (status == STATUS_OK && bound)
 			status = prospect_score(bound, &prospect, choosing->err);
 		if (status == STATUS_OK && bound && isfinite(prospect.predicted_us)) {
+			rated->time_us[i] = prospect.predicted_us;
 			rated->legal++;
 			rated->mean_log += log(prospect.predicted_us);
 		}
@@ -122,6 +125,7 @@ static void judge(const struct choosing *choosing, struct compared **items, stru
 	for (size_t i = 0; i < choosing->sample_count; i++) {
 		double time_us = items[i] ? compared_time_us(items[i]) : INFINITY;
 
+		rated->time_us[i] = time_us;
 		if (!isfinite(time_us))
 			continue;
 		rated->legal++;
@@ -176,23 +180,23 @@ static void take_series(struct choosing *choosing, size_t tried)
 	struct sweep *sweep = choosing->sweep;
 
 	qsort(choosing->rated, tried, sizeof(*choosing->rated), compare_rated);
-	for (size_t i = 0; i < tried && sweep->series_count < SWEEP_SERIES_MAX; i++)
+	for (size_t i = 0; i < tried && sweep->series_count < SWEEP_OF_A_FAMILY_MAX; i++)
 		if (choosing->rated[i].legal &&
 			(!sweep->series_count ||
 				choosing->rated[i].family == choosing->rated[0].family))
 			add_series(sweep, &choosing->rated[i]);
 }
 
-/* The next configurations of other families that can do some of the sizes, from `from` on, moved
- * to the front there; how many (TRIED_AT_ONCE at most). */
-static size_t gather_others(struct choosing *choosing, size_t from)
+/* The next configurations of a family from `from` on, moved to the front there; how many
+ * (TRIED_AT_ONCE at most). */
+static size_t gather_family(struct choosing *choosing, size_t from, const struct family *family)
 {
 	size_t found = 0;
 
 	for (size_t i = from; i < choosing->rated_count && found < TRIED_AT_ONCE; i++) {
 		struct rated swapped = choosing->rated[i];
 
-		if (!swapped.legal || swapped.family == choosing->sweep->series[0].family)
+		if (!swapped.legal || swapped.family != family)
 			continue;
 		choosing->rated[i] = choosing->rated[from + found];
 		choosing->rated[from + found++] = swapped;
@@ -200,25 +204,60 @@ static size_t gather_others(struct choosing *choosing, size_t from)
 	return found;
 }
 
-/* Where another family can do a part of the sizes only (aligned ones), and does that faster, it
- * replaces the last series: that is what alignment is worth. */
-static enum status add_other_family(struct choosing *choosing, size_t from)
+/* The mean log of how much longer b takes than a where both work; infinite where that is nowhere.
+ */
+static double mean_log_ratio(const struct rated *a, const struct rated *b)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < SAMPLES; i++)
+		if (a->legal && b->legal && isfinite(a->time_us[i]) && isfinite(b->time_us[i]) &&
+			a->time_us[i] > 0 && b->time_us[i] > 0) {
+			sum += log(b->time_us[i] / a->time_us[i]);
+			count++;
+		}
+	return count ? sum / (double)count : INFINITY;
+}
+
+/* The best of a family of which some are tried, if it beats the first series where it works. */
+static enum status add_if_faster(
+	struct choosing *choosing, size_t from, const struct family *family, size_t *tried)
+{
+	const struct rated first = choosing->rated[0];
+	struct rated *best = NULL;
+	enum status status;
+
+	*tried = gather_family(choosing, from, family);
+	status = *tried ? try_some(choosing, from, from + *tried) : STATUS_OK;
+	for (size_t i = from; i < from + *tried && status == STATUS_OK; i++)
+		if (mean_log_ratio(best ? best : &first, &choosing->rated[i]) < 0)
+			best = &choosing->rated[i];
+	if (best)
+		add_series(choosing->sweep, best);
+	return status;
+}
+
+/* Where another family can do a part of the sizes only (aligned ones, say), and does these faster,
+ * it is shown too: that is what alignment is worth. */
+static enum status add_other_families(struct choosing *choosing, size_t from)
 {
 	struct sweep *sweep = choosing->sweep;
-	struct rated *best = NULL;
-	size_t others = gather_others(choosing, from);
-	enum status status = others ? try_some(choosing, from, from + others) : STATUS_OK;
+	enum status status = STATUS_OK;
 
-	for (size_t i = from; i < from + others && status == STATUS_OK; i++)
-		if (choosing->rated[i].legal &&
-			choosing->rated[i].mean_log < (best ? best : &choosing->rated[0])->mean_log)
-			best = &choosing->rated[i];
-	if (!best)
-		return status;
-	if (sweep->series_count == SWEEP_SERIES_MAX)
-		free(sweep->series[--sweep->series_count].configuration);
-	add_series(sweep, best);
-	return STATUS_OK;
+	while (from < choosing->rated_count && sweep->series_count < SWEEP_SERIES_MAX &&
+		status == STATUS_OK) {
+		const struct rated *next = &choosing->rated[from];
+		size_t tried = 0;
+		bool known = !next->legal;
+
+		for (size_t i = 0; i < from && !known; i++)
+			known = choosing->rated[i].family == next->family;
+		if (!known)
+			status = add_if_faster(choosing, from, next->family, &tried);
+		from += tried ? tried : 1;
+	}
+	return status;
 }
 
 static size_t count_working(const struct choosing *choosing, size_t tried, size_t wanted)
@@ -238,7 +277,7 @@ static enum status choose_best(struct choosing *choosing)
 
 	wanted = choosing->rated_count ? choosing->rated[0].legal : 0;
 	while (status == STATUS_OK && tried < choosing->rated_count && tried < TRIED_MAX &&
-		count_working(choosing, tried, wanted) < SWEEP_SERIES_MAX) {
+		count_working(choosing, tried, wanted) < SWEEP_OF_A_FAMILY_MAX) {
 		size_t end = tried + TRIED_AT_ONCE < choosing->rated_count ? tried + TRIED_AT_ONCE
 									   : choosing->rated_count;
 
@@ -248,7 +287,7 @@ static enum status choose_best(struct choosing *choosing)
 	if (status != STATUS_OK)
 		return status;
 	take_series(choosing, tried);
-	return sweep->series_count ? add_other_family(choosing, tried) : STATUS_OK;
+	return sweep->series_count ? add_other_families(choosing, tried) : STATUS_OK;
 }
 
 /* What was asked for, completed by the model in the middle of the range. */
