@@ -4,9 +4,10 @@
 # Includes tests/tests.mk's rules; no cmocka.
 
 gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.c)))
-versus_sources := tests/bench/gemm_vs_cublaslt.c $(sort $(wildcard tests/bench/versus/*.c))
+versus_sources := $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt race_rows libtuned_launch.so)
+versus_programs := gemm_vs_cublaslt chain_vs_cublaslt
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) race_rows libtuned_launch.so)
 # what launches an exported kernel, and no more: these are compiled once more, as PIC
 launch_sources := $(wildcard tests/bench/launch/*.c) $(wildcard src/base/*.c src/driver/*.c) \
 	src/kernel/plan.c src/kernel/plan_json.c src/kernel/plan_part.c src/kernel/tensor_map_check.c src/spec/dtype.c \
@@ -29,7 +30,7 @@ endef
 $(foreach n,$(gpu_test_names),$(eval $(call gpu_program_rule,$(n))))
 $(OUT)/gpu/race_rows: $(OUT)/gpu/obj/race_rows.o $(OUT)/obj/cli/version.o $(call layer_libs,cli)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
-$(OUT)/gpu/gemm_vs_cublaslt: $(versus_objects) $(OUT)/obj/cli/version.o $(call layer_libs,tune)
+$(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/obj/cli/version.o $(call layer_libs,tune)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(OUT)/gpu/pic/%.o: %.c | packages
