@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cli/common.h"
 #include "compile/cache.h"
+#include "report/canvas.h"
 
 struct cache_options {
 	struct common_options common;
@@ -25,7 +26,7 @@ static const struct option cache_option_table[] = {
 	{"max-size", 0, OPTION_STRING, AT(max_size), "SIZE",
 		"trim: keep at most so much, the last used (500M, 2G)", NULL},
 	{"max-age", 0, OPTION_STRING, AT(max_age), "TIME",
-		"trim: remove what was not used for so long (30d, 12h)", NULL},
+		"trim: remove what was not used for so long (30d, 90m)", NULL},
 	COMMON_OPTIONS(struct cache_options),
 	{0},
 };
@@ -57,9 +58,10 @@ static enum status parse_age(const char *text, double *age_s, struct error *err)
 		*age_s = days * day_s;
 		return STATUS_OK;
 	}
-	if (text_parse_duration(text, age_s, err) != STATUS_OK)
-		return error_context(err, "--max-age");
-	return STATUS_OK;
+	if (text_parse_duration(text, age_s, NULL) == STATUS_OK)
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT,
+		"--max-age: expected a time such as 30d or 90m, found \"%s\"", text);
 }
 
 struct listing {
@@ -100,26 +102,42 @@ static enum status list(const struct cache_options *options, struct cache *cache
 
 	if (status == STATUS_OK && listing.items)
 		status = common_write_json("-", listing.items, err);
-	else if (status == STATUS_OK)
-		printf("%" PRIu64 " kernels, %.1f MB in %s\n", listing.count,
-			(double)listing.bytes * 1e-6, cache_folder(cache));
+	else if (status == STATUS_OK) {
+		struct text size = {0};
+
+		format_bytes(&size, (double)listing.bytes);
+		printf("%" PRIu64 " kernels, %s in %s\n", listing.count, text_string(&size),
+			cache_folder(cache));
+		text_release(&size);
+	}
 	json_free(listing.items);
 	return status;
 }
 
-static enum status report(const struct cache_options *options, const struct cache *cache,
-	const struct cache_summary *summary, struct error *err)
+static void print_summary(
+	const char *what, const struct cache *cache, const struct cache_summary *summary)
+{
+	struct text removed = {0}, kept = {0};
+
+	format_bytes(&removed, (double)summary->removed_bytes);
+	format_bytes(&kept, (double)summary->kept_bytes);
+	printf("removed %" PRIu64 " %s%s, %s; %" PRIu64 " kernels, %s, are left in %s\n",
+		summary->removed_count, what, summary->removed_count == 1 ? "" : "s",
+		text_string(&removed), summary->kept_count, text_string(&kept),
+		cache_folder(cache));
+	text_release(&removed);
+	text_release(&kept);
+}
+
+/* what: that were removed, for a person */
+static enum status report(const struct cache_options *options, const char *what,
+	const struct cache *cache, const struct cache_summary *summary, struct error *err)
 {
 	struct json *json;
 	enum status status;
 
 	if (!options->common.json) {
-		printf("removed %" PRIu64 " files, %.1f MB; %" PRIu64
-		       " kernels, %.1f MB are left in "
-		       "%s\n",
-			summary->removed_count, (double)summary->removed_bytes * 1e-6,
-			summary->kept_count, (double)summary->kept_bytes * 1e-6,
-			cache_folder(cache));
+		print_summary(what, cache, summary);
 		return STATUS_OK;
 	}
 	json = json_new_object();
@@ -149,7 +167,7 @@ static enum status trim(const struct cache_options *options, struct cache *cache
 		status = parse_age(options->max_age, &max_age_s, err);
 	if (status == STATUS_OK)
 		status = cache_trim(cache, max_bytes, max_age_s, &summary, err);
-	return status == STATUS_OK ? report(options, cache, &summary, err) : status;
+	return status == STATUS_OK ? report(options, "file", cache, &summary, err) : status;
 }
 
 static enum status check(
@@ -158,7 +176,22 @@ static enum status check(
 	struct cache_summary summary = {0};
 	enum status status = cache_check(cache, &summary, err);
 
-	return status == STATUS_OK ? report(options, cache, &summary, err) : status;
+	return status == STATUS_OK ? report(options, "damaged file", cache, &summary, err) : status;
+}
+
+/* A folder that was named is there: a slip of the pen makes no cache. */
+static enum status open_folder(const struct cache_options *options, const char *folder,
+	struct cache **cache, struct error *err)
+{
+	char *kernels = path_join(folder, "kernels");
+	bool there = directory_exists(kernels);
+
+	free(kernels);
+	if (options->folder && !there)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--cache-dir: expected a cache, with a folder kernels, found none in %s",
+			folder);
+	return cache_open(folder, cache, err);
 }
 
 static const struct {
@@ -183,7 +216,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		error_set(err, STATUS_BAD_INPUT,
 			"cache: expected list, check or trim, found \"%s\"", name);
 	else
-		status = cache_open(folder, &cache, err);
+		status = open_folder(options, folder, &cache, err);
 	if (status == STATUS_OK)
 		status = actions[action].run(options, cache, err);
 	cache_close(cache);
@@ -196,9 +229,12 @@ const struct command command_cache = {
 	.summary = "List, check or trim the compiled kernels that are kept on disk",
 	.arguments = "[list|check|trim]",
 	.description =
-		"check reads everything and removes what is damaged. trim removes what was not\n"
-		"used for --max-age, then the longest unused down to --max-size. The cache may\n"
-		"always be deleted: what is missing is compiled again.",
+		"list (the default) shows every kernel. check reads everything and removes what "
+		"is\n"
+		"damaged. trim removes what was not used for --max-age, then the longest unused "
+		"down\n"
+		"to --max-size. The cache may always be deleted: what is missing is compiled "
+		"again.",
 	.examples = "  tiletune cache trim --max-size 2G --max-age 30d",
 	.options = cache_option_table,
 	.options_size = sizeof(struct cache_options),
