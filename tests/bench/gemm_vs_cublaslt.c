@@ -17,24 +17,15 @@
  *
  * Exit: 0 all promises kept, 1 one missed or a result that differs, 2 usage, 5 no GPU or library.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "bench/versus/stand.h"
 #include "bench/versus/standing.h"
-#include "cli/common.h"
-#include "device/gpu_lock.h"
-#include "kernel/plain_build.h"
 #include "results/tuned.h"
-
-enum {
-	LT_WORKSPACE_BYTES = 64 << 20,
-};
 
 struct options {
 	const char *device, *path, *cache_folder, *output, *family, *only;
@@ -45,18 +36,7 @@ struct options {
 
 struct versus {
 	struct options options;
-	char *templates;
-	const char *template_folders[2];
-	char *configs;
-	const char *config_folders[2];
-	struct catalogue catalogue;
-	struct gpu_session gpu;
-	int lock_fd;
-	struct device_spec *spec;
-	struct compiler *compiler;
-	struct kernel_store *store;
-	CUdeviceptr workspace;
-	struct lt lt;
+	struct stand stand;
 	struct json **tuned; /* roots of the files: subjects and messages borrow */
 	struct subject *subjects;
 	size_t subject_count, subject_capacity;
@@ -106,59 +86,11 @@ static void options_parse(struct options *options, int argc, char **argv)
 	}
 }
 
-static enum status open_helpers(struct versus *versus, struct error *err)
-{
-	struct build build = {0};
-	const struct stored_kernel *kernel;
-	enum status status =
-		plain_build(versus->template_folders, "common/helpers.cu", &build, err);
-
-	if (status == STATUS_OK)
-		status = kernel_store_wait(versus->store, &build.units[0], &kernel, err);
-	if (status == STATUS_OK)
-		status = gpu_session_helpers(&versus->gpu, &kernel->cubin, err);
-	build_release(&build);
-	return status;
-}
-
-/* The GPU, locked against tuners, and a compiler whose cubins it loads. */
-static enum status open_gpu(struct versus *versus, struct error *err)
-{
-	struct measure_open open = {.seed = 1, .kernel_timeout_s = 60};
-	struct compiler_options compiler = {0};
-	char *cache = versus->options.cache_folder ? string_copy(versus->options.cache_folder)
-						   : path_cache_folder();
-	struct failure failure = {.outcome = OUTCOME_OK};
-	enum status status = gpu_session_hello(&versus->gpu, versus->options.device, err);
-
-	if (status == STATUS_OK)
-		status = gpu_lock_acquire(versus->gpu.gpu.uuid, 60, &versus->lock_fd, err);
-	if (status == STATUS_OK)
-		status = gpu_session_open(&versus->gpu, &open, err);
-	if (status == STATUS_OK)
-		status = device_spec_match(
-			&versus->gpu.gpu.facts, versus->config_folders, &versus->spec, err);
-	compiler.cache_folder = cache;
-	compiler.driver_cuda_version = versus->gpu.gpu.driver_cuda_version;
-	if (status == STATUS_OK)
-		status = compiler_open(&compiler, &versus->compiler, err);
-	free(cache);
-	if (status != STATUS_OK)
-		return status;
-	versus->store = kernel_store_new(versus->compiler, versus->spec->arch);
-	status = open_helpers(versus, err);
-	if (status == STATUS_OK &&
-		!gpu_allocate(&versus->gpu, LT_WORKSPACE_BYTES, &versus->workspace, &failure))
-		status = error_set(err, STATUS_FAILED, "%s", failure.detail);
-	return status == STATUS_OK
-		       ? lt_open(&versus->lt, versus->workspace, LT_WORKSPACE_BYTES, err)
-		       : status;
-}
-
 static enum status read_file(struct versus *versus, int index, struct error *err)
 {
 	struct tuned tuned;
-	struct json *device = tuned_device_json(versus->spec, versus->gpu.gpu.facts.name);
+	struct json *device =
+		tuned_device_json(versus->stand.spec, versus->stand.gpu.gpu.facts.name);
 	struct json_at root, entries;
 	enum status status = tuned_load(versus->options.files[index], &tuned, err);
 
@@ -177,8 +109,8 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 		struct json_at entry = json_item(&entries, i);
 		struct subject subject;
 
-		subject_init(
-			&versus->catalogue, versus->spec, &entry, versus->options.family, &subject);
+		subject_init(&versus->stand.catalogue, versus->stand.spec, &entry,
+			versus->options.family, &subject);
 		if (versus->options.only &&
 			!(subject.problem && strstr(subject.problem, versus->options.only))) {
 			subject_release(&subject);
@@ -188,25 +120,21 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 		versus->subjects[versus->subject_count++] = subject;
 		/* all compilers at once: they are done long before their turn comes */
 		if (!subject.skipped)
-			status = subject_request(&subject, versus->store, err);
+			status = subject_request(&subject, versus->stand.store, err);
 	}
 	return status;
 }
 
 static enum status open_all(struct versus *versus, struct error *err)
 {
-	enum status status;
+	struct stand_options options = {.path = versus->options.path,
+		.operation = "gemm",
+		.device = versus->options.device,
+		.cache_folder = versus->options.cache_folder};
+	enum status status = stand_open(&options, &versus->stand, err);
 
-	versus->lock_fd = -1;
-	versus->templates = path_join(versus->options.path, "templates");
-	versus->configs = path_join(versus->options.path, "configs");
-	versus->template_folders[0] = versus->templates;
-	versus->config_folders[0] = versus->configs;
 	versus->tuned =
 		memory_zeroed((size_t)versus->options.file_count + 1, sizeof(struct json *));
-	status = catalogue_load(versus->template_folders, "gemm", &versus->catalogue, err);
-	if (status == STATUS_OK)
-		status = open_gpu(versus, err);
 	for (int i = 0; status == STATUS_OK && i < versus->options.file_count; i++)
 		status = read_file(versus, i, err);
 	return status;
@@ -219,57 +147,22 @@ static void fight_all(struct versus *versus)
 	for (size_t i = 0; i < versus->subject_count; i++) {
 		struct duel *duel = &versus->duels[versus->duel_count++];
 
-		duel_fight(&versus->gpu, &versus->lt, versus->store, &versus->subjects[i],
-			&versus->options.duel, duel);
+		duel_fight(&versus->stand.gpu, &versus->stand.lt, versus->stand.store,
+			&versus->subjects[i], &versus->options.duel, duel);
 		standing_print_duel(stdout, duel);
 		if (duel->fatal)
 			return;
 	}
 }
 
-static char *command_line(void)
-{
-	struct text raw = {0}, line = {0};
-
-	if (file_read("/proc/self/cmdline", &raw, NULL) == STATUS_OK)
-		for (size_t at = 0; at < raw.length; at += strlen(raw.data + at) + 1)
-			text_appendf(&line, "%s%s", at ? " " : "",
-				at ? raw.data + at : path_name(raw.data));
-	text_release(&raw);
-	return text_detach(&line);
-}
-
 static enum status write_json(const struct versus *versus, double seconds, struct error *err)
 {
-	struct json *json = json_new_object(), *tool = json_new_object();
-	char date[CLOCK_DATE_SIZE], *command = command_line(), *printed, *line;
-	struct text version = {0};
+	struct json *json = stand_json(&versus->stand, "tiletune.versus/1", seconds);
 	enum status status;
 
-	clock_date(date);
-	lt_version(&versus->lt, &version);
-	json_put_string(json, "format", "tiletune.versus/1");
-	json_put_string(json, "date", date);
-	json_put_string(json, "command", command);
-	json_put_string(tool, "version", tiletune_version);
-	json_put_string(tool, "commit", tiletune_commit);
-	json_put(json, "tiletune", tool);
-	json_put(json, "device", tuned_device_json(versus->spec, versus->gpu.gpu.facts.name));
-	json_put_string(json, "uuid", versus->gpu.gpu.uuid);
-	json_put_string(json, "driver", versus->gpu.gpu.driver);
-	json_put_string(json, "nvrtc", compiler_identity(versus->compiler));
-	json_put_string(json, "cublaslt", version.data);
-	json_put_double(json, "power_limit_w", versus->gpu.gpu.power_limit_w);
-	json_put_double(json, "seconds", seconds);
 	json_put(json, "groups", standing_groups_json(versus->duels, versus->duel_count));
 	json_put(json, "entries", standing_entries_json(versus->duels, versus->duel_count));
-	printed = json_print(json, true);
-	line = string_format("%s\n", printed);
-	status = file_write(versus->options.output, line, strlen(line), err);
-	free(printed);
-	free(line);
-	free(command);
-	text_release(&version);
+	status = stand_write(versus->options.output, json, err);
 	json_free(json);
 	return status;
 }
@@ -304,22 +197,10 @@ static void versus_release(struct versus *versus)
 		subject_release(&versus->subjects[i]);
 	for (int i = 0; i < versus->options.file_count; i++)
 		json_free(versus->tuned[i]);
-	kernel_store_free(versus->store);
-	compiler_close(versus->compiler);
-	if (!fatal) { /* else the process's end is all that helps */
-		lt_close(&versus->lt);
-		gpu_release(&versus->gpu, versus->workspace, LT_WORKSPACE_BYTES);
-		gpu_session_close(&versus->gpu);
-	}
-	if (versus->lock_fd >= 0)
-		close(versus->lock_fd);
-	device_spec_free(versus->spec);
-	catalogue_release(&versus->catalogue);
+	stand_release(&versus->stand, fatal);
 	free(versus->duels);
 	free(versus->subjects);
 	free(versus->tuned);
-	free(versus->templates);
-	free(versus->configs);
 	free(versus->options.files);
 }
 
@@ -327,7 +208,6 @@ int main(int argc, char **argv)
 {
 	struct versus versus = {0};
 	struct error err = {0};
-	struct text version = {0};
 	double start;
 	enum status status;
 
@@ -336,10 +216,7 @@ int main(int argc, char **argv)
 	options_parse(&versus.options, argc, argv);
 	status = open_all(&versus, &err);
 	if (status == STATUS_OK) {
-		lt_version(&versus.lt, &version);
-		printf("%s, driver %s, %s, cuBLASLt %s (%s)\n", versus.gpu.gpu.facts.name,
-			versus.gpu.gpu.driver, compiler_identity(versus.compiler), version.data,
-			versus.lt.library.path);
+		stand_print(stdout, &versus.stand);
 		start = clock_seconds();
 		fight_all(&versus);
 		status = verdict(&versus);
@@ -351,7 +228,6 @@ int main(int argc, char **argv)
 	if (err.message[0])
 		fprintf(stderr, "gemm_vs_cublaslt: %s\n%s%s", err.message, err.hint,
 			err.hint[0] ? "\n" : "");
-	text_release(&version);
 	versus_release(&versus);
 	return (int)status;
 }

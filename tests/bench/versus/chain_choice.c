@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/versus/chain_choice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "kernel/composite.h"
+#include "tune/single.h"
+
+enum {
+	CHAIN_PER_FAMILY = 4,
+	GEMM_PER_FAMILY = 2,
+	CHOSEN_MAX = 12,
+};
+
+/* Products as chains have them: few columns, a short sum, both, neither. */
+static const char *const typical_products[] = {
+	"M=16384,N=1024,K=64,dtype=bf16,b_layout=kn",
+	"M=16384,N=64,K=1024,dtype=bf16,b_layout=kn",
+	"M=65536,N=128,K=128,dtype=bf16,b_layout=kn",
+	"M=4096,N=2048,K=512,dtype=bf16,b_layout=kn",
+};
+
+enum status chain_problem(const struct catalogue *catalogue, const char *operation,
+	const char *text, struct problem **problem, struct error *err)
+{
+	const struct operation *found;
+	struct problem_list list = {0};
+	enum status status = catalogue_operation(catalogue, operation, &found, err);
+
+	if (status == STATUS_OK)
+		status = problem_parse(found, text, &list, err);
+	if (status == STATUS_OK && list.count != 1)
+		status = error_set(err, STATUS_BAD_INPUT, "%s: expected one problem, found %zu",
+			text, list.count);
+	if (status == STATUS_OK) {
+		*problem = list.items[0];
+		list.count = 0;
+	}
+	problem_list_release(&list);
+	return status;
+}
+
+enum status chain_favour(const struct workbench *bench, struct favourites *gemm, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < ARRAY_COUNT(typical_products) && status == STATUS_OK; i++) {
+		struct problem *problem = NULL;
+
+		status = chain_problem(
+			&bench->catalogue, "gemm", typical_products[i], &problem, err);
+		if (status == STATUS_OK)
+			status = favourites_scan(gemm, bench, problem, NULL, err);
+		problem_free(problem);
+	}
+	return status;
+}
+
+static bool is_default(const struct bound_family *bound, const struct prospect *prospect)
+{
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool found = false;
+
+	return configuration_default(bound, choices, &found, NULL) == STATUS_OK && found &&
+	       memcmp(choices, prospect->choices,
+		       space_parameter_count(bound->space) * sizeof(*choices)) == 0;
+}
+
+static struct json *row_json(const struct prospects *prospects, const struct prospect *prospect)
+{
+	const struct bound_family *bound = prospects->bounds[prospect->bound];
+	struct json *row = json_new_object();
+
+	json_put_string(row, "family", family_name(bound->family));
+	json_put(row, "configuration", configuration_to_json(bound, prospect->choices));
+	return row;
+}
+
+/* The fastest by the model: of each family the default and others of unlike numbers of tiles. */
+static struct json *take(const struct prospects *prospects, size_t per_family)
+{
+	struct json *rows = json_new_array();
+	const struct prospect *taken[CHOSEN_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < prospects->count && count < CHOSEN_MAX; i++) {
+		const struct prospect *prospect = &prospects->items[i];
+		bool wanted = true,
+		     given = is_default(prospects->bounds[prospect->bound], prospect);
+		size_t alike = 0;
+
+		for (size_t k = 0; k < count; k++) {
+			if (taken[k]->bound != prospect->bound)
+				continue;
+			alike++;
+			wanted = wanted && fabs(taken[k]->units - prospect->units) >= 0.5;
+		}
+		if (!given && (!wanted || alike >= per_family))
+			continue;
+		taken[count++] = prospect;
+		json_push(rows, row_json(prospects, prospect));
+	}
+	return rows;
+}
+
+static enum status choose_rows(const struct workbench *bench, struct favourites *favourites,
+	const struct problem *problem, size_t per_family, struct json **rows, struct error *err)
+{
+	struct prospects prospects;
+	enum status status = prospects_find(favourites, bench, problem, NULL, &prospects, err);
+
+	if (status != STATUS_OK)
+		return status;
+	*rows = take(&prospects, per_family);
+	prospects_release(&prospects);
+	return STATUS_OK;
+}
+
+static enum status choose_steps(const struct workbench *bench, struct favourites *gemm,
+	const struct problem *problem, struct json *steps, struct error *err)
+{
+	const struct family *family;
+	enum status status = catalogue_family(
+		&bench->catalogue, problem->operation, "gemm_chain/separate", &family, err);
+
+	for (size_t i = 0; status == STATUS_OK && i < family_step_count(family); i++) {
+		struct problem *step = NULL;
+		struct json *rows = NULL, *json;
+
+		status = family_step_problem(&bench->catalogue, family, i, problem, &step, err);
+		if (status == STATUS_OK)
+			status = choose_rows(bench, gemm, step, GEMM_PER_FAMILY, &rows, err);
+		if (status == STATUS_OK) {
+			json = json_new_object();
+			json_put_string(json, "problem", step->text);
+			json_put(json, "candidates", rows);
+			json_push(steps, json);
+		}
+		problem_free(step);
+	}
+	return status;
+}
+
+enum status chain_choose(const struct workbench *bench, struct favourites *gemm,
+	const struct problem *problem, struct json **chosen, struct error *err)
+{
+	struct favourites own = {0};
+	struct json *rows = NULL, *steps = json_new_array();
+	enum status status = choose_rows(bench, &own, problem, CHAIN_PER_FAMILY, &rows, err);
+
+	if (status == STATUS_OK)
+		status = choose_steps(bench, gemm, problem, steps, err);
+	favourites_release(&own);
+	if (status != STATUS_OK) {
+		json_free(rows);
+		json_free(steps);
+		return status;
+	}
+	*chosen = json_new_object();
+	json_put_string(*chosen, "problem", problem->text);
+	json_put(*chosen, "candidates", rows);
+	json_put(*chosen, "steps", steps);
+	return STATUS_OK;
+}
+
+static enum status request_row(const struct catalogue *catalogue, const struct device_spec *device,
+	struct kernel_store *store, const struct problem *problem, const struct json_at *row,
+	struct error *err)
+{
+	struct candidates pool;
+	struct value *slots;
+	struct build build = {0};
+	enum status status = single_open(catalogue, problem, device, row, &pool, err);
+
+	if (status != STATUS_OK)
+		return status;
+	slots = candidates_values(&pool, 0, err);
+	status = slots ? candidate_build(pool.families[0].bound, slots, &build, err)
+		       : STATUS_BAD_INPUT;
+	for (size_t i = 0; status == STATUS_OK && i < build.unit_count; i++) {
+		const struct stored_kernel *kernel;
+
+		status = kernel_store_request(store, &build.units[i], &kernel, err);
+	}
+	build_release(&build);
+	free(slots);
+	candidates_release(&pool);
+	return status;
+}
+
+static enum status request_rows(const struct catalogue *catalogue, const struct device_spec *device,
+	struct kernel_store *store, const char *operation, const struct json_at *at,
+	struct error *err)
+{
+	struct problem *problem = NULL;
+	struct json_at rows;
+	const char *text;
+	enum status status = json_member_string(at, "problem", &text, err);
+
+	if (status == STATUS_OK)
+		status = chain_problem(catalogue, operation, text, &problem, err);
+	if (status == STATUS_OK)
+		status = json_member(at, "candidates", &rows, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows); i++) {
+		struct json_at row = json_item(&rows, i);
+
+		status = request_row(catalogue, device, store, problem, &row, err);
+	}
+	problem_free(problem);
+	return status;
+}
+
+enum status chain_request(const struct catalogue *catalogue, const struct device_spec *device,
+	struct kernel_store *store, const struct json_at *chosen, struct error *err)
+{
+	struct json_at steps;
+	enum status status = request_rows(catalogue, device, store, "gemm_chain", chosen, err);
+
+	if (status == STATUS_OK)
+		status = json_member(chosen, "steps", &steps, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&steps); i++) {
+		struct json_at step = json_item(&steps, i);
+
+		status = request_rows(catalogue, device, store, "gemm", &step, err);
+	}
+	return status;
+}

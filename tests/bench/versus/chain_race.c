@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/versus/chain_race.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/statistics.h"
+#include "bench/versus/agree.h"
+#include "bench/versus/chain_choice.h"
+#include "bench/versus/entrant.h"
+
+enum {
+	TENSOR_A = 0,
+	TENSOR_B = 1,
+	TENSOR_C = 2,
+	TENSOR_Y = 3,
+	STEPS = 2,
+	PICK_ROUNDS = 5,
+	ROUNDS_LEAST = 7,
+	FINALISTS = 5,
+};
+static const double pick_seconds = 0.1;
+/* What is that much slower than another in its first run is not timed further. */
+static const double far_ratio = 3;
+
+/* A product as cuBLASLt computes it, between buffers of the chain's tensors or the intermediate. */
+struct lt_step {
+	struct lt_product product;
+	int pick, fastest;
+	bool reads_intermediate;
+	double pick_us[LT_PICKS_MAX]; /* infinite: refused */
+};
+
+struct field {
+	struct stand *stand;
+	struct problem *problem;
+	struct problem_data data;
+	struct entrant *entrants; /* all that fuse, then the two products */
+	size_t count;
+	struct entrant separate;
+	struct json *separate_row;
+	struct lt_step steps[STEPS];
+	CUdeviceptr intermediate;
+};
+
+struct lt_side {
+	const struct field *field;
+	int step; /* -1: both */
+	int picks[STEPS];
+};
+
+static bool run_lt(
+	const void *context, struct gpu_session *gpu, size_t set, struct failure *failure)
+{
+	const struct lt_side *side = context;
+	const struct field *field = side->field;
+	CUdeviceptr tensors[TENSOR_Y + 1];
+	int result = 0;
+
+	for (size_t i = 0; i <= TENSOR_Y; i++)
+		tensors[i] = problem_tensor(&field->data, set, i);
+	if (side->step != 1)
+		result = lt_product_run(&field->steps[0].product, side->picks[0], tensors[TENSOR_A],
+			tensors[TENSOR_B], field->intermediate, gpu->stream);
+	if (result == 0 && side->step != 0)
+		result = lt_product_run(&field->steps[1].product, side->picks[1],
+			field->intermediate, tensors[TENSOR_C], tensors[TENSOR_Y], gpu->stream);
+	return result == 0
+		       ? true
+		       : failure_set(failure, OUTCOME_LAUNCH_FAILED, "cuBLASLt: status %d", result);
+}
+
+static enum status failed(const struct failure *failure, struct error *err)
+{
+	return error_set(
+		err, STATUS_FAILED, "%s: %s", outcome_name(failure->outcome), failure->detail);
+}
+
+/* ---- ours ---- */
+/* Opens and races the rows at `at`; entrants is as long as the list. */
+static enum status race_rows(struct stand *stand, const struct problem *problem,
+	struct problem_data *data, const struct json_at *rows, struct entrant *entrants,
+	struct failure *failure, struct error *err)
+{
+	size_t count = json_count(rows);
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < count && status == STATUS_OK && !failure->fatal; i++) {
+		struct json_at row = json_item(rows, i);
+
+		status = entrant_open(stand, problem, data, &row, &entrants[i], failure, err);
+	}
+	if (status != STATUS_OK)
+		return status;
+	if (failure->fatal || !entrants_race(stand, entrants, count, far_ratio, failure))
+		return failed(failure, err);
+	return STATUS_OK;
+}
+
+static void release_entrants(struct stand *stand, struct entrant *entrants, size_t count)
+{
+	for (size_t i = 0; entrants && i < count; i++)
+		entrant_release(stand, &entrants[i]);
+	free(entrants);
+}
+
+/* The fastest of a step's candidates becomes a row of "steps". */
+static enum status race_step(struct field *field, const struct json_at *step, struct json *steps,
+	struct json *tried, struct failure *failure, struct error *err)
+{
+	struct stand *stand = field->stand;
+	struct problem *problem = NULL;
+	struct problem_data data = {0};
+	struct entrant *entrants = NULL;
+	const struct entrant *best;
+	struct json_at rows;
+	const char *text;
+	size_t count = 0;
+	enum status status = json_member_string(step, "problem", &text, err);
+
+	if (status == STATUS_OK)
+		status = json_member(step, "candidates", &rows, err);
+	if (status == STATUS_OK)
+		status = chain_problem(&stand->catalogue, "gemm", text, &problem, err);
+	if (status == STATUS_OK)
+		status = entrant_data(stand, problem, &data, err);
+	if (status == STATUS_OK) {
+		count = json_count(&rows);
+		entrants = memory_zeroed(count + 1, sizeof(*entrants));
+		status = race_rows(stand, problem, &data, &rows, entrants, failure, err);
+	}
+	best = status == STATUS_OK ? entrants_best(entrants, count, NULL) : NULL;
+	if (status == STATUS_OK && !best)
+		status = error_set(err, STATUS_FAILED, "%s: nothing runs", text);
+	if (best) {
+		struct json_at row = json_item(&rows, (size_t)(best - entrants));
+
+		json_push(steps, json_copy(row.node));
+	}
+	for (size_t i = 0; i < count && status == STATUS_OK; i++)
+		json_push(tried, entrant_json(&entrants[i]));
+	if (!failure->fatal) {
+		release_entrants(stand, entrants, count);
+		problem_data_release(&stand->gpu, &data);
+	}
+	problem_free(problem);
+	return status;
+}
+
+static enum status race_steps(struct field *field, const struct json_at *chosen, struct json *tried,
+	struct failure *failure, struct error *err)
+{
+	struct json *steps = json_new_array();
+	struct json_at list;
+	enum status status = json_member(chosen, "steps", &list, err);
+
+	for (size_t i = 0; status == STATUS_OK && i < STEPS; i++) {
+		struct json_at step = json_item(&list, i);
+
+		status = race_step(field, &step, steps, tried, failure, err);
+	}
+	field->separate_row = json_new_object();
+	json_put_string(field->separate_row, "family", "gemm_chain/separate");
+	json_put(field->separate_row, "configuration", json_new_object());
+	json_put(field->separate_row, "steps", steps);
+	return status;
+}
+
+static enum status open_separate(struct field *field, struct failure *failure, struct error *err)
+{
+	struct json_at row = json_root(field->separate_row, "steps");
+	const struct plan *plan;
+	enum status status = entrant_open(
+		field->stand, field->problem, &field->data, &row, &field->separate, failure, err);
+
+	if (status != STATUS_OK)
+		return status;
+	if (field->separate.left_out)
+		return failed(failure, err);
+	plan = &field->separate.loaded.plan;
+	for (size_t i = plan->tensor_count; i < plan->buffer_count; i++)
+		if (strcmp(plan->buffers[i].name, "intermediate") == 0)
+			field->intermediate = field->separate.loaded.buffers[i];
+	return field->intermediate ? STATUS_OK
+				   : error_set(err, STATUS_FAILED, "no buffer \"intermediate\"");
+}
+
+/* ---- cuBLASLt ---- */
+static bool race_picks(struct field *field, int step, struct failure *failure)
+{
+	struct gpu_session *gpu = &field->stand->gpu;
+	struct lt_step *lt = &field->steps[step];
+	struct lt_side sides[LT_PICKS_MAX];
+	struct contender contenders[LT_PICKS_MAX] = {0}, *running[LT_PICKS_MAX];
+	size_t count = 0;
+	bool done = true;
+
+	lt->fastest = -1;
+	for (int i = 0; done && i < lt->product.pick_count; i++) {
+		sides[i] = (struct lt_side){field, step, {i, i}};
+		contenders[i] = (struct contender){
+			.run = run_lt, .context = &sides[i], .set_count = field->data.set_count};
+		if (race_prepare(gpu, &contenders[i], failure))
+			running[count++] = &contenders[i];
+		done = !failure->fatal;
+	}
+	done = done && race_rounds(gpu, running, count, 3, PICK_ROUNDS, pick_seconds, failure);
+	for (int i = 0; i < lt->product.pick_count; i++) {
+		lt->pick_us[i] = done && contenders[i].sample_count ? race_median_us(&contenders[i])
+								    : INFINITY;
+		if (isfinite(lt->pick_us[i]) &&
+			(lt->fastest < 0 || lt->pick_us[i] < lt->pick_us[lt->fastest]))
+			lt->fastest = i;
+		if (!failure->fatal)
+			contender_release(gpu, &contenders[i]);
+	}
+	return done;
+}
+
+static enum status open_lt(struct field *field, const int64_t sizes[4], enum dtype dtype,
+	struct failure *failure, struct error *err)
+{
+	int64_t m = sizes[0], k = sizes[1], n = sizes[2], p = sizes[3];
+	const struct lt_shape shapes[STEPS] = {{m, n, k, k, n, n, true, dtype, dtype, true},
+		{m, p, n, n, p, p, true, dtype, dtype, true}};
+	enum status status = STATUS_OK;
+
+	for (int i = 0; i < STEPS && status == STATUS_OK; i++) {
+		status = lt_product_init(
+			&field->stand->lt, &shapes[i], &field->steps[i].product, err);
+		if (status == STATUS_OK && !race_picks(field, i, failure))
+			return failed(failure, err);
+		if (status == STATUS_OK && field->steps[i].fastest < 0)
+			status = error_set(
+				err, STATUS_FAILED, "cuBLASLt has no kernel for product %d", i + 1);
+	}
+	return status;
+}
+
+/* ---- the final ---- */
+static double median_of_ratios(
+	const struct contender *ours, const struct contender *a, const struct contender *b)
+{
+	size_t count = ours->sample_count;
+	double *ratios = memory_zeroed(count + 1, sizeof(*ratios)), median;
+
+	for (size_t i = 0; i < count; i++)
+		ratios[i] = fmin(a->samples_us[i], b->samples_us[i]) / ours->samples_us[i];
+	median = statistics_quantile(ratios, count, 0.5);
+	free(ratios);
+	return median;
+}
+
+static double raced_us(const struct entrant *entrant)
+{
+	return entrant ? race_median_us(&entrant->contender) : INFINITY;
+}
+
+static bool agree(struct field *field, const struct contender *ours, const struct contender *theirs,
+	enum dtype dtype, struct chain_times *times, struct failure *failure)
+{
+	double difference = NAN;
+
+	if (!agree_measure(&field->stand->gpu, ours, theirs,
+		    &field->data.reference.tensors[TENSOR_Y],
+		    problem_tensor(&field->data, 0, TENSOR_Y), &difference, failure))
+		return false;
+	times->difference = isnan(difference) ? NAN : fmax(times->difference, difference);
+	times->agrees = times->agrees && difference <= 2 * agree_limit(dtype, dtype);
+	return true;
+}
+
+static bool final_race(struct field *field, const struct chain_options *options, enum dtype dtype,
+	struct chain_times *times, struct json *json, struct failure *failure)
+{
+	struct gpu_session *gpu = &field->stand->gpu;
+	struct entrant *fused = entrants_best(field->entrants, field->count, "gemm_chain/fused");
+	struct entrant *resident =
+		entrants_best(field->entrants, field->count, "gemm_chain/fused_resident");
+	struct lt_side sides[2] = {{field, -1, {field->steps[0].fastest, field->steps[1].fastest}},
+		{field, -1, {0, 0}}};
+	struct contender lt[2] = {0}, *running[FINALISTS];
+	struct contender *best;
+	size_t count = 0;
+	bool done = true;
+
+	if (!fused && !resident)
+		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "nothing that fuses runs");
+	for (size_t i = 0; done && i < 2; i++) {
+		lt[i] = (struct contender){
+			.run = run_lt, .context = &sides[i], .set_count = field->data.set_count};
+		/* the default pick of either product may be refused */
+		done = race_prepare(gpu, &lt[i], failure) || (i == 1 && !failure->fatal);
+		if (done && lt[i].runs)
+			running[count++] = &lt[i];
+	}
+	if (done) {
+		running[count++] = &field->separate.contender;
+		if (fused)
+			running[count++] = &fused->contender;
+		if (resident)
+			running[count++] = &resident->contender;
+		for (size_t i = 0; i < count; i++)
+			race_restart(running[i]);
+		done = race_rounds(gpu, running, count, ROUNDS_LEAST, options->rounds,
+			options->seconds, failure);
+	}
+	if (done) {
+		times->fused_us = raced_us(fused);
+		times->resident_us = raced_us(resident);
+		times->separate_us = raced_us(&field->separate);
+		times->cublaslt_us = race_median_us(&lt[0]);
+		times->cublaslt_default_us = lt[1].sample_count ? race_median_us(&lt[1]) : INFINITY;
+		best = times->fused_us < times->resident_us ? &fused->contender
+							    : &resident->contender;
+		times->gain = median_of_ratios(best, &lt[0], &field->separate.contender);
+		times->gain_over_cublaslt = median_of_ratios(best, &lt[0], &lt[0]);
+		times->agrees = true;
+		done = (!fused || agree(field, &fused->contender, &lt[0], dtype, times, failure)) &&
+		       (!resident ||
+			       agree(field, &resident->contender, &lt[0], dtype, times, failure)) &&
+		       agree(field, &field->separate.contender, &lt[0], dtype, times, failure);
+		json_put_int(json, "rounds", (int64_t)best->sample_count);
+		json_put_string(json, "fused", fused ? fused->configuration : NULL);
+		json_put_string(json, "fused_resident", resident ? resident->configuration : NULL);
+	}
+	for (size_t i = 0; !failure->fatal && i < 2; i++)
+		contender_release(gpu, &lt[i]);
+	return done;
+}
+
+static void put_times(struct json *json, const struct chain_times *times)
+{
+	json_put_double(json, "fused_us", times->fused_us);
+	json_put_double(json, "fused_resident_us", times->resident_us);
+	json_put_double(json, "separate_us", times->separate_us);
+	json_put_double(json, "cublaslt_us", times->cublaslt_us);
+	json_put_double(json, "cublaslt_default_us", times->cublaslt_default_us);
+	json_put_double(json, "gain", times->gain);
+	json_put_double(json, "gain_over_cublaslt", times->gain_over_cublaslt);
+	json_put_double(json, "relative_difference", times->difference);
+	json_put_bool(json, "agrees", times->agrees);
+}
+
+static void put_lt(struct json *json, const struct field *field)
+{
+	struct json *list = json_new_array();
+
+	for (int i = 0; i < STEPS; i++) {
+		struct json *step = json_new_object(), *picks = json_new_array();
+
+		for (int k = 0; k < field->steps[i].product.pick_count; k++)
+			json_push(picks, json_new_double(field->steps[i].pick_us[k]));
+		json_put(step, "picks_us", picks);
+		json_put_int(step, "fastest", field->steps[i].fastest);
+		json_push(list, step);
+	}
+	json_put(json, "cublaslt_products", list);
+}
+
+static enum status read_problem(struct field *field, const struct json_at *chosen,
+	struct json *json, int64_t sizes[4], enum dtype *dtype, struct error *err)
+{
+	static const char *const names[] = {"m", "k", "n", "p"};
+	const char *text, *name;
+	struct json *values;
+	struct json_at at;
+	enum status status = json_member_string(chosen, "problem", &text, err);
+
+	if (status == STATUS_OK)
+		status = chain_problem(
+			&field->stand->catalogue, "gemm_chain", text, &field->problem, err);
+	if (status != STATUS_OK)
+		return status;
+	values = problem_to_json(field->problem);
+	at = json_root(values, text);
+	for (size_t i = 0; i < ARRAY_COUNT(names) && status == STATUS_OK; i++)
+		status = json_member_int(&at, names[i], &sizes[i], err);
+	if (status == STATUS_OK)
+		status = json_member_string(&at, "dtype", &name, err);
+	if (status == STATUS_OK)
+		*dtype = (enum dtype)dtype_find(name);
+	json_put(json, "problem", values);
+	json_put_string(json, "text", field->problem->text);
+	return status;
+}
+
+static enum status race(struct field *field, const struct json_at *chosen,
+	const struct chain_options *options, struct chain_times *times, struct json *json,
+	struct failure *failure, struct error *err)
+{
+	struct json *tried = json_new_array();
+	struct json_at rows;
+	int64_t sizes[4];
+	enum dtype dtype = DTYPE_BF16;
+	enum status status = read_problem(field, chosen, json, sizes, &dtype, err);
+
+	json_put(json, "tried", tried);
+	if (status == STATUS_OK)
+		status = json_member(chosen, "candidates", &rows, err);
+	if (status == STATUS_OK)
+		status = race_steps(field, chosen, tried, failure, err);
+	if (status == STATUS_OK)
+		status = entrant_data(field->stand, field->problem, &field->data, err);
+	if (status != STATUS_OK)
+		return status;
+	field->count = json_count(&rows);
+	field->entrants = memory_zeroed(field->count + 1, sizeof(*field->entrants));
+	status = race_rows(
+		field->stand, field->problem, &field->data, &rows, field->entrants, failure, err);
+	for (size_t i = 0; i < field->count && status == STATUS_OK; i++)
+		json_push(tried, entrant_json(&field->entrants[i]));
+	if (status == STATUS_OK)
+		status = open_separate(field, failure, err);
+	if (status == STATUS_OK)
+		status = open_lt(field, sizes, dtype, failure, err);
+	if (status == STATUS_OK && !final_race(field, options, dtype, times, json, failure))
+		status = failed(failure, err);
+	if (status != STATUS_OK)
+		return status;
+	put_times(json, times);
+	put_lt(json, field);
+	json_put(json, "separate", json_copy(field->separate_row));
+	return STATUS_OK;
+}
+
+enum status chain_race(struct stand *stand, const struct json_at *chosen,
+	const struct chain_options *options, struct chain_times *times, struct json **json,
+	bool *fatal, struct error *err)
+{
+	struct field *field = memory_zeroed(1, sizeof(*field));
+	struct failure failure = {.outcome = OUTCOME_OK};
+	enum status status;
+
+	*json = json_new_object();
+	*times = (struct chain_times){0};
+	field->stand = stand;
+	status = race(field, chosen, options, times, *json, &failure, err);
+	if (status != STATUS_OK)
+		json_put_string(*json, "no_result", err->message);
+	*fatal = failure.fatal;
+	/* a lost context releases nothing any more */
+	if (!*fatal) {
+		for (int i = 0; i < STEPS; i++)
+			lt_product_release(&field->steps[i].product);
+		entrant_release(stand, &field->separate);
+		release_entrants(stand, field->entrants, field->count);
+		problem_data_release(&stand->gpu, &field->data);
+	}
+	json_free(field->separate_row);
+	problem_free(field->problem);
+	free(field);
+	return status;
+}
