@@ -9,7 +9,7 @@
 
 enum {
 	WIDTH = 960,
-	NAME_MAX_SHOWN = 128, /* characters of 11px that are sure to fit */
+	NAME_MAX_SHOWN = 112, /* characters of 11px that are sure to fit */
 	HEIGHT = 460,
 	LEFT = 72,
 	RIGHT = 24,
