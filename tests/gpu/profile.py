@@ -3,18 +3,20 @@
 
 	profile.py TITLE FILE.csv [PATTERN...]
 
-Rows: time, clock, and every metric whose name contains one of the patterns; values are medians over
-a kernel's launches. Metrics that are zero everywhere are left out.
+Rows: every metric whose name contains one of the patterns; values are medians over a kernel's
+launches. Metrics that are zero everywhere are left out.
 """
 import csv
 import statistics
 import sys
 
-PATTERNS = ["gpu__time_duration", "cycles_elapsed.avg.per_second", "pipe_tensor", "inst_executed_pipe_fma",
-            "throughput.avg.pct", "lts__t_sector_hit_rate", "dram__bytes_read.sum", "dram__bytes_write.sum",
-            "issue_active.avg.pct", "issued_warp", "smsp__issue_active", "issue_stalled",
-            "smsp__average_warp", "warps_active.avg.pct", "registers_per_thread", "bank_conflicts",
-            "shared_mem_per_block_dynamic", "grid_size", "block_size"]
+PATTERNS = ["gpu__time_duration.sum", "gpc__cycles_elapsed.avg.per_second", "launch__grid_size",
+            "launch__block_size", "launch__registers_per_thread", "launch__shared_mem_per_block_dynamic",
+            "sm__pipe_tensor_cycles_active.avg", "sm__inst_executed_pipe_fma.avg", "sm__issue_active.avg",
+            "l1tex__throughput.avg", "lts__throughput.avg", "lts__t_sector_hit_rate.pct",
+            "gpu__dram_throughput.avg", "dram__bytes_read.sum", "dram__bytes_write.sum",
+            "sm__warps_active.avg", "average_warps_issue_stalled", "bank_conflicts"]
+LEFT_OUT = ["not_issued", ".per_second.pct", "_allocated", "per_cycle"]
 
 
 def numbers(rows, units):
@@ -44,7 +46,8 @@ def main():
     names = sorted(kernels, key=lambda name: min(kernels[name].get("gpu__time_duration.sum", [0])))
     for index, name in enumerate(names):
         print(f"kernel {index + 1}: {name[:150]} ({len(next(iter(kernels[name].values())))} launches)")
-    metrics = [m for m in rows[0] if any(pattern in m for pattern in patterns)]
+    metrics = [m for m in rows[0] if any(pattern in m for pattern in patterns)
+               and not any(part in m for part in LEFT_OUT)]
     width = max((len(m) for m in metrics), default=10)
     for metric in metrics:
         medians = [statistics.median(kernels[n][metric]) if kernels[n].get(metric) else None for n in names]
