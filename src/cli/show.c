@@ -227,7 +227,7 @@ static bool best_pick(const struct problem_result *result, size_t first, double 
 
 static void show_picks(FILE *out, const struct problem_result *result)
 {
-	double best_us = result->evaluated->items[result->winner].evaluation.time.median;
+	double best_us = evaluated_search_us(&result->evaluated->items[result->winner]);
 
 	for (size_t i = 0; i < result->picks->count; i++) {
 		struct pick_distance best = {0};

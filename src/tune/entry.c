@@ -245,7 +245,7 @@ enum status entry_new(const struct candidates *pool, const struct evaluated_list
 	if (picks->count)
 		json_put(json, "rules",
 			picks_to_json(pool, evaluated, picks,
-				evaluated->items[winner].evaluation.time.median));
+				evaluated_search_us(&evaluated->items[winner])));
 	if (!predicted)
 		json_put(json, "model", model_json(pool, evaluated));
 	if (status == STATUS_OK)

@@ -135,6 +135,7 @@ static void put_final(struct evaluated *evaluated, enum outcome outcome, const c
 		evaluation->detail = string_copy(detail);
 		return;
 	}
+	evaluated->search_us = evaluation->time.median;
 	evaluation->sample_count = 0;
 	evaluation_add_samples(evaluation, samples_us, sample_count);
 	evaluated->final = true;

@@ -52,7 +52,7 @@ struct model_quality model_quality(
 		if (item->evaluation.outcome != OUTCOME_OK)
 			continue;
 		predicted[quality.measured] = pool->predicted_us[item->candidate];
-		measured[quality.measured] = item->evaluation.time.median;
+		measured[quality.measured] = evaluated_search_us(item);
 		pairs[quality.measured] =
 			(struct pair){predicted[quality.measured], measured[quality.measured]};
 		quality.measured++;

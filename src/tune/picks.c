@@ -92,7 +92,7 @@ enum status picks_check_name(const struct operation *operation, const char *rule
 
 static double time_of(const struct evaluated *evaluated)
 {
-	return evaluated->evaluation.outcome == OUTCOME_OK ? evaluated->evaluation.time.median
+	return evaluated->evaluation.outcome == OUTCOME_OK ? evaluated_search_us(evaluated)
 							   : INFINITY;
 }
 

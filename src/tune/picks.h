@@ -24,7 +24,8 @@ enum status picks_check_name(
 	const struct operation *operation, const char *rule, struct error *err);
 
 struct evaluated_list;
-/* One pick against the best: time_us is measured where evaluated holds it, else the model's. */
+/* One pick against the best: time_us is measured (in the search, as best_us is to be) where
+ * evaluated holds it, else the model's. */
 struct pick_distance {
 	const struct search_pick *pick;
 	ptrdiff_t evaluated; /* index, or -1: it was not tried */

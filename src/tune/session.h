@@ -24,9 +24,16 @@
 /* An evaluation that ended, with the candidate's number. */
 struct evaluated {
 	size_t candidate;
-	bool final; /* its samples are those of the final, interleaved round */
+	bool final;       /* its samples are those of the final, interleaved round */
+	double search_us; /* median of the search, before the final; 0: there was no final */
 	struct evaluation evaluation;
 };
+/* Median time in the search, us: what all candidates have in common. The final is run on a GPU that
+ * has become warm, so that its times compare among finalists only. */
+static inline double evaluated_search_us(const struct evaluated *evaluated)
+{
+	return evaluated->final ? evaluated->search_us : evaluated->evaluation.time.median;
+}
 
 struct evaluated_list {
 	struct evaluated *items;
