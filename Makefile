@@ -102,12 +102,18 @@ run: all
 	TILETUNE_PATH=. $(BUILD)/tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16 \
 		--cache-dir $(BUILD)/run/cache -o $(BUILD)/run/tuned.json
 
-## install: binary, templates and configs under $(DESTDIR)$(PREFIX)
+## install: binary, templates, configs, man page and completion under $(DESTDIR)$(PREFIX)
+SHARE = $(DESTDIR)$(PREFIX)/share
 .PHONY: install
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/tiletune
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/tiletune $(SHARE)/man/man1 \
+		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions
 	install -m 755 $(OUT)/tiletune $(DESTDIR)$(PREFIX)/bin/tiletune
-	cp -R templates configs $(DESTDIR)$(PREFIX)/share/tiletune/
+	rm -rf $(SHARE)/tiletune/templates $(SHARE)/tiletune/configs
+	cp -R templates configs $(SHARE)/tiletune/
+	$(OUT)/tiletune help --format man > $(SHARE)/man/man1/tiletune.1
+	$(OUT)/tiletune help --format bash > $(SHARE)/bash-completion/completions/tiletune
+	$(OUT)/tiletune help --format zsh > $(SHARE)/zsh/site-functions/_tiletune
 
 ## dist: a folder that runs on another Linux machine without these packages (TESTS=1 adds GPU tests)
 DIST := $(BUILD)/dist

@@ -2,13 +2,29 @@
  *
  * tiletune help: all commands, or one.
  */
-#include "cli/common.h"
+#include <string.h>
 
-struct help_options {
-	int unused;
+#include "base/memory.h"
+#include "cli/common.h"
+#include "cli/help_format.h"
+
+extern const struct help_format help_format_man, help_format_bash, help_format_zsh;
+
+static const struct help_format *const help_formats[] = {
+	&help_format_man,
+	&help_format_bash,
+	&help_format_zsh,
 };
 
-static const struct option help_option_table[] = {{0}};
+struct help_options {
+	const char *format;
+};
+
+static const struct option help_option_table[] = {
+	{"format", 'F', OPTION_STRING, offsetof(struct help_options, format), "FORMAT",
+		"man: the man page; bash, zsh: completion", "text|man|bash|zsh"},
+	{0},
+};
 
 static void list_commands(struct text *text)
 {
@@ -19,20 +35,36 @@ static void list_commands(struct text *text)
 	for (const struct command *const *command = commands; *command; command++)
 		if (!(*command)->hidden)
 			text_appendf(text, "  %-10s %s\n", (*command)->name, (*command)->summary);
-	text_append(text,
-		"\n`tiletune help COMMAND` tells more.\n\nexit codes:\n"
-		"  0 ok   1 failed   2 usage or bad input   3 regression found   4 inconclusive\n"
-		"  5 no device or no compiler   130 interrupted (the journal is intact)\n");
+	text_append(text, "\n`tiletune help COMMAND` tells more.\n\nexit codes:\n");
+	for (const struct help_pair *code = help_exit_codes; code->name; code++)
+		text_appendf(text, "  %-3s %s\n", code->name, code->meaning);
 }
 
-static enum status run(void *options, const struct string_list *positional, struct error *err)
+static enum status write_format(const char *name, const struct string_list *positional,
+	struct text *text, struct error *err)
 {
+	if (positional->count)
+		return error_set(err, STATUS_BAD_INPUT,
+			"help: expected no command with --format %s, which holds all, found \"%s\"",
+			name, positional->items[0]);
+	for (size_t i = 0; i < ARRAY_COUNT(help_formats); i++)
+		if (strcmp(help_formats[i]->name, name) == 0) {
+			help_formats[i]->write(text);
+			return STATUS_OK;
+		}
+	BUG("--format takes %s, and nothing writes it", name);
+}
+
+static enum status run(void *options_, const struct string_list *positional, struct error *err)
+{
+	const struct help_options *options = options_;
 	struct text text = {0};
 	enum status status = STATUS_OK;
 	const struct command *command;
 
-	(void)options;
-	if (!positional->count) {
+	if (options->format && strcmp(options->format, "text") != 0) {
+		status = write_format(options->format, positional, &text, err);
+	} else if (!positional->count) {
 		list_commands(&text);
 	} else {
 		command = command_find(positional->items[0]);
@@ -52,6 +84,10 @@ const struct command command_help = {
 	.name = "help",
 	.summary = "Tell how a command is used",
 	.arguments = "[COMMAND]",
+	.description = "Without a command: all of them, and the exit codes.",
+	.examples = "  tiletune help tune\n"
+		    "  tiletune help --format man | man -l -\n"
+		    "  source <(tiletune help --format bash)",
 	.options = help_option_table,
 	.options_size = sizeof(struct help_options),
 	.positional_max = 1,

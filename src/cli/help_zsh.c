@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Completion for zsh: commands, options, values of options.
+ */
+#include <string.h>
+
+#include "cli/help_format.h"
+
+/* Inside '...', inside [...] or between colons. */
+static void put(struct text *text, const char *string)
+{
+	for (; *string; string++) {
+		if (*string == '\'')
+			text_append(text, "'\\''");
+		else if (strchr("[]:\\", *string))
+			text_appendf(text, "\\%c", *string);
+		else
+			text_append_char(text, *string);
+	}
+}
+
+static const char *action_of(enum help_value value)
+{
+	switch (value) {
+	case HELP_FILE:
+		return "_files";
+	case HELP_FOLDER:
+		return "_files -/";
+	case HELP_OPERATION:
+		return "_tiletune_operations";
+	default:
+		return " ";
+	}
+}
+
+static void put_action(struct text *text, const struct option *option)
+{
+	if (!option->argument)
+		return;
+	text_append_char(text, ':');
+	put(text, option->argument);
+	text_append_char(text, ':');
+	if (option->choices) {
+		text_append_char(text, '(');
+		help_choices(option->choices, text);
+		text_append_char(text, ')');
+	} else {
+		text_append(text, action_of(help_value_of(option)));
+	}
+}
+
+static void put_option(struct text *text, const struct option *option)
+{
+	const char *equals = option->argument ? "=" : "", *plus = option->argument ? "+" : "";
+
+	text_append(text, "\t\t\t");
+	if (option->type == OPTION_STRINGS)
+		text_append(text, "'*'");
+	else if (option->letter)
+		text_appendf(text, "'(-%c --%s)'", option->letter, option->name);
+	if (option->letter)
+		text_appendf(text, "{-%c%s,--%s%s}'[", option->letter, plus, option->name, equals);
+	else
+		text_appendf(text, "'--%s%s[", option->name, equals);
+	put(text, option->help);
+	text_append_char(text, ']');
+	put_action(text, option);
+	text_append(text, "' \\\n");
+}
+
+static void put_command(struct text *text, const struct command *command)
+{
+	struct text words = {0};
+
+	text_appendf(text, "\t%s)\n\t\t_arguments -s \\\n", command->name);
+	for (const struct option *option = command->options; option->name; option++)
+		put_option(text, option);
+	text_append(text, "\t\t\t'(- *)'{-h,--help}'[this text]' \\\n");
+	switch (help_arguments_of(command, &words)) {
+	case HELP_WORDS:
+		text_appendf(text, "\t\t\t'1: :(%s)'\n", text_string(&words));
+		break;
+	case HELP_OPERATION:
+		text_append(text, "\t\t\t'1: :_tiletune_operations'\n");
+		break;
+	case HELP_FILE_OPERATION:
+		text_append(text, "\t\t\t'1: :_files' '2: :_tiletune_operations'\n");
+		break;
+	default:
+		text_append(text, "\t\t\t'*: :_files'\n");
+	}
+	text_append(text, "\t\t;;\n");
+	text_release(&words);
+}
+
+static void write(struct text *text)
+{
+	text_append(text, "#compdef tiletune\n"
+			  "# zsh completion for tiletune; made by `tiletune help --format zsh`.\n\n"
+			  "_tiletune_operations() {\n"
+			  "\tlocal -a names\n"
+			  "\tnames=(${(f)\"$($service families 2>/dev/null | sed -n "
+			  "'s/^\\([^ :]*\\):.*/\\1/p')\"})\n"
+			  "\t_describe operation names\n"
+			  "}\n\n"
+			  "_tiletune() {\n"
+			  "\tlocal curcontext=$curcontext state line\n"
+			  "\tlocal -a commands\n"
+			  "\ttypeset -A opt_args\n\n"
+			  "\tcommands=(\n");
+	for (const struct command *const *command = commands; *command; command++)
+		if (!(*command)->hidden) {
+			text_appendf(text, "\t\t'%s:", (*command)->name);
+			put(text, (*command)->summary);
+			text_append(text, "'\n");
+		}
+	text_append(text, "\t)\n"
+			  "\t_arguments -C '(- *)'{-h,--help}'[all commands]' \\\n"
+			  "\t\t'(- *)--version[the version]' \\\n"
+			  "\t\t'1: :->command' '*:: :->arguments'\n"
+			  "\tif [[ $state == command ]]; then\n"
+			  "\t\t_describe command commands\n"
+			  "\t\treturn\n"
+			  "\tfi\n"
+			  "\t[[ $state == arguments ]] && case $words[1] in\n");
+	for (const struct command *const *command = commands; *command; command++)
+		if (!(*command)->hidden)
+			put_command(text, *command);
+	text_append(text, "\tesac\n}\n\n"
+			  "if [[ $funcstack[1] == _tiletune ]]; then\n"
+			  "\t_tiletune \"$@\"\n"
+			  "else\n"
+			  "\tcompdef _tiletune tiletune\n"
+			  "fi\n");
+}
+
+const struct help_format help_format_zsh = {.name = "zsh", .write = write};

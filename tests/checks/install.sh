@@ -1,0 +1,85 @@
+#!/bin/sh
+# What `make install` leaves works on its own: the binary finds its templates, the man page is one,
+# completion knows every command and option that --help tells of.
+set -u
+build=${TEST_BUILD:-build}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+fail() { echo "install: $*"; exit 1; }
+unset TILETUNE_PATH MAKEFLAGS MFLAGS
+
+root=$scratch/root
+mkdir -p "$root/opt/tiletune/share/tiletune/templates/gone"
+# the tests have built it, and others use it just now: not again
+make -s -o all install BUILD="$build" DESTDIR="$root" PREFIX=/opt/tiletune || fail "make install"
+tiletune=$root/opt/tiletune/bin/tiletune share=$root/opt/tiletune/share
+[ -e "$share/tiletune/templates/gone" ] && fail "templates of an older version are still there"
+
+cd "$scratch" || exit 1
+"$tiletune" families >families || fail "families"
+grep -q '^gemm:' families || fail "the installed binary does not find gemm"
+"$tiletune" explain gemm -p M=512,N=512,K=512,dtype=bf16 --family mma --device model:h200-sxm \
+	--cache-dir cache >explained || fail "explain"
+[ "$("$tiletune" tune --suite fp32 --device model:h200-sxm --dry-run --no-journal -o none.json | grep -c 'fp32')" -gt 0 ] ||
+	fail "suites are not found"
+
+# ---- the man page ----
+page=$share/man/man1/tiletune.1
+"$tiletune" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >commands
+[ "$(wc -l <commands)" -gt 10 ] || fail "help lists $(wc -l <commands) commands"
+while read -r command; do
+	grep -q "^\.SS \"tiletune $command" "$page" || fail "the man page lacks $command"
+done <commands
+if command -v groff >/dev/null 2>&1; then
+	groff -man -ww -Tutf8 "$page" >formatted 2>complaints || fail "groff"
+	[ -s complaints ] && { cat complaints; fail "groff complains"; }
+	sed 's/.\x08//g;s/\x1b\[[0-9;]*m//g' formatted | grep -q '^EXIT STATUS' || fail "the formatted page has no exit status"
+else
+	echo "not tried: groff is not here"
+fi
+
+# ---- bash ----
+cat >complete.bash <<'BASH'
+source "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_tiletune
+printf '%s\n' "${COMPREPLY[@]}"
+BASH
+complete() { bash complete.bash "$share/bash-completion/completions/tiletune" "$tiletune" "$@" | LC_ALL=C sort; }
+options() { "$tiletune" help "$1" | sed -n 's/^  [ -].\{3\} *\(--[a-z-]*\).*/\1/p;s/^  -[a-zA-Z], \(--[a-z-]*\).*/\1/p' | LC_ALL=C sort -u; }
+[ "$(complete '' | grep -v '^--')" = "$(LC_ALL=C sort commands)" ] || fail "bash: commands: $(complete '')"
+while read -r command; do
+	[ "$(complete "$command" --)" = "$(options "$command")" ] ||
+		fail "bash: options of $command: $(complete "$command" --); expected $(options "$command")"
+done <commands
+options tune | grep -qx -- --effort || fail "help tune has no --effort"
+expect() { # expect WORDS FOR...
+	expected=$1
+	shift
+	found=$(complete "$@" | tr '\n' ' ')
+	[ "$found" = "$expected " ] || fail "bash: $*: expected $expected, found $found"
+}
+expect "estimate exhaustive quick thorough" tune gemm --effort ''
+expect "quick" tune gemm --effort = q
+expect "quick" tune -e q
+expect "--dry-run" tune gemm --dry
+expect "check" cache c
+expect "validate" help v
+expect "gemm gemm_chain" tune ge
+expect "gemm gemm_chain" lookup tuned.json ge
+expect "c-header cmake csv cubin make ptx source t4" export tuned.json --format ''
+expect "" lookup tu # files are readline's
+mkdir folder
+expect "folder" tune gemm --cache-dir fol
+
+# ---- zsh ----
+if command -v zsh >/dev/null 2>&1; then
+	zsh -n "$share/zsh/site-functions/_tiletune" || fail "zsh cannot read its completion"
+	zsh -fc 'fpath=($1 $fpath); autoload -U compinit; compinit -u -D; [[ $_comps[tiletune] == _tiletune ]]' \
+		- "$share/zsh/site-functions" || fail "zsh does not take the completion"
+else
+	echo "not tried: zsh is not here"
+fi
+echo "$(wc -l <commands) commands"
