@@ -59,8 +59,11 @@ struct check_row {
 	enum check_against against;
 	bool same_binary;               /* the kept cubin and today's are the same bytes */
 	struct check_estimate slowdown; /* time now over time then; value 0: not compared */
+	double floor_ratio;             /* by which the verdict widened it */
 	double machine_ratio;           /* the baseline's own binary, now over then; 0: not known */
 	struct check_reference now;
+	double load_us[CHECK_LOADS]; /* medians of the loads of today's kernel */
+	size_t loads;
 	char *better; /* --retune: what was found and by how much, or NULL */
 	struct check_work *work;
 };

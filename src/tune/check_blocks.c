@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/check_blocks.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -143,9 +144,63 @@ size_t check_block_ratios(
 	return count;
 }
 
+static size_t common_blocks(const struct check_series *loads, size_t count)
+{
+	size_t blocks = loads[0].blocks;
+
+	for (size_t i = 1; i < count; i++)
+		blocks = loads[i].blocks < blocks ? loads[i].blocks : blocks;
+	return blocks;
+}
+
+/* How far the loads are apart: of each its median distance from the mean, block by block, so that
+ * a drift that they share does not count. */
+static double deviation_between(
+	const struct check_series *loads, size_t count, const struct check_series *merged)
+{
+	double *apart = memory_zeroed(merged->blocks + 1, sizeof(*apart)), squares = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double median;
+
+		for (size_t block = 0; block < merged->blocks; block++)
+			apart[block] = loads[i].block_us[block] - merged->block_us[block];
+		median = statistics_quantile(apart, merged->blocks, 0.5);
+		squares += median * median;
+	}
+	free(apart);
+	return count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+}
+
+void check_series_merge(const struct check_series *loads, size_t count, struct check_series *merged)
+{
+	size_t blocks = common_blocks(loads, count);
+
+	*merged = (struct check_series){.handle = loads[0].handle,
+		.outcome = OUTCOME_OK,
+		.blocks = blocks,
+		.loads = count,
+		.block_us = memory_zeroed(blocks + 1, sizeof(double)),
+		.load_us = memory_zeroed(count, sizeof(double))};
+	for (size_t i = 0; i < count; i++) {
+		merged->throttled |= loads[i].throttled;
+		if (loads[i].outcome != OUTCOME_OK && merged->outcome == OUTCOME_OK) {
+			merged->outcome = loads[i].outcome;
+			merged->detail = string_copy(loads[i].detail);
+		}
+		for (size_t block = 0; block < blocks; block++)
+			merged->block_us[block] += loads[i].block_us[block] / (double)count;
+		if (blocks)
+			merged->load_us[i] = statistics_quantile(loads[i].block_us, blocks, 0.5);
+	}
+	if (blocks)
+		merged->load_deviation_us = deviation_between(loads, count, merged);
+}
+
 void check_series_release(struct check_series *series)
 {
 	free(series->block_us);
+	free(series->load_us);
 	free(series->detail);
 	*series = (struct check_series){0};
 }

@@ -19,6 +19,10 @@ struct check_series {
 	enum outcome outcome;
 	char *detail; /* owned */
 	bool throttled;
+	/* merged ones: */
+	double *load_us; /* median of each load; owned */
+	size_t loads;    /* 0: not merged */
+	double load_deviation_us;
 };
 
 struct check_blocks_limits {
@@ -39,6 +43,10 @@ enum status check_blocks(struct device *device, struct check_series *series, siz
  * many blocks both took part in. */
 size_t check_block_ratios(
 	const struct check_series *series, const struct check_series *over, double *ratios);
+/* Several loads of one kernel as one series: per block the mean over the loads; the first failure
+ * is that of all. */
+void check_series_merge(
+	const struct check_series *loads, size_t count, struct check_series *merged);
 void check_series_release(struct check_series *series);
 
 #endif

@@ -13,7 +13,17 @@ static struct json *estimate_json(const struct check_row *row)
 	json_put_double(json, "low", row->slowdown.low);
 	json_put_double(json, "high", row->slowdown.high);
 	json_put_string(json, "against", check_against_name(row->against));
+	json_put_double(json, "floor_ratio", row->floor_ratio);
 	json_put_int(json, "blocks", (int64_t)row->now.blocks);
+	return json;
+}
+
+static struct json *loads_json(const struct check_row *row)
+{
+	struct json *json = json_new_array();
+
+	for (size_t i = 0; i < row->loads; i++)
+		json_push(json, json_new_double(row->load_us[i]));
 	return json;
 }
 
@@ -45,6 +55,8 @@ static struct json *row_json(const struct check_row *row)
 		json_put_double(json, "time_us", row->now.time_us);
 		json_put_double(json, "anchor_us", row->now.anchor_us);
 		json_put_bool(json, "same_binary", row->same_binary);
+		if (row->loads > 1)
+			json_put(json, "loads_us", loads_json(row));
 	}
 	if (row->slowdown.value > 0)
 		json_put(json, "slowdown", estimate_json(row));

@@ -68,6 +68,38 @@ struct check_estimate check_estimate_at(
 		.high = estimate->value + (estimate->high - estimate->value) * stretch};
 }
 
+struct check_estimate check_estimate_widened(
+	const struct check_estimate *estimate, double half_width)
+{
+	return (struct check_estimate){.value = estimate->value,
+		.low = estimate->value - hypot(estimate->value - estimate->low, half_width),
+		.high = estimate->value + hypot(estimate->high - estimate->value, half_width)};
+}
+
+/* P(|T| < t) with 3 degrees of freedom: Abramowitz and Stegun, 26.7.3. */
+static double student_inside(double t)
+{
+	double angle = atan(t / sqrt(3));
+
+	_Static_assert(CHECK_LOADS == 4, "three degrees of freedom");
+	return 2 / acos(-1) * (angle + sin(angle) * cos(angle));
+}
+
+double check_loads_half_width(double deviation, size_t loads, double confidence_ratio)
+{
+	double low = 0, high = 1000;
+
+	for (int i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+
+		if (student_inside(middle) < confidence_ratio)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low * deviation / sqrt((double)loads);
+}
+
 double check_estimate_half_ratio(const struct check_estimate *estimate)
 {
 	return (estimate->high - estimate->low) / 2 / estimate->value;
@@ -75,11 +107,12 @@ double check_estimate_half_ratio(const struct check_estimate *estimate)
 
 enum check_verdict check_judge(const struct check_rule *rule, const struct check_estimate *slowdown)
 {
-	bool may_be_slower = slowdown->high >= 1 + rule->threshold_ratio;
+	double low = slowdown->low - rule->floor_ratio, high = slowdown->high + rule->floor_ratio;
+	bool may_be_slower = high >= 1 + rule->threshold_ratio;
 
-	if (may_be_slower && slowdown->low > 1 + rule->floor_ratio)
+	if (may_be_slower && low > 1)
 		return CHECK_SLOWER;
-	if (slowdown->low <= 1 - rule->threshold_ratio && slowdown->high < 1 - rule->floor_ratio)
+	if (low <= 1 - rule->threshold_ratio && high < 1)
 		return CHECK_FASTER;
 	return may_be_slower ? CHECK_UNCLEAR : CHECK_SAME;
 }

@@ -13,6 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum {
+	CHECK_LOADS = 4 /* of a short kernel: one binary loaded twice is not equally fast twice */
+};
+
 enum check_verdict {
 	CHECK_SAME,
 	CHECK_FASTER,
@@ -30,9 +34,8 @@ struct check_estimate {
 };
 
 struct check_rule {
-	double threshold_ratio;  /* a slowdown of this much must be found */
-	double confidence_ratio; /* of the intervals, both sides */
-	double floor_ratio;      /* what differs between runs of one binary on one GPU */
+	double threshold_ratio; /* a slowdown of this much must be found */
+	double floor_ratio;     /* what differs between runs of one binary on one GPU */
 };
 
 /* The median of the observations (count > 0) with its interval. */
@@ -43,18 +46,29 @@ struct check_estimate check_estimate_over(
 /* Stretches an interval that was made at another confidence, as of a normal distribution. */
 struct check_estimate check_estimate_at(
 	const struct check_estimate *estimate, double from_ratio, double to_ratio);
+/* Widened on both sides, as by one more independent error of half_width (of the value's unit). */
+struct check_estimate check_estimate_widened(
+	const struct check_estimate *estimate, double half_width);
+/* What the mean of `loads` (CHECK_LOADS) may be off by at this confidence, if single ones deviate
+ * from it by deviation: Student's distribution with CHECK_LOADS - 1 degrees of freedom. */
+double check_loads_half_width(double deviation, size_t loads, double confidence_ratio);
 /* Half of the interval over the value. */
 double check_estimate_half_ratio(const struct check_estimate *estimate);
 
-/* slowdown: time now over time of the baseline.
+/* slowdown: time now over time of the baseline. The interval is widened by the floor on both sides:
+ * what differs between runs counts as an error like any other. Then
  *
- *	slower   the interval lies above 1 + floor, and does not exclude 1 + threshold
- *	faster   the interval lies below 1 - floor, and does not exclude 1 - threshold
+ *	slower   1 is excluded, on the slow side, and 1 + threshold is not
+ *	faster   1 is excluded, on the fast side, and 1 - threshold is not
  *	unclear  neither, but 1 + threshold cannot be excluded
  *	same     the rest
  *
- * So a slowdown of the threshold or more is found as surely as the confidence says, provided that
- * the interval is narrower than threshold - floor; one that is surely smaller is no regression. */
+ * With h, half of the widened interval: an unchanged kernel is called slower only if it is off by
+ * more than the threshold - h, and one that is slower by the threshold is missed only if it is off
+ * by more than h (both where h is up to half of the threshold). Neither happens as long as h holds;
+ * a verdict whose limit were the threshold itself would miss every second one. A slowdown of less
+ * than the threshold is called slower from threshold - h on: with better measurements (a smaller h)
+ * this limit comes up to the threshold. */
 enum check_verdict check_judge(
 	const struct check_rule *rule, const struct check_estimate *slowdown);
 

@@ -28,7 +28,9 @@ struct check_work {
 	bool updated;         /* the row's entry is today's kernel now */
 	struct json *retuned; /* the better entry, owned; NULL: none */
 	struct check_kept kept;
-	device_handle kept_handle; /* 0: not loaded */
+	/* today's kernel (the first load is the flight's) and the kept one; 0: not loaded */
+	device_handle handles[CHECK_LOADS], kept_handles[CHECK_LOADS];
+	size_t loads;
 	/* today's kernel and the kept one (NULL: none), while they are measured; borrowed */
 	const struct check_series *now, *then;
 };

@@ -59,8 +59,27 @@ static bool is_clock_bound(const struct check_row *row)
 static struct check_rule rule_of(const struct check *check, enum check_against against)
 {
 	return (struct check_rule){.threshold_ratio = check->options.threshold_ratio,
-		.confidence_ratio = check->options.confidence_ratio,
 		.floor_ratio = floor_ratio[against]};
+}
+
+/* What the loads of a kernel say that its time may be off by, over its time. loads: how many the
+ * time is the mean of. */
+static double loads_half_ratio(
+	const struct check *check, const struct check_series *series, size_t loads)
+{
+	return check_loads_half_width(
+		       series->load_deviation_us, loads, check->options.confidence_ratio) /
+	       median(series);
+}
+
+/* The estimate with what the loads of series add to its interval. */
+static struct check_estimate with_loads(const struct check *check,
+	const struct check_estimate *estimate, const struct check_series *series)
+{
+	size_t loads = series->loads > 1 ? series->loads : 1;
+
+	return check_estimate_widened(
+		estimate, estimate->value * loads_half_ratio(check, series, loads));
 }
 
 static void judge_kept(
@@ -70,6 +89,8 @@ static void judge_kept(
 
 	judgement->against = CHECK_AGAINST_KEPT;
 	judgement->slowdown = ratio_of(check, row->work->now, row->work->then);
+	judgement->slowdown = with_loads(check, &judgement->slowdown, row->work->now);
+	judgement->slowdown = with_loads(check, &judgement->slowdown, row->work->then);
 	judgement->own_half_ratio = check_estimate_half_ratio(&judgement->slowdown);
 	judgement->verdict = check_judge(&rule, &judgement->slowdown);
 }
@@ -124,6 +145,9 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 		json_member_double(&time, "ci95_high", &then.high, NULL);
 	}
 	then = check_estimate_at(&then, 0.95, check->options.confidence_ratio);
+	/* the finals loaded it once */
+	then = check_estimate_widened(
+		&then, then.value * loads_half_ratio(check, row->work->now, 1));
 	relative = time_over(&now->per_anchor, now->time_us);
 	relative = check_estimate_over(&relative, &then);
 	judgement->against = CHECK_AGAINST_TUNED;
@@ -135,9 +159,11 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 static struct check_reference reference_now(
 	const struct check *check, const struct check_row *row, const struct check_series *anchor)
 {
+	struct check_estimate per_anchor = ratio_of(check, row->work->now, anchor);
+
 	return (struct check_reference){.time_us = median(row->work->now),
 		.anchor_us = median(anchor),
-		.per_anchor = ratio_of(check, row->work->now, anchor),
+		.per_anchor = with_loads(check, &per_anchor, row->work->now),
 		.blocks = row->work->now->blocks};
 }
 
@@ -278,6 +304,9 @@ void check_time(struct check *check, struct check_row *row, const struct check_s
 	/* byte for byte the same: what differs is the machine, however it looks */
 	if (row->same_binary)
 		judgement.verdict = CHECK_SAME;
+	for (row->loads = 0; row->loads < now->loads; row->loads++)
+		row->load_us[row->loads] = now->load_us[row->loads];
+	row->floor_ratio = floor_ratio[judgement.against];
 	row->against = judgement.against;
 	row->slowdown = judgement.slowdown;
 	reason = explain(check, row, &judgement);

@@ -35,7 +35,8 @@ static struct standin_kernel *kernel_add(struct standin_library *library, const 
 {
 	struct standin_kernel *kernel = &library->kernels[library->count++];
 
-	*kernel = (struct standin_kernel){.regs = 32, .max_threads = 1024};
+	*kernel =
+		(struct standin_kernel){.regs = 32, .max_threads = 1024, .place = standin_noise()};
 	snprintf(kernel->name, sizeof(kernel->name), "%s", name);
 	return kernel;
 }

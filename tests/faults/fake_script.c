@@ -43,6 +43,7 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 		sscanf(word, "smem=%ld", &rule->smem) == 1 ||
 		sscanf(word, "skip=%ld", &rule->skip) == 1 ||
 		sscanf(word, "us=%lf", &rule->us) == 1 ||
+		sscanf(word, "place_us=%lf", &rule->place_us) == 1 ||
 		sscanf(word, "noise=%lf", &rule->noise) == 1)
 		return true;
 	if (strncmp(word, "once=", 5) == 0) {

@@ -22,13 +22,15 @@
  *	slow_clock N                N readings show the idle clock
  *	pace F [A PERIOD_US]        everything takes F times as long, and A more or less of that, in
  *	                            a sine over so much of the virtual clock: the GPU's clock drifts
- *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R] BEHAVIOUR
+ *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R]
+ *[place_us=T] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong,
  *nan, unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
  *nondeterministic, crash, abort, hang, refuse, refuse_load, lost. us: duration (default: from a
- *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration.
+ *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration;
+ *place_us: each load of the kernel takes up to so much longer, the same for all its launches.
  *
  * A cubin is a real one, or text for tests without a compiler:
  *	standin cubin
@@ -71,7 +73,7 @@ enum behaviour {
 struct standin_rule {
 	char glob[STANDIN_NAME], once[256];
 	long grid_x, block_x, smem, skip; /* -1: any */
-	double us, noise;                 /* us < 0: default */
+	double us, noise, place_us;       /* us < 0: default */
 	enum behaviour behaviour;
 };
 
@@ -117,6 +119,7 @@ struct standin_kernel {
 	uint64_t cubin_hash;
 	long launches;
 	int smem_dynamic_max;
+	double place; /* -1..1, where its code lies */
 };
 
 /* ---- launches (fake_stream.c, fake_kernels.c, fake_candidates.c) ---- */

@@ -10,18 +10,26 @@ enum {
 	CHECKS = 200,
 };
 
-/* fast_N: as the baseline; slow_N: 5% slower. The clock swings by 3% over 40 ms. */
+/* fast_N: as the baseline; slow_N: 5% slower. The clock swings by 3% over 40 ms. Loads of the
+ * shortest are up to 0.03 us apart: so they are on an H200, where a kernel fills the GPU
+ * (results/nvidia-h200/loads.json). */
 static const char script[] = "pace 1 0.03 40000\n"
-			     "kernel fast_0 us=12 noise=0.04\n"
+			     "kernel fast_0 us=5 noise=0.04 place_us=0.03\n"
 			     "kernel fast_1 us=100 noise=0.03\n"
 			     "kernel fast_2 us=400 noise=0.03\n"
 			     "kernel fast_3 us=1500 noise=0.02\n"
-			     "kernel slow_0 us=12.6 noise=0.04\n"
+			     "kernel slow_0 us=5.25 noise=0.04 place_us=0.03\n"
 			     "kernel slow_1 us=105 noise=0.03\n"
 			     "kernel slow_2 us=420 noise=0.03\n"
 			     "kernel slow_3 us=1575 noise=0.02\n";
 
 static volatile sig_atomic_t never;
+
+/* The handles of one version of all entries, and where their series are. */
+struct side {
+	device_handle handles[ENTRIES][CHECK_LOADS];
+	struct check_series *series[ENTRIES];
+};
 
 struct trial {
 	struct bench bench;
@@ -29,10 +37,35 @@ struct trial {
 	struct tuned baseline;      /* nothing in it: the rows have their entries */
 	struct check check;
 	struct check_row rows[ENTRIES];
-	struct check_series series[2 * ENTRIES + 1];
-	device_handle anchor, fast[ENTRIES], slow[ENTRIES];
+	struct check_series series[2 * ENTRIES * CHECK_LOADS + 1];
+	struct check_series merged[2 * ENTRIES];
+	struct side *now, *then; /* what is timed; then: NULL or the baseline's binaries */
+	struct side fast, slow;
+	device_handle anchor;
 	uint32_t problem;
 };
+
+/* Short kernels are loaded several times. */
+static size_t loads_of(int entry)
+{
+	return entry == 0 ? CHECK_LOADS : 1;
+}
+
+static void load_side(struct trial *trial, const char *name, struct side *side)
+{
+	static const struct toy toy = {
+		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
+
+	for (int i = 0; i < ENTRIES; i++)
+		for (size_t k = 0; k < loads_of(i); k++) {
+			char entry[16];
+
+			snprintf(entry, sizeof(entry), "%s_%d", name, i);
+			side->handles[i][k] =
+				toy_load(trial->bench.device, trial->problem, &toy, entry);
+			expect(trial->bench.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
+		}
+}
 
 static void trial_open(struct trial *trial, const char *text)
 {
@@ -46,16 +79,8 @@ static void trial_open(struct trial *trial, const char *text)
 	trial->baseline.root = json_new_object();
 	trial->problem = toy_problem(trial->bench.device, &toy, "reference");
 	assert_ok(device_anchor(trial->bench.device, &trial->anchor, &err));
-	for (int i = 0; i < ENTRIES; i++) {
-		char fast[16], slow[16];
-
-		snprintf(fast, sizeof(fast), "fast_%d", i);
-		snprintf(slow, sizeof(slow), "slow_%d", i);
-		trial->fast[i] = toy_load(trial->bench.device, trial->problem, &toy, fast);
-		trial->slow[i] = toy_load(trial->bench.device, trial->problem, &toy, slow);
-	}
-	for (int i = 0; i < 2 * ENTRIES; i++)
-		expect(trial->bench.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
+	load_side(trial, "fast", &trial->fast);
+	load_side(trial, "slow", &trial->slow);
 	trial->check = (struct check){.bench = &trial->workbench,
 		.baseline = &trial->baseline,
 		.rows = trial->rows,
@@ -79,21 +104,53 @@ static void trial_close(struct trial *trial)
 	bench_close(&trial->bench);
 }
 
+static void merge_side(struct trial *trial, struct side *side, struct check_series *merged)
+{
+	for (int i = 0; i < ENTRIES; i++) {
+		check_series_release(&merged[i]);
+		check_series_merge(side->series[i], loads_of(i), &merged[i]);
+		if (side == trial->now)
+			trial->rows[i].work->now = &merged[i];
+		else
+			trial->rows[i].work->then = &merged[i];
+	}
+}
+
+static void merge_all(struct trial *trial)
+{
+	merge_side(trial, trial->now, trial->merged);
+	if (trial->then)
+		merge_side(trial, trial->then, trial->merged + ENTRIES);
+}
+
 static bool all_settled(const struct check_series *series, size_t count, void *context)
 {
 	struct trial *trial = context;
 
 	(void)count;
+	merge_all(trial);
 	for (int i = 0; i < ENTRIES; i++)
 		if (!check_time_is_settled(&trial->check, &trial->rows[i], &series[0]))
 			return false;
 	return true;
 }
 
-/* Times these kernels; kept: beside their binaries of the baseline. */
-static void trial_run(struct trial *trial, const device_handle *now, const device_handle *kept)
+static size_t add_side(struct trial *trial, struct side *side, size_t count)
 {
-	struct check_blocks_limits limits = {.seconds = 0.05,
+	for (int i = 0; i < ENTRIES; i++) {
+		side->series[i] = &trial->series[count];
+		for (size_t k = 0; k < loads_of(i); k++)
+			trial->series[count++] =
+				(struct check_series){.handle = side->handles[i][k]};
+	}
+	return count;
+}
+
+/* Times these kernels; kept: beside their binaries of the baseline. The number of blocks decides,
+ * never the clock on the wall: a busy machine must not change what is found. */
+static void trial_run(struct trial *trial, struct side *now, struct side *kept)
+{
+	struct check_blocks_limits limits = {.seconds = 600,
 		.warm_up_blocks = 2,
 		.blocks_min = 12,
 		.blocks_max = 40,
@@ -103,23 +160,25 @@ static void trial_run(struct trial *trial, const device_handle *now, const devic
 	size_t count = 0;
 	struct error err;
 
+	trial->now = now;
+	trial->then = kept;
 	trial->series[count++] = (struct check_series){.handle = trial->anchor};
+	count = add_side(trial, now, count);
+	if (kept)
+		count = add_side(trial, kept, count);
 	for (int i = 0; i < ENTRIES; i++) {
-		struct check_row *row = &trial->rows[i];
-
-		free(row->reason);
-		row->reason = NULL;
-		row->work->now = &trial->series[count];
-		trial->series[count++] = (struct check_series){.handle = now[i]};
-		row->work->then = kept ? &trial->series[count] : NULL;
-		if (kept)
-			trial->series[count++] = (struct check_series){.handle = kept[i]};
+		free(trial->rows[i].reason);
+		trial->rows[i].reason = NULL;
+		trial->rows[i].work->then = NULL;
 	}
 	assert_ok(check_blocks(trial->bench.device, trial->series, count, &limits, &err));
+	merge_all(trial);
 	for (int i = 0; i < ENTRIES; i++)
 		check_time(&trial->check, &trial->rows[i], &trial->series[0]);
 	for (size_t i = 0; i < count; i++)
 		check_series_release(&trial->series[i]);
+	for (size_t i = 0; i < ARRAY_COUNT(trial->merged); i++)
+		check_series_release(&trial->merged[i]);
 }
 
 /* What this run measured becomes the baseline. */
@@ -152,10 +211,10 @@ static void two_hundred_checks_raise_no_false_alarm(void **state)
 
 	(void)state;
 	trial_open(&trial, script);
-	trial_run(&trial, trial.fast, NULL);
+	trial_run(&trial, &trial.fast, NULL);
 	trial_keep(&trial);
 	for (int i = 0; i < CHECKS; i++) {
-		trial_run(&trial, trial.fast, NULL);
+		trial_run(&trial, &trial.fast, NULL);
 		count_verdicts(&trial, counts);
 	}
 	printf("%zu same, %zu unclear of %d\n", counts[CHECK_SAME], counts[CHECK_UNCLEAR],
@@ -175,18 +234,17 @@ static void five_percent_are_always_found(void **state)
 
 	(void)state;
 	trial_open(&trial, script);
-	trial_run(&trial, trial.fast, NULL);
+	trial_run(&trial, &trial.fast, NULL);
 	trial_keep(&trial);
 	for (int i = 0; i < CHECKS / 4; i++) {
-		trial_run(&trial, trial.slow, NULL);
+		trial_run(&trial, &trial.slow, NULL);
 		count_verdicts(&trial, stored);
-		trial_run(&trial, trial.slow, trial.fast);
+		trial_run(&trial, &trial.slow, &trial.fast);
 		count_verdicts(&trial, kept);
 		assert_int_equal(trial.rows[0].against, CHECK_AGAINST_KEPT);
 	}
-	/* the promise is all; the scripted noise hides one in a hundred now and then */
-	assert_true(stored[CHECK_SLOWER] >= all - all / 50);
-	assert_true(kept[CHECK_SLOWER] >= all - all / 50);
+	assert_int_equal(stored[CHECK_SLOWER], all);
+	assert_int_equal(kept[CHECK_SLOWER], all);
 	trial_close(&trial);
 }
 
@@ -198,10 +256,10 @@ static void faster_kernels_are_told(void **state)
 
 	(void)state;
 	trial_open(&trial, script);
-	trial_run(&trial, trial.slow, NULL);
+	trial_run(&trial, &trial.slow, NULL);
 	trial_keep(&trial);
 	for (int i = 0; i < 10; i++) {
-		trial_run(&trial, trial.fast, trial.slow);
+		trial_run(&trial, &trial.fast, &trial.slow);
 		count_verdicts(&trial, counts);
 	}
 	assert_int_equal(counts[CHECK_SLOWER] + counts[CHECK_UNCLEAR] + counts[CHECK_FAILED], 0);
@@ -219,7 +277,7 @@ static void a_crash_fails_its_row_only(void **state)
 	trial_open(&trial, dying);
 	for (int i = 0; i < ENTRIES; i++)
 		trial.rows[i].baseline_us = 1; /* long since much faster */
-	trial_run(&trial, trial.fast, NULL);
+	trial_run(&trial, &trial.fast, NULL);
 	for (int i = 0; i < ENTRIES; i++)
 		assert_int_equal(trial.rows[i].verdict, i == 2 ? CHECK_FAILED : CHECK_SLOWER);
 	assert_non_null(strstr(trial.rows[2].reason, "crashed while it was timed"));
