@@ -3,15 +3,49 @@
  * Binding a family to a problem and a device.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "kernel/bound_model.h"
 #include "kernel/candidate.h"
 #include "kernel/composite.h"
 #include "kernel/family.h"
+#include "kernel/operation.h"
 
-/* Values of the fixed slots: keys, device names, extras (0: only contexts that set them read them).
- */
+/* FLOP per second of all tensor cores, for the operation's key "dtype"; 0 where it has none. */
+static struct value tensor_flop_per_s(
+	const struct problem *problem, const struct device_spec *device, enum pipe pipe)
+{
+	for (size_t i = 0; i < problem->operation->key_count; i++) {
+		int dtype;
+
+		if (strcmp(problem->operation->keys[i].name, "dtype") != 0 ||
+			problem->values[i].type != VALUE_STRING)
+			continue;
+		dtype = dtype_find(problem->values[i].string);
+		if (dtype >= 0)
+			return value_real(device->rate[pipe][dtype] * (double)device->sm_count *
+					  device->tensor_clock_hz);
+	}
+	return value_real(0);
+}
+
+static void set_rates(const struct scope *scope, const struct problem *problem,
+	const struct device_spec *device, struct value *values)
+{
+	values[scope_extra_slot(scope, EXTRA_DRAM_BYTES_PER_S)] =
+		value_real(device->dram_bytes_per_s);
+	values[scope_extra_slot(scope, EXTRA_L2_BYTES_PER_S)] =
+		value_real(device->l2_bytes_per_clock * device->clock_hz);
+	values[scope_extra_slot(scope, EXTRA_TENSOR_MMA_FLOP_PER_S)] =
+		tensor_flop_per_s(problem, device, PIPE_TENSOR_MMA);
+	values[scope_extra_slot(scope, EXTRA_TENSOR_WGMMA_FLOP_PER_S)] =
+		tensor_flop_per_s(problem, device, PIPE_TENSOR_WGMMA);
+	values[scope_extra_slot(scope, EXTRA_LAUNCH_US)] = value_real(device->launch_us);
+}
+
+/* Values of the fixed slots: keys, device names, extras: rates, and 0 for what only some contexts
+ * set and read. */
 static struct value *fixed_values(const struct family *family, const struct problem *problem,
 	const struct device_spec *device)
 {
@@ -26,6 +60,7 @@ static struct value *fixed_values(const struct family *family, const struct prob
 		values[i] = device_spec_value(device, i - scope->device_at);
 	for (size_t i = scope->extra_at; i < scope->parameter_at; i++)
 		values[i] = value_int(0);
+	set_rates(scope, problem, device, values);
 	return values;
 }
 
