@@ -6,6 +6,7 @@
  *
  *	chain_vs_cublaslt --choose [options] SUITE.json -o CHOICES.json     needs no GPU
  *	chain_vs_cublaslt [options] CHOICES.json -o RESULTS.json
+ *	chain_vs_cublaslt --once [options] CHOICES.json -o COUNTED.json     for a profiler
  *
  *	--compile         after --choose: fill the compile cache as well
  *	--sheet NAME      the device that choices are made for (model:h200-sxm)
@@ -23,19 +24,20 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bench/versus/chain_choice.h"
+#include "bench/versus/chain_once.h"
 #include "bench/versus/chain_race.h"
 #include "compile/compiler.h"
 
 struct options {
 	const char *device, *sheet, *path, *cache_folder, *output, *input;
-	bool choose, compile;
+	bool choose, compile, once;
 	double limit_s;
 	struct chain_options chain;
 };
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: chain_vs_cublaslt [--choose [--compile] [--sheet NAME]] "
+	fprintf(stderr, "usage: chain_vs_cublaslt [--choose [--compile] [--sheet NAME] | --once] "
 			"[--rounds N] [--seconds S] [--limit S] [--device N] [--path DIR] "
 			"[--cache-dir DIR] INPUT.json -o OUTPUT.json\n");
 	exit(STATUS_BAD_INPUT);
@@ -66,6 +68,10 @@ static void options_parse(struct options *options, int argc, char **argv)
 		}
 		if (strcmp(argv[i], "--compile") == 0) {
 			options->compile = true;
+			continue;
+		}
+		if (strcmp(argv[i], "--once") == 0) {
+			options->once = true;
 			continue;
 		}
 		if (argv[i][0] != '-' && !options->input) {
@@ -177,6 +183,20 @@ static void print_times(const char *text, const struct chain_times *times, const
 	fflush(stdout);
 }
 
+/* Every kernel once: its counts are pushed to entries. */
+static enum status run_all(struct stand *stand, const struct json_at *choices, struct json *entries,
+	bool *fatal, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < json_count(choices); i++) {
+		struct json_at chosen = json_item(choices, i);
+
+		status = chain_once(stand, &chosen, entries, fatal, err);
+	}
+	return status;
+}
+
 static enum status race_all(const struct options *options, struct stand *stand,
 	const struct json_at *choices, struct json *entries, bool *fatal, struct error *err)
 {
@@ -234,8 +254,11 @@ static enum status measure(const struct options *options, struct error *err)
 	} else {
 		stand_print(stdout, &stand);
 		start = clock_seconds();
-		status = race_all(options, &stand, &choices, entries, &fatal, err);
-		json = stand_json(&stand, "tiletune.chain_map/1", clock_seconds() - start);
+		status = options->once ? run_all(&stand, &choices, entries, &fatal, err)
+				       : race_all(options, &stand, &choices, entries, &fatal, err);
+		json = stand_json(&stand,
+			options->once ? "tiletune.chain_counted/1" : "tiletune.chain_map/1",
+			clock_seconds() - start);
 		json_put(json, "entries", entries);
 		written = stand_write(options->output, json, err);
 		json_free(json);

@@ -54,14 +54,18 @@ static enum status load(struct stand *stand, struct problem_data *data, struct e
 		entrant->contender = (struct contender){.run = run_entrant,
 			.context = &entrant->loaded,
 			.set_count = entrant->loaded.set_count};
-		if (failure->outcome == OUTCOME_OK)
-			race_prepare(&stand->gpu, &entrant->contender, failure);
 	}
 	free(cubins);
 	return status;
 }
 
-enum status entrant_open(struct stand *stand, const struct problem *problem,
+static void leave_out(struct entrant *entrant, const struct failure *failure)
+{
+	entrant->left_out =
+		string_format("%s: %s", outcome_name(failure->outcome), failure->detail);
+}
+
+enum status entrant_load(struct stand *stand, const struct problem *problem,
 	struct problem_data *data, const struct json_at *row, struct entrant *entrant,
 	struct failure *failure, struct error *err)
 {
@@ -90,14 +94,26 @@ enum status entrant_open(struct stand *stand, const struct problem *problem,
 		load(stand, data, entrant, &build, &plan, failure, &reason) != STATUS_OK)
 		entrant->left_out = string_copy(reason.message);
 	else if (status == STATUS_OK && failure->outcome != OUTCOME_OK)
-		entrant->left_out =
-			string_format("%s: %s", outcome_name(failure->outcome), failure->detail);
-	else if (status == STATUS_OK)
-		entrant->us = entrant->contender.estimate_us;
+		leave_out(entrant, failure);
 	plan_release(&plan);
 	build_release(&build);
 	free(slots);
 	return status;
+}
+
+enum status entrant_open(struct stand *stand, const struct problem *problem,
+	struct problem_data *data, const struct json_at *row, struct entrant *entrant,
+	struct failure *failure, struct error *err)
+{
+	enum status status = entrant_load(stand, problem, data, row, entrant, failure, err);
+
+	if (status != STATUS_OK || entrant->left_out)
+		return status;
+	if (race_prepare(&stand->gpu, &entrant->contender, failure))
+		entrant->us = entrant->contender.estimate_us;
+	else
+		leave_out(entrant, failure);
+	return STATUS_OK;
 }
 
 void entrant_release(struct stand *stand, struct entrant *entrant)

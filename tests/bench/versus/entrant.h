@@ -21,7 +21,12 @@ struct entrant {
 	char *left_out; /* why, or NULL */
 };
 
-/* Binds, compiles, loads and prepares. Errors: a row that is not one, a lost context (failure). */
+/* Binds, compiles and loads. Errors: a row that is not one. Where failure->fatal the context is
+ * lost. */
+enum status entrant_load(struct stand *stand, const struct problem *problem,
+	struct problem_data *data, const struct json_at *row, struct entrant *entrant,
+	struct failure *failure, struct error *err);
+/* The same, and its first runs. */
 enum status entrant_open(struct stand *stand, const struct problem *problem,
 	struct problem_data *data, const struct json_at *row, struct entrant *entrant,
 	struct failure *failure, struct error *err);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/versus/chain_once.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "bench/versus/chain_choice.h"
+#include "bench/versus/entrant.h"
+
+static struct json *facts_json(
+	const struct bound_family *bound, const struct entrant *entrant, struct error *err)
+{
+	struct value *slots = candidates_values(&entrant->pool, 0, err);
+	const struct plan *plan = &entrant->loaded.plan;
+	struct json *json = json_new_object();
+	struct fact *facts = NULL;
+	size_t count = 0;
+
+	if (slots)
+		candidate_facts(
+			bound, slots, plan->launches[0].smem_dynamic_bytes, 1, &facts, &count, err);
+	for (size_t i = 0; i < count; i++)
+		if (facts[i].value.type == VALUE_INT)
+			json_put_int(json, facts[i].name, facts[i].value.integer);
+		else if (facts[i].value.type == VALUE_REAL)
+			json_put_double(json, facts[i].name, facts[i].value.real);
+	free(facts);
+	free(slots);
+	return json;
+}
+
+static enum status run_row(struct stand *stand, const struct problem *problem,
+	struct problem_data *data, const struct json_at *row, struct json *rows,
+	struct failure *failure, struct error *err)
+{
+	struct entrant entrant;
+	enum status status = entrant_load(stand, problem, data, row, &entrant, failure, err);
+	const struct plan *plan = &entrant.loaded.plan;
+
+	if (status == STATUS_OK &&
+		(entrant.left_out || !loaded_run(&stand->gpu, &entrant.loaded, 0, failure) ||
+			!gpu_synchronize(&stand->gpu, "a run", failure)))
+		status = error_set(err, STATUS_FAILED, "%s {%s}: %s", entrant.family,
+			entrant.configuration,
+			entrant.left_out ? entrant.left_out : failure->detail);
+	for (size_t i = 0; status == STATUS_OK && i < plan->launch_count; i++) {
+		struct json *json = json_new_object();
+
+		json_put_string(json, "problem", problem->text);
+		json_put_string(json, "family", entrant.family);
+		json_put_string(json, "configuration", entrant.configuration);
+		json_put_string(json, "kernel", plan->launches[i].entry);
+		json_put(json, "facts", facts_json(entrant.pool.families[0].bound, &entrant, err));
+		json_push(rows, json);
+	}
+	if (!failure->fatal)
+		entrant_release(stand, &entrant);
+	return status;
+}
+
+static enum status run_rows(struct stand *stand, const char *operation, const struct json_at *at,
+	struct json *rows, struct failure *failure, struct error *err)
+{
+	struct problem *problem = NULL;
+	struct problem_data data = {0};
+	struct json_at list;
+	const char *text;
+	enum status status = json_member_string(at, "problem", &text, err);
+
+	if (status == STATUS_OK)
+		status = json_member(at, "candidates", &list, err);
+	if (status == STATUS_OK)
+		status = chain_problem(&stand->catalogue, operation, text, &problem, err);
+	if (status == STATUS_OK)
+		status = entrant_data(stand, problem, &data, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&list); i++) {
+		struct json_at row = json_item(&list, i);
+
+		status = run_row(stand, problem, &data, &row, rows, failure, err);
+	}
+	if (!failure->fatal)
+		problem_data_release(&stand->gpu, &data);
+	problem_free(problem);
+	return status;
+}
+
+enum status chain_once(struct stand *stand, const struct json_at *chosen, struct json *rows,
+	bool *fatal, struct error *err)
+{
+	struct failure failure = {.outcome = OUTCOME_OK};
+	struct json_at steps;
+	enum status status = run_rows(stand, "gemm_chain", chosen, rows, &failure, err);
+
+	if (status == STATUS_OK)
+		status = json_member(chosen, "steps", &steps, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&steps); i++) {
+		struct json_at step = json_item(&steps, i);
+
+		status = run_rows(stand, "gemm", &step, rows, &failure, err);
+	}
+	*fatal = failure.fatal;
+	return status;
+}
