@@ -4,10 +4,12 @@
  * Device sheets: the built-in one, files, matching real GPUs, broken sheets.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "spec/device_spec.h"
 #include "unit/unit.h"
 
@@ -73,9 +75,15 @@ static void test_sheets(void **state)
 		int64_t sms, smem, gib;
 		double bf16;
 	} sheets[] = {
+		{"a10", 86, 72, 101376, 22, 1024},
 		{"a100-sxm4", 80, 108, 166912, 80, 2048},
 		{"a100-sxm4-40gb", 80, 108, 166912, 40, 2048},
+		{"b200", 100, 148, 232448, 179, 2048},
 		{"h100-sxm", 90, 132, 232448, 79, 2560},
+		{"l4", 89, 58, 101376, 22, 1024},
+		{"l40s", 89, 142, 101376, 44, 1024},
+		{"rtx-4090", 89, 128, 101376, 23, 512}, /* GeForce: half with fp32 sums */
+		{"rtx-5090", 120, 170, 101376, 31, 512},
 		{"toy", 86, 4, 101376, 4, 1024},
 	};
 	struct error err = {0};
@@ -99,14 +107,15 @@ static void test_names(void **state)
 {
 	char **names = device_spec_names(configs);
 	char **alone = device_spec_names(NULL);
-	const char *expected[] = {"a100-sxm4", "a100-sxm4-40gb", "h100-sxm", "h200-sxm", "toy"};
+	const char *expected[] = {"a10", "a100-sxm4", "a100-sxm4-40gb", "b200", "h100-sxm",
+		"h200-sxm", "l4", "l40s", "rtx-4090", "rtx-5090", "toy"};
 
 	(void)state;
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
 		assert_string_equal(names[i], expected[i]);
 		free(names[i]);
 	}
-	assert_null(names[5]);
+	assert_null(names[ARRAY_COUNT(expected)]);
 	free(names);
 	assert_string_equal(alone[0], "h200-sxm");
 	assert_null(alone[1]);
@@ -121,7 +130,7 @@ static void test_unknown(void **state)
 
 	(void)state;
 	assert_fails(device_spec_load("a100-smx4", configs, &spec, &err), STATUS_BAD_INPUT,
-		"a100-sxm4-40gb, h100-sxm, h200-sxm, toy, found \"a100-smx4\"");
+		"l40s, rtx-4090, rtx-5090, toy, found \"a100-smx4\"");
 	assert_string_equal(err.hint, "did you mean \"a100-sxm4\"?");
 	assert_null(spec);
 	assert_fails(device_spec_load("../schemas/device.schema", configs, &spec, &err),
@@ -156,6 +165,47 @@ static void test_match(void **state)
 	assert_ok(device_spec_match(&facts, configs, &spec, &err));
 	assert_string_equal(spec->name, "toy");
 	device_spec_free(spec);
+}
+
+/* What the driver calls a card, and what is sold under a name that begins alike. */
+static void test_match_names(void **state)
+{
+	static const struct {
+		const char *name;
+		int capability;
+		int64_t sms;
+		const char *sheet; /* NULL: none */
+	} cards[] = {
+		{"NVIDIA A10", 86, 72, "a10"},
+		{"NVIDIA A10G", 86, 80, NULL},
+		{"NVIDIA L4", 89, 58, "l4"},
+		{"NVIDIA L40S", 89, 142, "l40s"},
+		{"NVIDIA L40", 89, 142, NULL}, /* half of an L40S's tensor rate */
+		{"NVIDIA GeForce RTX 4090", 89, 128, "rtx-4090"},
+		{"NVIDIA GeForce RTX 4090 D", 89, 114, NULL},
+		{"NVIDIA GeForce RTX 4090 Laptop GPU", 89, 76, NULL},
+		{"NVIDIA B200", 100, 148, "b200"},
+		{"NVIDIA GB200", 100, 152, NULL},
+		{"NVIDIA GeForce RTX 5090", 120, 170, "rtx-5090"},
+		{"NVIDIA GeForce RTX 5090 D", 120, 170, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cards); i++) {
+		struct device_facts facts = {.compute_capability = cards[i].capability,
+			.sm_count = cards[i].sms,
+			.l2_bytes = 1 << 20,
+			.clock_hz = 1e9};
+		struct device_spec *spec;
+		struct error err = {0};
+
+		snprintf(facts.name, sizeof(facts.name), "%s", cards[i].name);
+		assert_ok(device_spec_match(&facts, configs, &spec, &err));
+		assert_int_equal(spec->from_sheet, cards[i].sheet != NULL);
+		if (cards[i].sheet)
+			assert_string_equal(spec->name, cards[i].sheet);
+		device_spec_free(spec);
+	}
 }
 
 /* A part of a card (MIG) has the sheet's architecture, but not its figures. */
@@ -329,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_match_names),
 		cmocka_unit_test(test_match_needs_all),
 		cmocka_unit_test(test_no_sheet),
 		cmocka_unit_test(test_broken),
