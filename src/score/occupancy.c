@@ -116,13 +116,14 @@ int occupancy_compute(const struct device_spec *device, const struct occupancy_d
 			blocks = limits.threads;
 			why = LIMITER_THREADS;
 		}
-		if (limits.barriers < blocks) {
-			blocks = limits.barriers;
-			why = LIMITER_BARRIERS;
-		}
 		if (limits.blocks < blocks) {
 			blocks = limits.blocks;
 			why = LIMITER_BLOCKS;
+		}
+		/* last: 8.6, 8.9 and 12.x have one barrier for each of their blocks: a tie */
+		if (limits.barriers < blocks) {
+			blocks = limits.barriers;
+			why = LIMITER_BARRIERS;
 		}
 	}
 	if (blocks <= 0) {

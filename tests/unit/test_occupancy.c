@@ -1,17 +1,16 @@
 /* layer: score */
 /* SPDX-License-Identifier: MIT
  *
- * Occupancy against known answers: an A100's and an H200's, from NVIDIA's calculator and driver.
+ * Occupancy against known answers: an A100's and an H200's, from NVIDIA's calculator and driver;
+ * for each other compute capability that has a device sheet, what the programming guide's table
+ * of limits gives by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <string.h>
 
-#include <cmocka.h>
-
+#include "base/memory.h"
 #include "score/occupancy.h"
 #include "unit/score_cases.h"
+#include "unit/unit.h"
 
 static void test_shared_memory(void **state)
 {
@@ -90,6 +89,80 @@ static void test_unknown_architecture(void **state)
 	assert_int_equal(occupancy_blocks_per_sm(&future, 2048, 16, 0, 0, NULL), 0);
 }
 
+struct capability_case {
+	int threads, regs_per_thread;
+	int64_t smem_bytes;
+	int blocks;
+	enum occupancy_limiter limiter;
+};
+
+static void expect_blocks(
+	const char *sheet, int capability, const struct capability_case *cases, size_t count)
+{
+	const char *configs[] = {"configs", NULL};
+	struct device_spec *device;
+	struct error err = {0};
+
+	assert_ok(device_spec_load(sheet, configs, &device, &err));
+	assert_int_equal(device->compute_capability, capability);
+	for (size_t i = 0; i < count; i++) {
+		enum occupancy_limiter limiter;
+
+		assert_int_equal(
+			occupancy_blocks_per_sm(device, cases[i].threads, cases[i].regs_per_thread,
+				0, cases[i].smem_bytes, &limiter),
+			cases[i].blocks);
+		assert_int_equal(limiter, cases[i].limiter);
+	}
+	device_spec_free(device);
+}
+
+/* 8.6, 8.9 and 12.0: 48 warps and 100 KB; they differ in the number of blocks. */
+static void test_small_sm(void **state)
+{
+	static const struct capability_case cases[] = {
+		{1024, 16, 0, 1, LIMITER_THREADS},
+		{512, 16, 0, 3, LIMITER_THREADS},
+		{128, 40, 0, 12, LIMITER_REGISTERS},
+		{128, 32, 0, 12, LIMITER_THREADS},
+		{256, 128, 0, 2, LIMITER_REGISTERS},
+		{384, 168, 0, 1, LIMITER_REGISTERS},
+		{512, 168, 0, 0, LIMITER_NONE_FITS},
+		{128, 32, 50176, 2, LIMITER_SMEM}, /* with the system's 1 KB each, 100 KB */
+		{128, 32, 50177, 1, LIMITER_SMEM},
+		{128, 32, 101376, 1, LIMITER_SMEM},
+		{128, 32, 101377, 0, LIMITER_NONE_FITS},
+	};
+	static const struct capability_case ga10x[] = {{32, 16, 0, 16, LIMITER_BLOCKS}};
+	static const struct capability_case later[] = {{32, 16, 0, 24, LIMITER_BLOCKS}};
+
+	(void)state;
+	expect_blocks("a10", 86, cases, ARRAY_COUNT(cases));
+	expect_blocks("a10", 86, ga10x, ARRAY_COUNT(ga10x));
+	expect_blocks("l4", 89, cases, ARRAY_COUNT(cases));
+	expect_blocks("l4", 89, later, ARRAY_COUNT(later));
+	expect_blocks("rtx-5090", 120, cases, ARRAY_COUNT(cases));
+	expect_blocks("rtx-5090", 120, later, ARRAY_COUNT(later));
+}
+
+/* 10.0 has 9.0's limits. */
+static void test_data_center_blackwell(void **state)
+{
+	static const struct capability_case cases[] = {
+		{32, 16, 0, 32, LIMITER_BLOCKS},
+		{1024, 16, 0, 2, LIMITER_THREADS},
+		{256, 128, 0, 2, LIMITER_REGISTERS},
+		{384, 168, 0, 1, LIMITER_REGISTERS},
+		{256, 32, 115712, 2, LIMITER_SMEM},
+		{256, 32, 115713, 1, LIMITER_SMEM},
+		{256, 32, 232448, 1, LIMITER_SMEM},
+		{256, 32, 232449, 0, LIMITER_NONE_FITS},
+	};
+
+	(void)state;
+	expect_blocks("b200", 100, cases, ARRAY_COUNT(cases));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +170,8 @@ int main(void)
 		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_threads_blocks_barriers),
 		cmocka_unit_test(test_unknown_architecture),
+		cmocka_unit_test(test_small_sm),
+		cmocka_unit_test(test_data_center_blackwell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
