@@ -1,9 +1,29 @@
 #!/bin/sh
-# Every family compiles over a sample of its space, for one device sheet of each architecture
-# (all sheets, larger samples with TEST_SIZE=full).
+# Every family compiles over a sample of its space, for each compute capability that the device
+# sheets have: up to 6 configurations per problem for 8.0 and 9.0, 2 for the others (a sheet of a new
+# capability joins them). With TEST_SIZE=full every sheet, and every value of every parameter.
 set -u
 out=$1
-devices="model:h200-sxm model:a100-sxm4"
-[ "${TEST_SIZE:-quick}" = full ] && devices=$(ls configs/devices/*.json | sed 's|.*/|model:|; s|\.json$||')
+sample() { # sample LIMIT DEVICE...
+	limit=$1
+	shift
+	"$out/tests/sample_families" . "${TEST_BUILD:-build}/test-cache" "$out/tiletune" "$limit" "$@"
+}
+capability() { sed -n 's/.*"compute_capability": *\([0-9]*\).*/\1/p' "configs/devices/$1.json"; }
+
+sheets=$(ls configs/devices/*.json | sed 's|.*/||; s|\.json$||')
+if [ "${TEST_SIZE:-quick}" = full ]; then
+	# shellcheck disable=SC2086
+	sample 400 $(printf 'model:%s ' $sheets)
+	exit
+fi
+seen=" 80 90 "
+others=
+for sheet in $sheets; do
+	number=$(capability "$sheet")
+	case $seen in *" $number "*) continue ;; esac
+	seen="$seen$number "
+	others="$others model:$sheet"
+done
 # shellcheck disable=SC2086
-"$out/tests/sample_families" . "${TEST_BUILD:-build}/test-cache" "$out/tiletune" "${TEST_SIZE:-quick}" $devices
+sample 6 model:h200-sxm model:a100-sxm4 && sample 2 $others

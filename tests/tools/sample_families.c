@@ -4,7 +4,9 @@
  * parameter that becomes a -D constant at least once, for each of the problems that the family's
  * examples name (dtypes, layouts, alignments). Nothing may fail to compile.
  *
- *	sample_families ROOT CACHE quick|full
+ *	sample_families ROOT CACHE WORKER LIMIT DEVICE...
+ *
+ * LIMIT: at most so many configurations per problem; those with most values not seen yet first.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -237,17 +239,17 @@ int main(int count, char **arguments)
 	struct totals sum = {0};
 	struct error err = {0};
 	enum status status = STATUS_OK;
-	bool full;
+	size_t limit;
 
-	if (count < 6) {
-		fprintf(stderr, "usage: sample_families ROOT CACHE WORKER quick|full DEVICE...\n");
+	if (count < 6 || atoi(arguments[4]) < 1) {
+		fprintf(stderr, "usage: sample_families ROOT CACHE WORKER LIMIT DEVICE...\n");
 		return STATUS_BAD_INPUT;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	full = strcmp(arguments[4], "full") == 0;
+	limit = (size_t)atoi(arguments[4]);
 	for (int i = 5; i < count && status == STATUS_OK; i++)
-		status = sample_device(arguments[1], arguments[i], arguments[2], arguments[3],
-			full ? 400 : 6, &sum, &err);
+		status = sample_device(
+			arguments[1], arguments[i], arguments[2], arguments[3], limit, &sum, &err);
 	if (status != STATUS_OK) {
 		printf("%s\n", err.message);
 		return (int)status;

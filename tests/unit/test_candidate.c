@@ -336,11 +336,12 @@ static void test_toy(void **state)
 	fixture_close(&fixture);
 }
 
-/* Every family that is here: its examples, and a plan of its defaults. */
+/* Every family that is here: its examples, on a device of each compute capability. */
 static void test_templates(void **state)
 {
 	const char *folders[] = {"templates", NULL}, *configs[] = {"configs", NULL};
-	static const char *const devices[] = {"h200-sxm", "a100-sxm4"};
+	static const char *const devices[] = {
+		"a100-sxm4", "a10", "l4", "h200-sxm", "b200", "rtx-5090"};
 	struct catalogue catalogue;
 	struct error err = {0};
 
