@@ -89,9 +89,9 @@ static void join(struct tuned *into, const struct conflict *conflict, bool their
 	struct json *theirs = json_copy(conflict->theirs.node);
 	const char *kept;
 
-	tuned_put_entry(into, theirs, &kept);
+	tuned_put_entry(into, theirs, NULL, &kept);
 	if (theirs_first)
-		tuned_put_entry(into, ours, &kept);
+		tuned_put_entry(into, ours, NULL, &kept);
 	else
 		json_free(ours);
 }
@@ -109,7 +109,7 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 		return STATUS_BAD_INPUT;
 	if (!tuned_find(into, text_of(theirs, "operation"), problem.node, &conflict.ours)) {
 		summary->added++;
-		tuned_put_entry(into, json_copy(theirs->node), &kept);
+		tuned_put_entry(into, json_copy(theirs->node), NULL, &kept);
 		return STATUS_OK;
 	}
 	if (same_json(conflict.ours.node, theirs->node)) {
@@ -119,7 +119,7 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 	same_kind = strcmp(text_of(&conflict.ours, "timing"), text_of(theirs, "timing")) == 0;
 	if (!same_kind) { /* measured stays, or comes */
 		summary->outranked++;
-		tuned_put_entry(into, json_copy(theirs->node), &kept);
+		tuned_put_entry(into, json_copy(theirs->node), NULL, &kept);
 		return STATUS_OK;
 	}
 	if (rule == MERGE_FAIL)

@@ -4,8 +4,9 @@
  *
  * Kept as its JSON tree, so that members written by a newer version survive a re-write; this module
  * knows the order of keys and the rules: an entry is replaced only by its own canonical problem;
- * predicted never replaces measured; re-tuning some families replaces their rows and decides the
- * winner anew; a file of another GPU model is refused.
+ * predicted never replaces measured; re-tuning some families replaces their rows, unless the old
+ * ones are better and still hold, and decides the winner anew; a file of another GPU model is
+ * refused.
  */
 #ifndef RESULTS_TUNED_H
 #define RESULTS_TUNED_H
@@ -40,10 +41,21 @@ enum status tuned_same_device(
 /* The entry with this canonical problem, or false. */
 bool tuned_find(const struct tuned *tuned, const char *operation, const struct json *problem,
 	struct json_at *entry);
-/* Adds or replaces (see above); takes entry. Rows of families that the new run did not tune get
- * "run", the run that they are of; the fastest row wins, the new winner if it ties with it (1%).
- * *kept says why the old one stayed, or NULL. */
-void tuned_put_entry(struct tuned *tuned, struct json *entry, const char **kept);
+/* Whether an old row of a family that was tuned again is still worth what it says: its kernel is
+ * what the sources make today, and it was not tried again. */
+struct tuned_judge {
+	bool (*stands)(const struct json_at *row, void *context);
+	void *context;
+};
+/* Adds or replaces (see above); takes entry. Rows of families that the new run did not tune stay
+ * and get "run", the run that they are of. A row of a family that was tuned again stays, too, if it
+ * is measured and faster than the new one by more than both intervals and 1%, the runs can be
+ * compared (driver, NVRTC, MIG and power limit; times relative to the anchor kernel's) and the
+ * judge lets it stand; without a judge it is replaced. The fastest row wins, the new winner if it
+ * ties with it (1%). The entry's run must be listed before. *kept says why the old winner stayed,
+ * or NULL. */
+void tuned_put_entry(struct tuned *tuned, struct json *entry, const struct tuned_judge *judge,
+	const char **kept);
 void tuned_put_run(struct tuned *tuned, struct json *run); /* by its id; takes run */
 
 /* Whether two canonical problems are the same: same members, same values. */

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "results/tuned.h"
+#include "results/tuned_rows.h"
 
 static const char *member_text(const struct json_at *at, const char *key)
 {
@@ -16,97 +17,8 @@ static const char *member_text(const struct json_at *at, const char *key)
 	return text;
 }
 
-static double row_time(const struct json_at *row)
-{
-	struct json_at time;
-	double median = 0;
-
-	if (json_find(row, "time_us", &time))
-		json_member_double(&time, "median", &median, NULL);
-	return median;
-}
-
-static bool has_family(const struct json_at *rows, const char *family)
-{
-	for (size_t i = 0; i < json_count(rows); i++) {
-		struct json_at row = json_item(rows, i);
-
-		if (strcmp(member_text(&row, "family"), family) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* A row of an older run says so, if it does not yet. */
-static struct json *old_row(const struct json_at *row, const struct json_at *entry)
-{
-	struct json *copy = json_copy(row->node);
-	struct json_at run;
-
-	if (!json_find(row, "run", &run))
-		json_put_string(copy, "run", member_text(entry, "run"));
-	return copy;
-}
-
-/* Rows of families that the new run did not tune stay; the fastest of all rows wins unless the new
- * winner ties with it (1%, the floor for what differs between runs). */
-static void merge_families(struct json *entry, const struct json_at *old, const char **kept)
-{
-	const double tie_ratio = 0.01;
-	struct json_at at = json_root(entry, ""), old_rows, rows, winner;
-	struct json *merged, *best = NULL;
-	double best_us;
-
-	if (!json_find(old, "families", &old_rows) || !json_find(&at, "families", &rows) ||
-		!json_find(&at, "winner", &winner))
-		return;
-	merged = json_copy(rows.node);
-	best_us = row_time(&winner) * (1 - tie_ratio);
-	for (size_t i = 0; i < json_count(&old_rows); i++) {
-		struct json_at row = json_item(&old_rows, i);
-
-		if (has_family(&rows, member_text(&row, "family")))
-			continue;
-		json_push(merged, old_row(&row, old));
-		if (row_time(&row) < best_us) {
-			best_us = row_time(&row);
-			json_free(best);
-			best = old_row(&row, old);
-		}
-	}
-	if (best) {
-		*kept = "the winner stays one of a family that was not tuned now";
-		json_put(entry, "winner", best);
-		json_put(entry, "tied", json_new_array());
-	}
-	json_put(entry, "families", merged);
-}
-
-/* By how much the winner's family is ahead: {"family": second, "ratio": its time / the winner's}.
- */
-static void put_margin(struct json *entry)
-{
-	struct json_at at = json_root(entry, ""), rows, winner, second = {0};
-	struct json *margin;
-
-	if (!json_find(&at, "families", &rows) || !json_find(&at, "winner", &winner))
-		return;
-	for (size_t i = 0; i < json_count(&rows); i++) {
-		struct json_at row = json_item(&rows, i);
-
-		if (strcmp(member_text(&row, "family"), member_text(&winner, "family")) != 0 &&
-			row_time(&row) > 0 && (!second.node || row_time(&row) < row_time(&second)))
-			second = row;
-	}
-	if (!second.node || !(row_time(&winner) > 0))
-		return;
-	margin = json_new_object();
-	json_put_string(margin, "family", member_text(&second, "family"));
-	json_put_double(margin, "ratio", row_time(&second) / row_time(&winner));
-	json_put(entry, "margin", margin);
-}
-
-void tuned_put_entry(struct tuned *tuned, struct json *entry, const char **kept)
+void tuned_put_entry(
+	struct tuned *tuned, struct json *entry, const struct tuned_judge *judge, const char **kept)
 {
 	struct json_at root = json_root(tuned->root, tuned->path), entries;
 	struct json_at ours = json_root(entry, ""), problem;
@@ -137,12 +49,12 @@ void tuned_put_entry(struct tuned *tuned, struct json *entry, const char **kept)
 			continue;
 		}
 		if (old_measured == new_measured)
-			merge_families(entry, &old, kept);
-		put_margin(entry);
+			tuned_rows_merge(tuned, entry, &old, judge, kept);
+		tuned_rows_margin(entry);
 		json_push(rebuilt, json_copy(entry));
 	}
 	if (!placed) {
-		put_margin(entry);
+		tuned_rows_margin(entry);
 		json_push(rebuilt, json_copy(entry));
 	}
 	json_free(entry);

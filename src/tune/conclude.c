@@ -12,6 +12,7 @@
 #include "tune/pair.h"
 #include "tune/search.h"
 #include "tune/select.h"
+#include "tune/standing.h"
 
 /* Those whose times may be compared: the finalists, where there was a final. */
 static bool competes(const struct search *search, const struct evaluated *evaluated)
@@ -113,6 +114,10 @@ static enum status store_entry(
 	struct search *search, struct json *entry, const char **kept, struct error *err)
 {
 	struct session *session = search->session;
+	struct standing standing = {.bench = session->bench,
+		.problem = search->pool.problem,
+		.evaluated = &search->evaluated};
+	const struct tuned_judge judge = {standing_row, &standing};
 	enum status status = STATUS_OK;
 
 	if (session->journal) {
@@ -122,7 +127,7 @@ static enum status store_entry(
 		json_put(line, "entry", json_copy(entry));
 		status = journal_write(session->journal, "entry", line, err);
 	}
-	tuned_put_entry(session->tuned, json_copy(entry), kept);
+	tuned_put_entry(session->tuned, json_copy(entry), &judge, kept);
 	return status == STATUS_OK ? session_save(session, err) : status;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tune/standing.h"
 
 static const struct journal_problem *recorded_problem(
 	const struct session *session, const struct journal_run *run, size_t number)
@@ -48,11 +49,29 @@ static void put_run(struct tuned *tuned, const struct journal_run *run)
 	tuned_put_run(tuned, json);
 }
 
+/* Whether the tuned file has the entry of that run, perhaps with what stayed of an older one. */
+static bool is_put(const struct tuned *tuned, const struct json *entry)
+{
+	struct json_at ours = json_root(entry, ""), theirs, problem;
+	const char *operation = "", *our_run = "", *their_run = "";
+
+	json_member_string(&ours, "operation", &operation, NULL);
+	if (!json_find(&ours, "problem", &problem) ||
+		!tuned_find(tuned, operation, problem.node, &theirs))
+		return false;
+	json_member_string(&ours, "run", &our_run, NULL);
+	json_member_string(&theirs, "run", &their_run, NULL);
+	return our_run[0] && strcmp(our_run, their_run) == 0;
+}
+
 enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err)
 {
 	const struct session_observer *observer = &session->observer;
 	const struct journal_problem *recorded = NULL;
 	const struct journal_run *run = session->resume;
+	struct standing standing = {
+		.bench = session->bench, .problem = session->queue->items[number].problem};
+	const struct tuned_judge judge = {standing_row, &standing};
 	const char *kept;
 
 	*done = false;
@@ -65,7 +84,10 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 		return STATUS_OK;
 	*done = true;
 	put_run(session->tuned, run);
-	tuned_put_entry(session->tuned, json_copy(recorded->entry), &kept);
+	standing.recorded = recorded->evaluations;
+	standing.recorded_count = recorded->evaluation_count;
+	if (!is_put(session->tuned, recorded->entry))
+		tuned_put_entry(session->tuned, json_copy(recorded->entry), &judge, &kept);
 	if (observer->taken)
 		observer->taken(observer->context, session->queue->items[number].problem, number,
 			session->queue->count, recorded->entry);

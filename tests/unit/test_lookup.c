@@ -69,7 +69,7 @@ static void put(struct shelf *shelf, const char *problem_text, const char *confi
 	json_put_string(json, "run", "one");
 	json_put(json, "winner", winner);
 	json_put(json, "families", json_new_array());
-	tuned_put_entry(&shelf->tuned, json, &kept);
+	tuned_put_entry(&shelf->tuned, json, NULL, &kept);
 	problem_free(problem);
 }
 

@@ -46,7 +46,7 @@ static void open_file(struct tuned *tuned, const char *path, const char *date, c
 	tuned_init(tuned, path,
 		parse("{\"name\":\"NVIDIA H200\",\"sheet\":\"h200-sxm\",\"compute_capability\":90,"
 		      "\"sm_count\":132}"));
-	tuned_put_entry(tuned, parse(text.data), &kept);
+	tuned_put_entry(tuned, parse(text.data), NULL, &kept);
 	text_clear(&text);
 	text_appendf(&text, "{\"id\":\"%s\",\"date\":\"%s\"}", date, date);
 	tuned_put_run(tuned, parse(text.data));

@@ -39,10 +39,10 @@ static struct json *device_json(const char *name, const char *sheet, int cc, int
 
 static struct json *row(const char *family, double us)
 {
-	char *text =
-		string_format("{\"family\":\"%s\",\"configuration\":{\"BM\":%d},\"time_us\":{"
-			      "\"median\":%.17g,\"ci95_low\":1,\"ci95_high\":2,\"samples\":3}}",
-			family, (int)us, us);
+	char *text = string_format("{\"family\":\"%s\",\"configuration\":{\"BM\":%d},\"time_us\":{"
+				   "\"median\":%.17g,\"ci95_low\":%.17g,\"ci95_high\":%.17g,"
+				   "\"samples\":3}}",
+		family, (int)us, us, us, us);
 	struct json *json = parse(text);
 
 	free(text);
@@ -89,7 +89,7 @@ static const char *put(struct tuned *tuned, struct json *fresh)
 {
 	const char *kept;
 
-	tuned_put_entry(tuned, fresh, &kept);
+	tuned_put_entry(tuned, fresh, NULL, &kept);
 	return kept;
 }
 
@@ -238,6 +238,120 @@ static void test_the_fastest_old_row_wins(void **state)
 		found = describe(&tuned, P1);
 		assert_true(string_starts_with(found, "gemm/a@r1 |"));
 		free(found);
+		tuned_release(&tuned);
+	}
+}
+
+/* ---- rows of families that were tuned again ---- */
+/* Says yes or no, and counts how often it was asked. */
+struct answer {
+	bool stands;
+	int asked;
+};
+
+static bool answer(const struct json_at *row, void *context)
+{
+	struct answer *answer = context;
+	const char *family = "";
+
+	json_member_string(row, "family", &family, NULL);
+	assert_true(string_starts_with(family, "gemm/"));
+	answer->asked++;
+	return answer->stands;
+}
+
+#define RUN(id, driver, nvrtc, watt, uuid, anchor)                                                 \
+	"{\"id\":\"" id "\",\"driver\":" driver ",\"nvrtc\":" nvrtc ",\"power_limit_w\":" watt     \
+	",\"uuid\":" uuid ",\"mig\":\"disabled\",\"anchor_us\":" anchor "}"
+#define OLD_RUN RUN("r1", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1000")
+
+/* families of r1, then of r2 in a run like this, with a judge that says yes. */
+static const char *put_again(struct tuned *tuned, const char *old_run, const char *new_run,
+	const char *old, const char *new, struct answer *context)
+{
+	const struct tuned_judge judge = {answer, context};
+	const char *kept;
+
+	open_empty(tuned);
+	tuned_put_run(tuned, parse(old_run));
+	tuned_put_run(tuned, parse(new_run));
+	tuned_put_entry(tuned, entry(P1, "measured", "r1", old), &judge, &kept);
+	assert_null(kept);
+	assert_int_equal(context->asked, 0);
+	tuned_put_entry(tuned, entry(P1, "measured", "r2", new), &judge, &kept);
+	return kept;
+}
+
+/* A run over few candidates does not undo what an earlier one found. */
+static void test_a_faster_row_stays(void **state)
+{
+	static const char same[] = RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1000");
+	struct answer yes = {.stands = true}, no = {0};
+	struct tuned tuned;
+
+	(void)state;
+	/* b of r1 is faster, a of r2: each stays, and the winner is a */
+	assert_null(
+		put_again(&tuned, OLD_RUN, same, "gemm/a:5 gemm/b:7", "gemm/a:4 gemm/b:8", &yes));
+	check(&tuned, P1, "gemm/a | gemm/a:4 gemm/b@r1:7");
+	assert_int_equal(yes.asked, 1);
+	tuned_release(&tuned);
+	/* the winner's own row */
+	yes.asked = 0;
+	assert_string_equal(put_again(&tuned, OLD_RUN, same, "gemm/a:5", "gemm/a:6", &yes),
+		"the winner stays what an earlier run found: nothing that was tried now is as "
+		"fast");
+	check(&tuned, P1, "gemm/a@r1 | gemm/a@r1:5");
+	tuned_release(&tuned);
+	/* its sources have changed, or it was tried again: the judge says no */
+	assert_null(put_again(&tuned, OLD_RUN, same, "gemm/a:5", "gemm/a:6", &no));
+	check(&tuned, P1, "gemm/a | gemm/a:6");
+	assert_int_equal(no.asked, 1);
+	tuned_release(&tuned);
+	/* within the floor of 1%, and the same configuration (BM is the whole number) timed again
+	 */
+	no.asked = 0;
+	assert_null(put_again(&tuned, OLD_RUN, same, "gemm/a:9.96", "gemm/a:10.04", &no));
+	check(&tuned, P1, "gemm/a | gemm/a:10.04");
+	tuned_release(&tuned);
+	assert_null(put_again(&tuned, OLD_RUN, same, "gemm/a:5.1", "gemm/a:5.9", &no));
+	check(&tuned, P1, "gemm/a | gemm/a:5.9");
+	tuned_release(&tuned);
+	assert_int_equal(no.asked, 0);
+}
+
+/* Another driver, compiler, power limit or MIG mode: what was measured then says nothing now. The
+ * anchor stands for the clock, and makes two cards of one model comparable. */
+static void test_rows_of_other_conditions_are_replaced(void **state)
+{
+	static const struct {
+		const char *run, *expected;
+	} cases[] = {
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1000"),
+			"@r1 | gemm/a@r1:50"},
+		{RUN("r2", "\"590\"", "\"13.0\"", "700", "\"GPU-1\"", "1000"), " | gemm/a:55"},
+		{RUN("r2", "\"580\"", "\"13.1\"", "700", "\"GPU-1\"", "1000"), " | gemm/a:55"},
+		{RUN("r2", "\"580\"", "\"13.0\"", "500", "\"GPU-1\"", "1000"), " | gemm/a:55"},
+		{RUN("r2", "null", "\"13.0\"", "700", "\"GPU-1\"", "1000"), " | gemm/a:55"},
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-2\"", "1000"),
+			"@r1 | gemm/a@r1:50"},
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-2\"", "null"), " | gemm/a:55"},
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "null"),
+			"@r1 | gemm/a@r1:50"},
+		/* today's clock is 12% slower: 50 us would be 56 */
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1120"), " | gemm/a:55"},
+		{"{\"id\":\"another\"}", " | gemm/a:55"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct answer yes = {.stands = true};
+		struct tuned tuned;
+		char *expected = string_format("gemm/a%s", cases[i].expected);
+
+		put_again(&tuned, OLD_RUN, cases[i].run, "gemm/a:50", "gemm/a:55", &yes);
+		check(&tuned, P1, expected);
+		free(expected);
 		tuned_release(&tuned);
 	}
 }
@@ -478,6 +592,8 @@ int main(void)
 		cmocka_unit_test(test_predicted_never_replaces_measured),
 		cmocka_unit_test(test_families_are_merged),
 		cmocka_unit_test(test_the_fastest_old_row_wins),
+		cmocka_unit_test(test_a_faster_row_stays),
+		cmocka_unit_test(test_rows_of_other_conditions_are_replaced),
 		cmocka_unit_test(test_runs_are_listed_once),
 		cmocka_unit_test(test_other_devices_are_refused),
 		cmocka_unit_test(test_gpus_without_a_sheet_differ_by_name),
