@@ -74,4 +74,12 @@ message("${E_FAMILY} grid ${grid}")
 CMAKE
 made=$(cmake -P "$work/h200-script.cmake" 2>&1) || fail "the H200's module: $made"
 [ "$made" = "$family $grid" ] || fail "cmake says $made, C says $said"
+# the kernel on its own: its source needs nothing else, and makes the same binary
+library=$("$tiletune" devices --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["compiler"]["path"])')
+for kind in source cubin; do
+	"$tiletune" export $h200 gemm -p "$problem" --format $kind -o "$work/$kind" --cache-dir "$work/cache" \
+		2>"$work/talk" || { cat "$work/talk"; fail "$kind"; }
+done
+/usr/bin/python3 "$work/python/compile.py" "$library" "$work/source.cu.json" "$work/cubin.cubin.json" ||
+	fail "the exported source"
 echo "$expected"
