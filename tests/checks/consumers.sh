@@ -5,6 +5,7 @@ out=$1
 root=$(pwd)
 case $out in /*) ;; *) out=$root/$out ;; esac
 tiletune=$out/tiletune
+export TILETUNE_PATH="$root"
 work=$out/consumers
 rm -rf "$work"
 mkdir -p "$work"

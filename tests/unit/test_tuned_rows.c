@@ -1,0 +1,180 @@
+/* layer: results
+ * SPDX-License-Identifier: MIT
+ *
+ * The rows of an entry that is tuned again: which old ones stay, and who wins then.
+ */
+#include "tuned_entries.h"
+
+static void test_families_are_merged(void **state)
+{
+	struct tuned tuned;
+	struct json_at found, tied, run;
+	struct json *wanted = parse(P1);
+
+	(void)state;
+	open_empty(&tuned);
+	put(&tuned, entry(P1, "measured", "r1", "gemm/a:5 gemm/b:7 gemm/c:9"));
+	/* b alone again, now fastest */
+	put(&tuned, entry(P1, "measured", "r2", "gemm/b:4"));
+	check(&tuned, P1, "gemm/b | gemm/b:4 gemm/a@r1:5 gemm/c@r1:9");
+	/* c alone, not fast enough: b of r2 stays the winner, and says of which run it is */
+	assert_string_equal(put(&tuned, entry(P1, "measured", "r3", "gemm/c:8")),
+		"the winner stays one of a family that was not tuned now");
+	check(&tuned, P1, "gemm/b@r2 | gemm/c:8 gemm/b@r2:4 gemm/a@r1:5");
+	/* what was level with the new winner is not level with the old one */
+	assert_true(tuned_find(&tuned, "gemm", wanted, &found));
+	assert_true(json_find(&found, "tied", &tied));
+	assert_int_equal(json_count(&tied), 0);
+	assert_true(json_find(&found, "run", &run));
+	/* within 1% of the old one: level, and the new one is the winner */
+	assert_null(put(&tuned, entry(P1, "measured", "r4", "gemm/c:4.03")));
+	check(&tuned, P1, "gemm/c | gemm/c:4.03 gemm/b@r2:4 gemm/a@r1:5");
+	json_free(wanted);
+	tuned_release(&tuned);
+}
+
+/* Several old rows beat the new winner: the fastest wins, wherever it stands. */
+static void test_the_fastest_old_row_wins(void **state)
+{
+	static const char *const orders[] = {"gemm/a:3 gemm/b:5", "gemm/b:5 gemm/a:3"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
+		struct tuned tuned;
+		char *found;
+
+		open_empty(&tuned);
+		put(&tuned, entry(P1, "measured", "r1", orders[i]));
+		put(&tuned, entry(P1, "measured", "r2", "gemm/c:9"));
+		found = describe(&tuned, P1);
+		assert_true(string_starts_with(found, "gemm/a@r1 |"));
+		free(found);
+		tuned_release(&tuned);
+	}
+}
+
+/* ---- families that were tuned again ---- */
+/* Says yes or no, and counts how often it was asked. */
+struct answer {
+	bool stands;
+	int asked;
+};
+
+static bool answer(const struct json_at *row, void *context)
+{
+	struct answer *answer = context;
+	const char *family = "";
+
+	json_member_string(row, "family", &family, NULL);
+	assert_true(string_starts_with(family, "gemm/"));
+	answer->asked++;
+	return answer->stands;
+}
+
+#define RUN(id, driver, nvrtc, watt, uuid, anchor)                                                 \
+	"{\"id\":\"" id "\",\"driver\":" driver ",\"nvrtc\":" nvrtc ",\"power_limit_w\":" watt     \
+	",\"uuid\":" uuid ",\"mig\":\"disabled\",\"anchor_us\":" anchor "}"
+#define OLD_RUN RUN("r1", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1000")
+
+/* families of r1, then of r2 in a run like this, with a judge that says yes. */
+static const char *put_again(struct tuned *tuned, const char *old_run, const char *new_run,
+	const char *old, const char *new, struct answer *context)
+{
+	const struct tuned_judge judge = {answer, context};
+	const char *kept;
+
+	open_empty(tuned);
+	tuned_put_run(tuned, parse(old_run));
+	tuned_put_run(tuned, parse(new_run));
+	tuned_put_entry(tuned, entry(P1, "measured", "r1", old), &judge, &kept);
+	assert_null(kept);
+	assert_int_equal(context->asked, 0);
+	tuned_put_entry(tuned, entry(P1, "measured", "r2", new), &judge, &kept);
+	return kept;
+}
+
+/* A run over few candidates does not undo what an earlier one found. */
+static void test_a_faster_row_stays(void **state)
+{
+	static const char same[] = RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1000");
+	struct answer yes = {.stands = true}, no = {0};
+	struct tuned tuned;
+
+	(void)state;
+	/* b of r1 is faster, a of r2: each stays, and the winner is a */
+	assert_null(
+		put_again(&tuned, OLD_RUN, same, "gemm/a:5 gemm/b:7", "gemm/a:4 gemm/b:8", &yes));
+	check(&tuned, P1, "gemm/a | gemm/a:4 gemm/b@r1:7");
+	assert_int_equal(yes.asked, 1);
+	tuned_release(&tuned);
+	/* the winner's own row */
+	yes.asked = 0;
+	assert_string_equal(put_again(&tuned, OLD_RUN, same, "gemm/a:5", "gemm/a:6", &yes),
+		"the winner stays what an earlier run found: nothing that was tried now is as "
+		"fast");
+	check(&tuned, P1, "gemm/a@r1 | gemm/a@r1:5");
+	tuned_release(&tuned);
+	/* its sources have changed, or it was tried again: the judge says no */
+	assert_null(put_again(&tuned, OLD_RUN, same, "gemm/a:5", "gemm/a:6", &no));
+	check(&tuned, P1, "gemm/a | gemm/a:6");
+	assert_int_equal(no.asked, 1);
+	tuned_release(&tuned);
+	/* within the floor of 1%, and the same configuration (BM is the whole number) timed again
+	 */
+	no.asked = 0;
+	assert_null(put_again(&tuned, OLD_RUN, same, "gemm/a:9.96", "gemm/a:10.04", &no));
+	check(&tuned, P1, "gemm/a | gemm/a:10.04");
+	tuned_release(&tuned);
+	assert_null(put_again(&tuned, OLD_RUN, same, "gemm/a:5.1", "gemm/a:5.9", &no));
+	check(&tuned, P1, "gemm/a | gemm/a:5.9");
+	tuned_release(&tuned);
+	assert_int_equal(no.asked, 0);
+}
+
+/* Another driver, compiler, power limit or MIG mode: what was measured then says nothing now. The
+ * anchor stands for the clock, and makes two cards of one model comparable. */
+static void test_rows_of_other_conditions_are_replaced(void **state)
+{
+	static const struct {
+		const char *run, *expected;
+	} cases[] = {
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1000"),
+			"@r1 | gemm/a@r1:50"},
+		{RUN("r2", "\"590\"", "\"13.0\"", "700", "\"GPU-1\"", "1000"), " | gemm/a:55"},
+		{RUN("r2", "\"580\"", "\"13.1\"", "700", "\"GPU-1\"", "1000"), " | gemm/a:55"},
+		{RUN("r2", "\"580\"", "\"13.0\"", "500", "\"GPU-1\"", "1000"), " | gemm/a:55"},
+		{RUN("r2", "null", "\"13.0\"", "700", "\"GPU-1\"", "1000"), " | gemm/a:55"},
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-2\"", "1000"),
+			"@r1 | gemm/a@r1:50"},
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-2\"", "null"), " | gemm/a:55"},
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "null"),
+			"@r1 | gemm/a@r1:50"},
+		/* today's clock is 12% slower: 50 us would be 56 */
+		{RUN("r2", "\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1120"), " | gemm/a:55"},
+		{"{\"id\":\"another\"}", " | gemm/a:55"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct answer yes = {.stands = true};
+		struct tuned tuned;
+		char *expected = string_format("gemm/a%s", cases[i].expected);
+
+		put_again(&tuned, OLD_RUN, cases[i].run, "gemm/a:50", "gemm/a:55", &yes);
+		check(&tuned, P1, expected);
+		free(expected);
+		tuned_release(&tuned);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_families_are_merged),
+		cmocka_unit_test(test_the_fastest_old_row_wins),
+		cmocka_unit_test(test_a_faster_row_stays),
+		cmocka_unit_test(test_rows_of_other_conditions_are_replaced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
