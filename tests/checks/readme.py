@@ -1,0 +1,82 @@
+"""Every command that README.md and results/README.md name works as it stands there.
+
+What can run without a GPU is run in a scratch folder where tuned.json is a small tuned file: searches
+on the device model, at the least effort. Of commands with placeholders (OPERATION, FILE, ...) the
+options must exist.
+
+	readme.py OUT    OUT/tiletune is the binary"""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PAGES = ("README.md", "results/README.md")
+SMALL = "results/nvidia-h200/exhaustive.json"
+ROOT = os.getcwd()
+BINARY = os.path.abspath(sys.argv[1] + "/tiletune")
+COMMAND = re.compile(r"(?:`|^ {4}.*?)(?<!-C )(?:tiletune/build/|build/)?tiletune ([a-z]+(?: [^`\n]*)?)`?", re.M)
+TABLE = re.compile(r"^\| `([a-z]+ [^`]*)`", re.M)  # the list of commands
+MODEL = ["--device", "model:h200-sxm"]
+failures = []
+
+
+def commands():
+	for page in PAGES:
+		with open(page, encoding="utf-8") as file:
+			text = file.read()
+		for match in [*COMMAND.finditer(text), *TABLE.finditer(text)]:
+			words = shlex.split(match.group(1), comments=True)
+			yield page, [word for word in words if word != "|"]
+
+
+def tiletune(*arguments, folder=ROOT):
+	environment = dict(os.environ, TILETUNE_PATH=ROOT, XDG_CACHE_HOME=os.path.join(folder, "cache"),
+		GITHUB_STEP_SUMMARY="summary.md")
+	arguments = [os.path.expandvars(word.replace("$GITHUB_STEP_SUMMARY", "summary.md")) for word in arguments]
+	return subprocess.run([BINARY, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def without_gpu(words):
+	"""The command as a machine without a GPU can run it."""
+	if words[0] in ("tune", "explain", "advise", "check") and "--device" not in words:
+		words = words + MODEL
+	if words[0] == "tune" and "--suite" in words:
+		words = words + ["--dry-run"]
+	elif words[0] == "tune" and "replay:" not in " ".join(words):
+		words = words + ["--effort", "estimate"]
+	return words
+
+
+def check_options(page, words):
+	known = tiletune("help", words[0])
+	if known.returncode:
+		failures.append(f"{page}: tiletune {words[0]}: there is no such command")
+	for option in (word for word in words if word.startswith("--")):
+		if option not in known.stdout:
+			failures.append(f"{page}: tiletune {' '.join(words)}: {words[0]} has no option {option}")
+
+
+def run(page, words, folder):
+	result = tiletune(*without_gpu(words), folder=folder)
+	if result.returncode:
+		failures.append(f"{page}: tiletune {' '.join(words)}: exit {result.returncode}: {result.stderr[-400:]}")
+
+
+seen = 0
+with tempfile.TemporaryDirectory() as folder:
+	os.symlink(os.path.join(ROOT, "results"), os.path.join(folder, "results"))
+	for page, words in commands():
+		seen += 1
+		check_options(page, words)
+		shutil.copy(SMALL, os.path.join(folder, "tuned.json"))
+		placeholder = any(re.search(r"\b[A-Z]{4,}\b|\.\.\.", word.replace("CLUSTER", "")) for word in words)
+		if len(words) > 1 and not placeholder and words[0] != "validate":
+			run(page, words, folder)
+if seen < 10:
+	failures.append(f"expected many commands in {PAGES}, found {seen}")
+print(f"{seen} commands")
+print("\n".join(failures))
+sys.exit(1 if failures else 0)
