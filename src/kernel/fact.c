@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Facts: an operation's formulas about a candidate, compiled for each family that has the names.
+ * Facts: an operation's formulas about a candidate, compiled for each family that has the names. A
+ * fact with "as" has a name by which those after it read its value.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "kernel/candidate.h"
@@ -27,6 +29,24 @@ static enum status read_fact(const struct json_at *at, const struct name_table *
 	return expression_json_compile_optional(&expression, names, &fact->expression, err);
 }
 
+/* Its value gets a slot behind those of the scope. */
+static enum status name_fact(const struct json_at *at, struct family *family,
+	struct name_table *names, struct family_fact *fact, struct error *err)
+{
+	struct json_at as;
+	const char *name;
+
+	if (!fact->expression || !json_find(at, "as", &as))
+		return STATUS_OK;
+	if (json_get_string(&as, &name, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (scope_find(&family->scope, name) >= 0 || name_table_find(names, name) != NAME_UNKNOWN)
+		return json_error(&as, err, "a name that is not in use");
+	fact->slot = family->scope.count + family->named_fact_count++;
+	name_table_add(names, name);
+	return STATUS_OK;
+}
+
 enum status family_facts_read(struct family *family, struct error *err)
 {
 	const struct operation *operation = family->operation;
@@ -43,6 +63,8 @@ enum status family_facts_read(struct family *family, struct error *err)
 		struct json_at at = json_item(&list, i);
 
 		status = read_fact(&at, &names, &family->facts[i], err);
+		if (status == STATUS_OK)
+			status = name_fact(&at, family, &names, &family->facts[i], err);
 	}
 	name_table_release(&names);
 	return status;
@@ -54,9 +76,11 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 {
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
-	struct value *values = memory_copy(slots, scope->count * sizeof(*values));
+	struct value *values =
+		memory_zeroed(scope->count + family->named_fact_count + 1, sizeof(*values));
 	enum status status = STATUS_OK;
 
+	memcpy(values, slots, scope->count * sizeof(*values));
 	values[scope_extra_slot(scope, EXTRA_SMEM_BYTES)] = value_int(smem_bytes);
 	values[scope_extra_slot(scope, EXTRA_BLOCKS_PER_SM)] = value_int(blocks_per_sm);
 	*facts = memory_zeroed(family->fact_count + 1, sizeof(**facts));
@@ -74,6 +98,8 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 		result->unit = fact->unit;
 		result->source = fact->source;
 		status = expression_evaluate(fact->expression, values, &result->value, err);
+		if (fact->slot)
+			values[fact->slot] = result->value;
 		++*count;
 	}
 	free(values);

@@ -27,6 +27,7 @@ struct family_source {
 struct family_fact {
 	const char *name, *unit, *source;
 	struct expression *expression, *when;
+	size_t slot; /* where later facts read it; 0: it has no name of its own */
 };
 
 /* A configuration that the author says is legal, or not. */
@@ -59,7 +60,7 @@ struct family {
 	struct launch *launches;
 	size_t launch_count;
 	struct family_fact *facts;
-	size_t fact_count;
+	size_t fact_count, named_fact_count;
 	struct rule *rules;
 	size_t rule_count;
 	struct step *steps; /* of a composite family */

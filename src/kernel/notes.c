@@ -9,7 +9,7 @@
 #include "kernel/scope.h"
 
 static const char *const fact_keys[] = {
-	"name", "unit", "expression", "source", "when", "help", NULL};
+	"name", "unit", "expression", "source", "when", "as", "help", NULL};
 static const char *const rule_keys[] = {
 	"name", "help", "over", "as", "set", "where", "pick", "expression", NULL};
 
@@ -27,12 +27,21 @@ static enum status check_strings(
 static enum status check_fact(const struct json_at *at, struct error *err)
 {
 	static const char *const strings[] = {"name", "unit", "source", NULL};
-	struct json_at expression;
+	struct json_at member, when;
+	const char *text;
 
 	if (json_expect_keys(at, fact_keys, err) != STATUS_OK ||
-		check_strings(at, strings, err) != STATUS_OK)
+		check_strings(at, strings, err) != STATUS_OK ||
+		json_member(at, "expression", &member, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	return json_member(at, "expression", &expression, err);
+	if (!json_find(at, "as", &member))
+		return STATUS_OK;
+	if (json_find(at, "when", &when))
+		return json_error(
+			&when, err, "no condition on a fact that others read by its name");
+	if (json_get_string(&member, &text, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return name_json_check(&member, text, err);
 }
 
 static enum status check_rule(const struct json_at *at, struct error *err)

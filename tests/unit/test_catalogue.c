@@ -311,6 +311,11 @@ static void test_broken_operation(void **state)
 		{"{\"name\": \"when small\",", "{", "$.facts[4]: expected a member \"name\""},
 		{"{\"name\": \"when small\",", "{\"names\": 3,",
 			"$.facts[4].names: expected a known member"},
+		{"\"as\": \"row_bytes\"", "\"as\": \"row bytes\"",
+			"$.facts[5].as: expected a name of letters"},
+		{"\"as\": \"row_bytes\"", "\"as\": \"row_bytes\", \"when\": \"M < 3\"",
+			"$.facts[5].when: expected no condition on a fact that others read by its "
+			"name"},
 	};
 
 	(void)state;
