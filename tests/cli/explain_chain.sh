@@ -29,6 +29,10 @@ for candidate in answer["candidates"]:
 		print("  so separate has fewer:", facts["as printed, b = k: separate has fewer accesses"],
 		      "(n > 2k: %s)" % (n > 2*k),
 		      "b^2 + bk - kn =", facts["as printed, b = k: b^2 + bk - kn"])
+		print("  in numbers: FLOP %d %d, accesses %d %d, refetch corrected %d" % (
+			facts["as printed, b = k: FLOP, separate"], facts["as printed, b = k: FLOP, tiled jointly"],
+			facts["as printed, b = k: accesses, separate"], facts["as printed, b = k: accesses, tiled jointly"],
+			facts["refetch corrected, b = k: accesses, tiled jointly"]))
 		print("  refetch corrected, fusing has fewer:",
 		      facts["refetch corrected, b = k: tiled jointly has fewer accesses"])
 	print("  least DRAM traffic: separate %d, fused %d" % (
@@ -38,3 +42,32 @@ PYTHON
 explain m=16384,k=64,n=1024,p=64,dtype=fp16
 explain m=16384,k=64,n=128,p=64,dtype=fp16
 explain m=8192,k=64,n=4096,p=128,dtype=bf16
+
+echo "a block of fewer columns than k: separate has fewer accesses iff b^2 + bk - kn < 0"
+for n in 32 64 1024; do
+	"$TILETUNE" explain gemm_chain -p m=4096,k=64,n=$n,p=64,dtype=fp16 --family fused --config BP=32 \
+		--device model:a100-sxm4 --json >answer.json || cat answer.json
+	/usr/bin/python3 - $n <<'PYTHON'
+import json, sys
+m, k, n, b = 4096, 64, int(sys.argv[1]), 32
+facts = {fact["name"]: fact["value"] for fact in json.load(open("answer.json"))["candidates"][0]["facts"]}
+name = "as printed, b = BP: "
+print(n, facts[name + "FLOP, separate"] == 4*m*n*k, facts[name + "FLOP, tiled jointly"] == 2*m*n*k*3,
+      facts[name + "accesses, separate"] == 2*m*n*(2*k/b + 1),
+      facts[name + "accesses, tiled jointly"] == 2*m*n*k/b*(-(-n//b) + 1),
+      facts[name + "b^2 + bk - kn"], "separate has fewer:", facts[name + "separate has fewer accesses"],
+      "refetch corrected, fusing has fewer:", facts["refetch corrected, b = BP: tiled jointly has fewer accesses"])
+PYTHON
+done
+echo "the transformer's MLP, and what the document's derivation got wrong"
+"$TILETUNE" explain gemm_chain -p batch=16,seq=768,k=4096,n=16384,p=4096,dtype=bf16 --device model:h200-sxm \
+	--family fused --json >answer.json || cat answer.json
+/usr/bin/python3 - <<'PYTHON'
+import json
+answer = json.load(open("answer.json"))
+facts = {fact["name"]: fact for fact in answer["candidates"][0]["facts"]}
+tokens = facts["the document's MLP: tokens per sample, 16 samples"]
+print(answer["problem"]["m"], tokens["value"], "not", 3*4096//64, "3d/64" in tokens["source"])
+source = facts["the document's condition k < n/3"]["source"]
+print("wrong way round" in source, "lost its factor k" in source, "n > 2k" in source)
+PYTHON
