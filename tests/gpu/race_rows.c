@@ -190,6 +190,11 @@ static struct json *row_json(const struct race *race, const struct row *row)
 	json_put_string(json, "name", row->name);
 	json_put_string(json, "family", row->flight.evaluation.family);
 	json_put_string(json, "configuration", row->flight.evaluation.configuration);
+	if (row->flight.plan.launch_count) {
+		const uint32_t *grid = row->flight.plan.launches[0].grid;
+
+		json_put_int(json, "grid_blocks", (int64_t)grid[0] * grid[1] * grid[2]);
+	}
 	if (row->wrong) {
 		json_put_string(json, "wrong", row->wrong);
 		json_free(loads);
@@ -292,6 +297,41 @@ static enum status run_race(
 	return status;
 }
 
+/* Submits all kernels, so that they compile side by side. */
+static enum status prefetch(struct race *race, const struct json_at *at, struct error *err)
+{
+	const struct operation *operation;
+	struct problem *problem = NULL;
+	struct json_at member, rows;
+	const char *name = "";
+	enum status status = json_member_string(at, "operation", &name, err);
+
+	if (status == STATUS_OK)
+		status = catalogue_operation(&race->bench->catalogue, name, &operation, err);
+	if (status == STATUS_OK)
+		status = json_member(at, "problem", &member, err);
+	if (status == STATUS_OK)
+		status = problem_from_json(operation, &member, &problem, err);
+	if (status == STATUS_OK)
+		status = json_member(at, "rows", &rows, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows); i++) {
+		struct json_at item = json_item(&rows, i);
+		struct row row = {
+			.setup = {.store = race->bench->store, .device = race->bench->device}};
+
+		row.setup.pool = &row.pool;
+		status = single_open(&race->bench->catalogue, problem,
+			device_spec(race->bench->device), &item, &row.pool, err);
+		if (status != STATUS_OK)
+			break;
+		status = flight_start(&row.setup, 0, &row.flight, err);
+		flight_release(&row.setup, &row.flight);
+		candidates_release(&row.pool);
+	}
+	problem_free(problem);
+	return status;
+}
+
 static enum status run_all(
 	struct race *race, const char *path, struct json *results, struct error *err)
 {
@@ -309,6 +349,11 @@ static enum status run_all(
 		status = json_error(&root, err, "1 to %d loads", LOADS_MAX);
 	if (status == STATUS_OK)
 		status = json_member(&root, "races", &races, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&races); i++) {
+		struct json_at item = json_item(&races, i);
+
+		status = prefetch(race, &item, err);
+	}
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&races); i++) {
 		struct json_at item = json_item(&races, i);
 
