@@ -33,7 +33,7 @@ define unit_rules
 unit-$(1): $(OUT)/tests/test_$(1) $(FAULT_LIBRARIES)
 	$(OUT)/tests/test_$(1)
 endef
-FAULT_LIBRARIES := $(OUT)/faults/libcuda.so.1 $(OUT)/faults/libnvrtc.so.13
+FAULT_LIBRARIES := $(OUT)/faults/libcuda.so.1 $(OUT)/faults/libnvrtc.so.13 $(OUT)/faults/libnvrtc-builtins.so.13.0
 $(foreach n,$(unit_names),$(eval $(call unit_rules,$(patsubst test_%,%,$(n)))))
 
 # ---- stand-ins for NVIDIA's libraries (tests/faults) ----
@@ -49,9 +49,15 @@ $(OUT)/faults/libnvrtc.so.13: $(wildcard tests/faults/fake_nvrtc.c) $(wildcard t
 		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libnvrtc.so.13 -o $@ $(filter %.c,$^); \
 	else touch $@; fi
 
+# only has its name
+$(OUT)/faults/libnvrtc-builtins.so.13.0: | packages
+	@mkdir -p $(@D)
+	$(Q)echo 'extern int nothing; int nothing;' | $(CC) -fPIC -shared -Wl,-soname,libnvrtc-builtins.so.13.0 -x c -o $@ -
+
 .PHONY: packages packages-test
 packages:
-	@[ -e $(BUILD)/.packages-build ] || { CC=$(CC) sh tests/packages.sh build && mkdir -p $(BUILD) && touch $(BUILD)/.packages-build; }
+	@[ -e $(BUILD)/.packages-build ] || { CC=$(CC) sh tests/packages.sh build $(BUILD)/cuda $(CUDA_INCLUDE) && mkdir -p $(BUILD) && touch $(BUILD)/.packages-build; }
+	@sh tests/cuda.sh fetch $(BUILD)/cuda $(CUDA_INCLUDE)
 packages-test: packages
 	@[ -e $(BUILD)/.packages-test ] || { CC=$(CC) sh tests/packages.sh test && mkdir -p $(BUILD) && touch $(BUILD)/.packages-test; }
 
@@ -68,12 +74,12 @@ $(OUT)/tests/%: tests/tools/%.c $(call layer_libs,tune)
 ## test: install what is missing, build, run every test that needs no GPU
 .PHONY: test
 test: $(TEST_PREREQUISITES)
-	@sh tests/run.sh $(OUT) $(BUILD) quick
+	@CUDA_INCLUDE=$(CUDA_INCLUDE) sh tests/run.sh $(OUT) $(BUILD) quick
 
 ## test-full: the same with all device sheets and larger samples of every family
 .PHONY: test-full
 test-full: $(TEST_PREREQUISITES)
-	@sh tests/run.sh $(OUT) $(BUILD) full
+	@CUDA_INCLUDE=$(CUDA_INCLUDE) sh tests/run.sh $(OUT) $(BUILD) full
 
 include tests/gpu/gpu.mk
 

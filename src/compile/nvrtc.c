@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
 
@@ -92,6 +93,22 @@ static enum status identify(struct nvrtc *nvrtc, struct error *err)
 	return STATUS_OK;
 }
 
+/* NVRTC opens its second library by its bare name when it compiles. Where neither is on the
+ * loader's path (wheels), the name is found because the file beside the first is open already.
+ * Elsewhere there may be no such file, which is no error. */
+static void open_builtins(struct nvrtc *nvrtc)
+{
+	char *folder = path_parent(nvrtc->library.path);
+	char *path =
+		string_format("%s/libnvrtc-builtins.so.%d.%d", folder, nvrtc->major, nvrtc->minor);
+	struct error ignored = {0};
+
+	if (file_exists(path))
+		library_open(&nvrtc->builtins, path, &ignored);
+	free(path);
+	free(folder);
+}
+
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
 {
 	enum status status;
@@ -113,11 +130,13 @@ enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
 		nvrtc_release(nvrtc);
 		return status;
 	}
+	open_builtins(nvrtc);
 	return STATUS_OK;
 }
 
 void nvrtc_release(struct nvrtc *nvrtc)
 {
+	library_close(&nvrtc->builtins);
 	library_close(&nvrtc->library);
 	*nvrtc = (struct nvrtc){0};
 }

@@ -30,7 +30,7 @@ struct nvrtc_functions {
 };
 
 struct nvrtc {
-	struct library library;
+	struct library library, builtins;
 	struct nvrtc_functions functions;
 	int major, minor;
 	bool refused_extras[3]; /* options of ours that this version does not know */

@@ -19,9 +19,11 @@
  *
  * Kernels without a command are found after `__global__` and get 32 registers.
  * The variable FAKE_NVRTC makes the library itself bad: `crash_on_load`, `hang_on_load`,
- * `no_version`, `broken` (every compilation is an internal error).
+ * `no_version`, `broken` (every compilation is an internal error), `builtins` (as `broken`, unless
+ * libnvrtc-builtins.so.13.0 was opened before).
  */
 #include <ctype.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -285,7 +287,8 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int option_count, const ch
 		program->report |= strcmp(options[i], "--ptxas-options=-v") == 0;
 		program->to_ptx |= strncmp(options[i], "-arch=compute_", 14) == 0;
 	}
-	if (asked_for("broken"))
+	if (asked_for("broken") || (asked_for("builtins") && !dlopen("libnvrtc-builtins.so.13.0",
+								     RTLD_NOW | RTLD_NOLOAD)))
 		return NVRTC_ERROR_INTERNAL_ERROR;
 	result = run_commands(program, option_count, options);
 	if (result != NVRTC_SUCCESS)

@@ -57,6 +57,30 @@ static void test_no_compiler(void **state)
 	folder_remove(folder);
 }
 
+/* The second library is found beside the first, wherever the loader looks. */
+static void test_builtins(void **state)
+{
+	char *folder = folder_new();
+	char *alone = path_join(folder, "libnvrtc.so.13");
+	char *target = realpath(FAKE_NVRTC, NULL);
+	struct compiler_options options = {.workers = 1, .nvrtc_path = FAKE_NVRTC};
+	struct compiler *compiler;
+	struct error err = {0};
+
+	(void)state;
+	setenv("FAKE_NVRTC", "builtins", 1);
+	assert_int_equal(compiler_open(&options, &compiler, &err), STATUS_OK);
+	compiler_close(compiler);
+	assert_non_null(target);
+	assert_int_equal(symlink(target, alone), 0);
+	options.nvrtc_path = alone;
+	expect_no_compiler(&options, STATUS_NO_DEVICE, "NVRTC_ERROR_INTERNAL_ERROR");
+	unsetenv("FAKE_NVRTC");
+	free(target);
+	free(alone);
+	folder_remove(folder);
+}
+
 static struct compiler *open_real(void)
 {
 	const struct compiler_options options = {.workers = 2};
@@ -135,6 +159,7 @@ int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_compiler),
+		cmocka_unit_test(test_builtins),
 		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_real_ptx),
 	};
