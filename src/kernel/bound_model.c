@@ -57,6 +57,7 @@ static void specialise_lists(
 		const struct model_tile *tile = &model->tiles[i];
 
 		copy->tiles[i] = (struct model_tile){.tensor = tile->tensor,
+			.is_output = tile->is_output,
 			.rows = specialise(tile->rows, values),
 			.columns = specialise(tile->columns, values),
 			.row_offset = specialise(tile->row_offset, values),

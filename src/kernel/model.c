@@ -153,6 +153,7 @@ static enum status read_tile(const struct json_at *at, const struct family *fami
 		tile->tensor++;
 	if (tile->tensor == operation->tensor_count)
 		return json_error(&tensor, err, "a tensor of the operation");
+	tile->is_output = operation->tensors[tile->tensor].is_output;
 	if (expression_json_member(at, "rows", names, &tile->rows, err) != STATUS_OK ||
 		expression_json_member(at, "cols", names, &tile->columns, err) != STATUS_OK ||
 		expression_json_member_if(at, "row_offset", names, &tile->row_offset, err) !=

@@ -15,7 +15,8 @@ struct model_access {
 };
 
 struct model_tile {
-	uint32_t tensor;                                       /* of the operation */
+	uint32_t tensor; /* of the operation */
+	bool is_output;
 	struct expression *rows, *columns, *row_offset, *when; /* the last two may be NULL */
 };
 

@@ -159,6 +159,7 @@ static enum status evaluate_tile(const struct model_tile *tile, const struct val
 	if (status != STATUS_OK)
 		return status;
 	string_put(result->tensor, sizeof(result->tensor), tensor->name);
+	result->is_output = tile->is_output;
 	result->rows = (uint32_t)rows;
 	result->row_bytes = (uint32_t)(columns * element);
 	result->row_offset_bytes = (uint32_t)(offset * element);

@@ -36,6 +36,7 @@ struct work_tile {
 	uint32_t rows, row_bytes;  /* of the tile */
 	uint32_t row_offset_bytes; /* of its rows in the tensor's; 0 if not said */
 	uint64_t pitch_bytes;      /* of the tensor */
+	bool is_output;
 };
 
 struct launch_work {

@@ -25,27 +25,40 @@ static void traffic_smem(const struct launch_work *launch, struct traffic *traff
 	traffic->bank_conflict_ratio = least > 0 ? needed / least : 1;
 }
 
+/* Lines or sectors of rows. */
+struct row_units {
+	double touched, least;
+};
+
+static double row_units_ratio(const struct row_units *units)
+{
+	return units->least > 0 ? units->touched / units->least : 1;
+}
+
+static void row_units_add(struct row_units *sum, const struct work_tile *tile, uint64_t unit)
+{
+	sum->touched += tile->rows * alignment_units_mean(tile->pitch_bytes, tile->rows,
+					     tile->row_bytes, unit);
+	sum->least += tile->rows * (double)alignment_units_least(tile->row_bytes, unit);
+}
+
 static void traffic_rows(const struct launch_work *launch, struct traffic *traffic)
 {
-	double lines = 0, lines_least = 0, sectors = 0, sectors_least = 0;
+	struct row_units lines = {0}, sectors = {0}, by_role[2] = {{0}};
 
 	for (size_t i = 0; i < launch->tile_count; i++) {
 		const struct work_tile *tile = &launch->tiles[i];
-		const double rows = tile->rows;
 
 		if (tile->rows == 0 || tile->row_bytes == 0)
 			continue;
-		lines += rows * alignment_units_mean(tile->pitch_bytes, tile->rows, tile->row_bytes,
-					ALIGNMENT_LINE_BYTES);
-		lines_least +=
-			rows * (double)alignment_units_least(tile->row_bytes, ALIGNMENT_LINE_BYTES);
-		sectors += rows * alignment_units_mean(tile->pitch_bytes, tile->rows,
-					  tile->row_bytes, ALIGNMENT_SECTOR_BYTES);
-		sectors_least += rows * (double)alignment_units_least(
-						tile->row_bytes, ALIGNMENT_SECTOR_BYTES);
+		row_units_add(&lines, tile, ALIGNMENT_LINE_BYTES);
+		row_units_add(&sectors, tile, ALIGNMENT_SECTOR_BYTES);
+		row_units_add(&by_role[tile->is_output], tile, ALIGNMENT_LINE_BYTES);
 	}
-	traffic->lines_per_row_ratio = lines_least > 0 ? lines / lines_least : 1;
-	traffic->sectors_per_row_ratio = sectors_least > 0 ? sectors / sectors_least : 1;
+	traffic->lines_per_row_ratio = row_units_ratio(&lines);
+	traffic->sectors_per_row_ratio = row_units_ratio(&sectors);
+	traffic->lines_read_ratio = row_units_ratio(&by_role[false]);
+	traffic->lines_written_ratio = row_units_ratio(&by_role[true]);
 }
 
 /* Of one unit of work: prologue, all steps, epilogue. */

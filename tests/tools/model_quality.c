@@ -2,13 +2,16 @@
  *
  * Today's model against recorded timings: every candidate that a journal measured is scored anew
  * from the families as they are now, and for each problem the rank correlation, the rank of the
- * best, the regret of the model's first 1, 4, 8 and 16 and the median of predicted / measured are
- * printed. What the constants of the model and of the device sheet are fitted with.
+ * best, the regret of the model's first 1, 4, 8 and 16 kernels and the median of predicted /
+ * measured are printed. What the constants of the model and of the device sheet are fitted with.
+ * Of configurations that share a kernel (they differ in launch arguments only) the model's first
+ * counts, as in search/shortlist.h; -a takes all of them one by one.
  *
- *	model_quality [-v] [-f FAMILY] ROOT DEVICE JOURNAL...
+ *	model_quality [-v] [-a] [-f FAMILY] ROOT DEVICE JOURNAL...
  *
  * -v adds how far off the predictions are by parameter value; -f takes one family only. Journals
- * of one problem are put together; configurations that are no longer in the space are counted.
+ * of one problem are put together: what was measured several times counts once, with the geometric
+ * mean. Configurations that are no longer in the space are counted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +40,7 @@ struct measured_problem {
 struct report {
 	struct workbench bench;
 	const char *only_family; /* or NULL */
-	bool verbose;
+	bool verbose, all_launches;
 	struct measured_problem *problems;
 	size_t count, capacity;
 	double log_regret[4]; /* sums over problems */
@@ -183,6 +186,77 @@ static int compare_predicted(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int compare_configuration(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+	const int families = strcmp(family_name(x->family), family_name(y->family));
+
+	return families ? families : strcmp(x->configuration, y->configuration);
+}
+
+static void merge_repeated(struct measured_problem *measured)
+{
+	struct sample *samples = measured->samples;
+	size_t kept = 0;
+
+	if (measured->count)
+		qsort(samples, measured->count, sizeof(*samples), compare_configuration);
+	for (size_t i = 0, next; i < measured->count; i = next) {
+		double sum = 0;
+
+		for (next = i; next < measured->count &&
+			       compare_configuration(&samples[i], &samples[next]) == 0;
+			next++) {
+			sum += log(samples[next].measured_us);
+			if (next > i)
+				free(samples[next].configuration);
+		}
+		samples[kept] = samples[i];
+		samples[kept++].measured_us = exp(sum / (double)(next - i));
+	}
+	measured->count = kept;
+}
+
+/* "BM=128,...": whether the parameters that are constants of the kernel agree. */
+static bool same_kernel(const struct sample *a, const struct sample *b)
+{
+	const char *x = a->configuration, *y = b->configuration;
+
+	if (a->family != b->family)
+		return false;
+	for (size_t i = 0; i < a->family->parameter_count && *x && *y; i++) {
+		const size_t width = strcspn(x, ","), other = strcspn(y, ",");
+
+		if (!a->family->parameters[i].is_argument &&
+			(width != other || strncmp(x, y, width) != 0))
+			return false;
+		x += width + (x[width] == ',');
+		y += other + (y[other] == ',');
+	}
+	return true;
+}
+
+/* The model's order, with the first of each of the first kernels in front. */
+static void put_in_order(struct measured_problem *measured, bool all_launches)
+{
+	struct sample *samples = measured->samples;
+	size_t chosen = 0;
+
+	if (measured->count)
+		qsort(samples, measured->count, sizeof(*samples), compare_predicted);
+	for (size_t i = 0; i < measured->count && chosen < tops[3] && !all_launches; i++) {
+		const struct sample sample = samples[i];
+		bool known = false;
+
+		for (size_t k = 0; k < chosen && !known; k++)
+			known = same_kernel(&samples[k], &sample);
+		if (known)
+			continue;
+		memmove(&samples[chosen + 1], &samples[chosen], (i - chosen) * sizeof(sample));
+		samples[chosen++] = sample;
+	}
+}
+
 struct deviation {
 	char name[64]; /* "BM=128" */
 	double sum, squares;
@@ -253,15 +327,16 @@ static void print_order(const struct measured_problem *measured)
 
 static void print_problem(struct report *report, struct measured_problem *measured)
 {
-	const size_t count = measured->count;
-	double *predicted = memory_zeroed(count + 1, sizeof(*predicted));
-	double *times = memory_zeroed(count + 1, sizeof(*times));
-	double *ratios = memory_zeroed(count + 1, sizeof(*ratios));
+	const size_t capacity = measured->count + 1;
+	double *predicted = memory_zeroed(capacity, sizeof(*predicted));
+	double *times = memory_zeroed(capacity, sizeof(*times));
+	double *ratios = memory_zeroed(capacity, sizeof(*ratios));
 	double best = INFINITY, so_far = INFINITY, mean = 0, regret[4] = {0}, correlation;
-	size_t rank_of_best = 0;
+	size_t rank_of_best = 0, count;
 
-	if (count)
-		qsort(measured->samples, count, sizeof(*measured->samples), compare_predicted);
+	merge_repeated(measured);
+	put_in_order(measured, report->all_launches);
+	count = measured->count;
 	for (size_t i = 0; i < count; i++) {
 		predicted[i] = measured->samples[i].predicted_us;
 		times[i] = measured->samples[i].measured_us;
@@ -357,10 +432,13 @@ int main(int count, char **arguments)
 			report.only_family = arguments[++at];
 		else if (strcmp(arguments[at], "-v") == 0)
 			report.verbose = true;
+		else if (strcmp(arguments[at], "-a") == 0)
+			report.all_launches = true;
 		at++;
 	}
 	if (count - at < 3) {
-		fprintf(stderr, "usage: model_quality [-v] [-f FAMILY] ROOT DEVICE JOURNAL...\n");
+		fprintf(stderr,
+			"usage: model_quality [-v] [-a] [-f FAMILY] ROOT DEVICE JOURNAL...\n");
 		return STATUS_BAD_INPUT;
 	}
 	status = run(&report, arguments + at, count - at, &err);
