@@ -3,11 +3,11 @@
  * Strategy `guided`, the default of quick tuning: measures where the model's prediction, corrected
  * by what was measured so far, promises the most.
  *
- * First come the model's own favourites, of all and of each family. Then three questions of four go
- * to the candidate with the best corrected prediction, less some standard deviations of the
- * correction (many at the beginning, few at the end: first explore, then exploit), and one to the
- * best neighbour of the best measured ones. Once in a while the next candidate in the model's own
- * order is asked for, as an insurance against a correction gone wrong.
+ * First come the model's own favourites: its shortlist (shortlist.h), and two of each family. Then
+ * three questions of four go to the candidate with the best corrected prediction, less some
+ * standard deviations of the correction (many at the beginning, few at the end: first explore, then
+ * exploit), and one to the best neighbour of the best measured ones. Once in a while the next
+ * candidate in the model's own order is asked for, as an insurance against a correction gone wrong.
  *
  * Correction: a Gaussian process over log(measured / predicted), see similarity.h and pool.h.
  */
@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "search/pool.h"
+#include "search/shortlist.h"
 
 enum {
 	FAVOURITES = 8,
@@ -53,15 +54,15 @@ static void favourites_choose(struct guided *guided)
 	const struct search_view *view = guided->view;
 	const struct pool *pool = &guided->pool;
 	size_t *count = memory_zeroed(view->family_count + 1, sizeof(*count));
+	size_t *order = memory_copy(pool->order, (pool->order_count + 1) * sizeof(*order));
+	const size_t listed = shortlist_choose(view, order, pool->order_count, FAVOURITES);
 
 	guided->favourites = memory_zeroed(FAVOURITES + FAVOURITES_OF_FAMILY * view->family_count,
 		sizeof(*guided->favourites));
-	for (size_t i = 0; i < pool->order_count; i++) {
-		const size_t candidate = pool->order[i];
-
-		if (count[view->family[candidate]]++ < FAVOURITES_OF_FAMILY || i < FAVOURITES)
-			guided->favourites[guided->favourite_count++] = candidate;
-	}
+	for (size_t i = 0; i < pool->order_count; i++)
+		if (count[view->family[order[i]]]++ < FAVOURITES_OF_FAMILY || i < listed)
+			guided->favourites[guided->favourite_count++] = order[i];
+	free(order);
 	free(count);
 }
 

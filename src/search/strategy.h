@@ -20,7 +20,8 @@ struct search_family {
 	size_t first, count;
 	size_t parameter_count;
 	const choice *configurations;
-	const bool *ordered; /* per parameter: values are numbers (neighbours make sense) */
+	const bool *ordered;  /* per parameter: values are numbers (neighbours make sense) */
+	const bool *argument; /* per parameter: of the launch, the kernel is the same; NULL: none */
 };
 
 /* What a selection rule of the operation picks (kernel/rule.h). */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernel/family.h"
 #include "tune/score_all.h"
 #include "tune/candidates_recorded.h"
 #include "tune/steps.h"
@@ -48,8 +49,11 @@ static void describe_parameters(struct family_candidates *family)
 	family->parameter_count = parameters;
 	family->product = space_product(space);
 	family->ordered = memory_zeroed(parameters, sizeof(*family->ordered));
-	for (size_t i = 0; i < parameters; i++)
+	family->argument = memory_zeroed(parameters, sizeof(*family->argument));
+	for (size_t i = 0; i < parameters; i++) {
 		family->ordered[i] = list_is_ordered(space_parameter_values(space, i));
+		family->argument[i] = family->bound->family->parameters[i].is_argument;
+	}
 	family->removed.by_constraint =
 		memory_zeroed(space_constraint_count(space), sizeof(double));
 }
@@ -177,7 +181,8 @@ static void describe_view(struct candidates *pool)
 			.count = family->count,
 			.parameter_count = family->parameter_count,
 			.configurations = family->configurations,
-			.ordered = family->ordered};
+			.ordered = family->ordered,
+			.argument = family->argument};
 		for (size_t i = 0; i < family->count; i++)
 			pool->family_of[family->first + i] = (uint32_t)f;
 	}
@@ -225,6 +230,7 @@ void candidates_release(struct candidates *pool)
 		bound_family_free(family->bound);
 		free(family->configurations);
 		free(family->ordered);
+		free(family->argument);
 		free(family->removed.by_constraint);
 	}
 	free(pool->families);

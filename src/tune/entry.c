@@ -200,6 +200,7 @@ static struct json *model_json(
 		snprintf(name, sizeof(name), "regret_top%zu", model_quality_tops[i]);
 		json_put_double(json, name, quality.regret[i]);
 	}
+	json_put_double(json, "regret_shortlist8", quality.shortlist_regret);
 	return json;
 }
 

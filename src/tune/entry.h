@@ -13,6 +13,7 @@ struct model_quality {
 	double rank_correlation; /* Spearman, predicted against measured */
 	size_t rank_of_best; /* of the measured best among the measured, by prediction; from 1 */
 	double regret[4]; /* of the model's first 1, 4, 8, 16: slower than the best by this ratio */
+	double shortlist_regret; /* of its shortlist of 8, one configuration per kernel */
 };
 extern const size_t model_quality_tops[4];
 

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "tune/resume.h"
+#include "tune/shortlisted.h"
 
 /* A candidate this much slower in the first look cannot win the final. */
 static const double final_reach_ratio = 1.06;
@@ -35,6 +36,7 @@ static struct finalist *choose(struct search *search, size_t *count)
 	struct evaluated_list *list = &search->evaluated;
 	struct evaluated **order = memory_zeroed(list->count, sizeof(*order));
 	bool *family_seen = memory_zeroed(search->pool.family_count, sizeof(*family_seen));
+	const struct shortlisted listed = shortlisted_fastest(&search->pool, list);
 	struct finalist *finalists;
 	size_t ok = 0;
 
@@ -52,6 +54,7 @@ static struct finalist *choose(struct search *search, size_t *count)
 
 		family_seen[family] = true;
 		if ((near && i < search->session->effort->finalists) || first ||
+			order[i] - list->items == (ptrdiff_t)listed.index ||
 			(ptrdiff_t)order[i]->candidate == search->incumbent)
 			finalists[(*count)++].evaluated = order[i];
 	}

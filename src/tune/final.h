@@ -7,8 +7,9 @@
 
 #include "tune/search.h"
 
-/* Re-times the fastest candidates, the best of each family and the incumbent; their samples
- * replace those of the first look. Does nothing on a device that predicts. */
+/* Re-times the fastest candidates, the best of each family and of the model's shortlist, and the
+ * incumbent; their samples replace those of the first look. Does nothing on a device that predicts.
+ */
 enum status final_round(struct search *search, struct error *err);
 
 #endif

@@ -7,7 +7,10 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "search/order.h"
+#include "search/shortlist.h"
 #include "tune/entry.h"
+#include "tune/shortlisted.h"
 
 const size_t model_quality_tops[4] = {1, 4, 8, 16};
 
@@ -38,10 +41,45 @@ static void rank(struct model_quality *quality, const struct pair *pairs, size_t
 	}
 }
 
+struct shortlisted shortlisted_fastest(
+	const struct candidates *pool, const struct evaluated_list *evaluated)
+{
+	size_t *candidates = memory_zeroed(evaluated->count + 1, sizeof(*candidates));
+	struct shortlisted result = {SIZE_MAX, INFINITY, INFINITY};
+	size_t count = 0, listed;
+	bool final = false;
+
+	for (size_t i = 0; i < evaluated->count; i++)
+		if (evaluated->items[i].evaluation.outcome == OUTCOME_OK) {
+			candidates[count++] = evaluated->items[i].candidate;
+			final = final || evaluated->items[i].final;
+		}
+	order_sort(candidates, count, pool->predicted_us);
+	listed = shortlist_choose(&pool->view, candidates, count, SHORTLIST_COUNT);
+	for (size_t i = 0; i < evaluated->count; i++) {
+		const struct evaluated *item = &evaluated->items[i];
+		const double time_us = item->evaluation.time.median;
+		size_t k = 0;
+
+		if (item->evaluation.outcome != OUTCOME_OK || item->final != final)
+			continue;
+		result.best_us = fmin(result.best_us, time_us);
+		while (k < listed && candidates[k] != item->candidate)
+			k++;
+		if (k < listed && time_us < result.time_us) {
+			result.index = i;
+			result.time_us = time_us;
+		}
+	}
+	free(candidates);
+	return result;
+}
+
 struct model_quality model_quality(
 	const struct candidates *pool, const struct evaluated_list *evaluated)
 {
 	struct model_quality quality = {0};
+	struct shortlisted listed;
 	struct pair *pairs = memory_zeroed(evaluated->count, sizeof(*pairs));
 	double *predicted = memory_zeroed(evaluated->count, sizeof(*predicted));
 	double *measured = memory_zeroed(evaluated->count, sizeof(*measured));
@@ -61,6 +99,9 @@ struct model_quality model_quality(
 		statistics_rank_correlation(predicted, measured, quality.measured);
 	qsort(pairs, quality.measured, sizeof(*pairs), compare_predicted);
 	rank(&quality, pairs, quality.measured);
+	listed = shortlisted_fastest(pool, evaluated);
+	if (listed.index != SIZE_MAX)
+		quality.shortlist_regret = listed.time_us / listed.best_us - 1;
 	free(pairs);
 	free(predicted);
 	free(measured);

@@ -17,6 +17,7 @@
 #include "search/gaussian.h"
 #include "search/neighbours.h"
 #include "search/order.h"
+#include "search/shortlist.h"
 #include "unit/landscape.h"
 
 enum {
@@ -294,7 +295,7 @@ static void test_small_spaces(void **state)
 	static const bool ordered[] = {true};
 	double predicted[7] = {7, 6, 5, 4, 3, 2, 1}, truth[7] = {1, 2, 3, INFINITY, 5, 6, 7};
 	const uint32_t family[7] = {0};
-	const struct search_family families[] = {{0, 7, 1, configurations, ordered}};
+	const struct search_family families[] = {{0, 7, 1, configurations, ordered, NULL}};
 	struct landscape landscape = {.time_us = truth};
 	struct search_view view = {.count = 7,
 		.predicted_us = predicted,
@@ -430,6 +431,39 @@ static void test_perfect_model(void **state)
 	landscape_release(&landscape);
 }
 
+/* Three kernels of four launches each; the model's order mixes them. */
+static void test_shortlist(void **state)
+{
+	static const choice configurations[12][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1},
+		{1, 2}, {1, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}};
+	static const bool argument[2] = {false, true};
+	static const uint32_t of_family[12] = {0};
+	const struct search_family family = {.count = 12,
+		.parameter_count = 2,
+		.configurations = &configurations[0][0],
+		.argument = argument};
+	struct search_family none = family;
+	struct search_view view = {
+		.count = 12, .family = of_family, .family_count = 1, .families = &family};
+	size_t order[] = {5, 4, 1, 7, 0, 6, 9, 2};
+
+	(void)state;
+	assert_true(shortlist_same_kernel(&view, 0, 3));
+	assert_false(shortlist_same_kernel(&view, 3, 4));
+	assert_int_equal(shortlist_choose(&view, order, 8, 3), 3);
+	assert_int_equal(order[0], 5);
+	assert_int_equal(order[1], 1);
+	assert_int_equal(order[2], 9);
+	assert_int_equal(order[3], 4); /* the rest keeps its order */
+	assert_int_equal(order[7], 2);
+	assert_int_equal(shortlist_choose(&view, order, 8, 2), 2);
+	assert_int_equal(shortlist_choose(&view, order, 8, 8), 3);
+	none.argument = NULL; /* not known: every configuration is a kernel */
+	view.families = &none;
+	assert_false(shortlist_same_kernel(&view, 0, 3));
+	assert_int_equal(shortlist_choose(&view, order, 8, 8), 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_gaussian),
 		cmocka_unit_test(test_promises),
+		cmocka_unit_test(test_shortlist),
 		cmocka_unit_test(test_small_spaces),
 		cmocka_unit_test(test_known_results),
 		cmocka_unit_test(test_guided_finds_the_best),

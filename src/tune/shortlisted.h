@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The model's shortlist among what was measured: the first SHORTLIST_COUNT kernels in the model's
+ * order (search/shortlist.h), each with the launch that is predicted to be the fastest.
+ */
+#ifndef TUNE_SHORTLISTED_H
+#define TUNE_SHORTLISTED_H
+
+#include "tune/session.h"
+
+enum {
+	SHORTLIST_COUNT = 8
+};
+
+struct shortlisted {
+	size_t index;   /* into evaluated; SIZE_MAX: nothing worked */
+	double time_us; /* median */
+	double best_us; /* of all that were timed like it */
+};
+
+/* The one of them that was measured to be the fastest: after a final among the finalists, whose
+ * times compare with each other only. */
+struct shortlisted shortlisted_fastest(
+	const struct candidates *pool, const struct evaluated_list *evaluated);
+
+#endif
