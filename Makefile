@@ -20,11 +20,12 @@ comma := ,
 VARIANT := $(if $(SAN),san-$(subst $(comma),-,$(SAN)),release)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
 OUT := $(BUILD)/$(VARIANT)
 
-# ---- the CUDA toolkit: headers only; CUDA_HOME, CUDA_PATH, then the usual places ----
+# ---- the CUDA toolkit: headers only; CUDA_HOME, CUDA_PATH, then the usual places, then what
+# tests/cuda.sh takes from PyPI where there is none ----
 CUDA_CANDIDATES := $(CUDA_HOME) $(CUDA_PATH) /usr/local/cuda $(sort $(wildcard /usr/local/cuda-*)) /opt/cuda $(BUILD)/cuda
 CUDA_INCLUDE := $(firstword $(foreach d,$(CUDA_CANDIDATES),$(dir $(firstword $(wildcard \
 	$(d)/include/cuda_occupancy.h $(d)/targets/*/include/cuda_occupancy.h)))))
-CUDA_INCLUDE := $(if $(CUDA_INCLUDE),$(CUDA_INCLUDE),$(dir $(wildcard /usr/include/cuda_occupancy.h)))
+CUDA_INCLUDE := $(or $(CUDA_INCLUDE),$(dir $(wildcard /usr/include/cuda_occupancy.h)),$(BUILD)/cuda/include/)
 
 # ---- flags ----
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
@@ -34,7 +35,7 @@ CFLAGS   ?= -O2 -g
 VERSION  := 0.1.0
 COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell \
 	git diff --quiet HEAD -- src templates configs 2>/dev/null || echo +)
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) $(SANFLAGS) -Isrc $(if $(CUDA_INCLUDE),-isystem $(CUDA_INCLUDE)) -D_GNU_SOURCE
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) $(SANFLAGS) -Isrc -isystem $(CUDA_INCLUDE) -D_GNU_SOURCE
 ALL_LDFLAGS = $(LDFLAGS) $(SANFLAGS)
 LIBS := -lcjson -lz -ldl -lm -lpthread
 

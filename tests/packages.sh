@@ -2,7 +2,9 @@
 # Installs the system packages that building (and, with "test", testing) needs and this machine
 # lacks. Does nothing where all are there. Without apt-get or the right to use it, it names them.
 #
-#	tests/packages.sh build|test
+#	tests/packages.sh build CUDA HEADERS | test
+#
+# CUDA, HEADERS: as for tests/cuda.sh, which needs pip where there is no CUDA toolkit.
 set -u
 missing=
 need() { # need PACKAGE COMMAND...: PACKAGE is missing if COMMAND fails
@@ -21,6 +23,9 @@ if [ -z "$missing" ]; then
 else
 	missing="$missing libcjson-dev libxxhash-dev zlib1g-dev"
 	[ "$1" = test ] && missing="$missing libcmocka-dev"
+fi
+if [ "$1" = build ] && sh tests/cuda.sh missing "$2" "$3"; then
+	need python3-pip sh tests/cuda.sh pip
 fi
 if [ "$1" = test ]; then
 	need python3 /usr/bin/python3 -c ''

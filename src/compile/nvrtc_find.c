@@ -267,11 +267,14 @@ void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *cand
 	variable_add(search, candidates, "VIRTUAL_ENV", search->virtual_env, "", GROUP_USUAL);
 	variable_add(search, candidates, "CONDA_PREFIX", search->conda_prefix, "", GROUP_USUAL);
 	variable_add(search, candidates, "HOME", search->home, "/.local", GROUP_USUAL);
-	/* build/cuda beside the binary's folder, where a build without a toolkit may put wheels */
+	/* build/cuda, where a build without a toolkit puts NVRTC: beside build/release/tiletune's
+	 * folder, above build/release/tests */
 	variable_add(search, candidates, "beside the program", search->executable_folder, "/cuda",
 		GROUP_USUAL);
 	variable_add(search, candidates, "beside the program", search->executable_folder,
 		"/../cuda", GROUP_USUAL);
+	variable_add(search, candidates, "beside the program", search->executable_folder,
+		"/../../cuda", GROUP_USUAL);
 	if (search->loader)
 		loader_add(search, candidates);
 	sort(candidates);

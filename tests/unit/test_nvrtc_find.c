@@ -120,6 +120,31 @@ static void test_wheels(void **state)
 	folder_remove(root);
 }
 
+/* What tests/cuda.sh fetches: build/cuda, for build/release/tiletune and for the tests' programs;
+ * the toolkit's own of the same version comes first. */
+static void test_build_folder(void **state)
+{
+	char *root = folder_new();
+	char *binary = path_join(root, "build/release");
+	char *tests = path_join(root, "build/release/tests");
+	struct nvrtc_search search = {.system_root = root, .executable_folder = binary};
+
+	(void)state;
+	put(root, "build/release/tests/here");
+	put(root, "build/cuda/lib/libnvrtc.so.13");
+	put(root, "build/cuda/lib/libnvrtc-builtins.so.13.0");
+	expect_found(&search, root, "/build/release/../cuda/lib/libnvrtc.so.13");
+	search.executable_folder = tests;
+	expect_found(&search, root, "/build/release/tests/../../cuda/lib/libnvrtc.so.13");
+	put(root, "usr/local/cuda/lib64/libnvrtc.so.13");
+	expect_found(&search, root,
+		"/usr/local/cuda/lib64/libnvrtc.so.13 "
+		"/build/release/tests/../../cuda/lib/libnvrtc.so.13");
+	free(tests);
+	free(binary);
+	folder_remove(root);
+}
+
 static void test_given(void **state)
 {
 	char *root = folder_new();
@@ -249,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_newest_first),
 		cmocka_unit_test(test_home_before_usual),
 		cmocka_unit_test(test_wheels),
+		cmocka_unit_test(test_build_folder),
 		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_places_are_told),
 		cmocka_unit_test(test_links),

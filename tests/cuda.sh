@@ -1,0 +1,111 @@
+#!/bin/sh
+# For machines without a CUDA toolkit: its headers and NVRTC from PyPI's wheels, pinned, into
+# DEST/include and DEST/lib, where the Makefile and the binary look for them.
+#
+#	tests/cuda.sh missing DEST HEADERS   exit 0 if wheels are needed (HEADERS: what make found)
+#	tests/cuda.sh pip                    exit 0 if there is a pip
+#	tests/cuda.sh fetch DEST HEADERS     gets them if they are needed, and says so
+set -u
+
+# for pip; one file for x86_64 and one for aarch64 each, any other is refused
+requirements() {
+	if [ "$(driver_major)" = 12 ]; then
+		cat <<'LIST'
+nvidia-cuda-nvrtc-cu12==12.9.86 \
+  --hash=sha256:210cf05005a447e29214e9ce50851e83fc5f4358df8b453155d5e1918094dcb4 \
+  --hash=sha256:096d4de6bda726415dfaf3198d4f5c522b8e70139c97feef5cd2ca6d4cd9cead
+nvidia-cuda-runtime-cu12==12.9.79 \
+  --hash=sha256:25bba2dfb01d48a9b59ca474a1ac43c6ebf7011f1b0b8cc44f54eb6ac48a96c3 \
+  --hash=sha256:83469a846206f2a733db0c42e223589ab62fd2fabac4432d2f8802de4bded0a4
+LIST
+	else
+		cat <<'LIST'
+nvidia-cuda-nvrtc==13.0.88 \
+  --hash=sha256:ad9b6d2ead2435f11cbb6868809d2adeeee302e9bb94bcf0539c7a40d80e8575 \
+  --hash=sha256:d27f20a0ca67a4bb34268a5e951033496c5b74870b868bacd046b1b8e0c3267b
+nvidia-cuda-runtime==13.0.96 \
+  --hash=sha256:7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548 \
+  --hash=sha256:ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55
+LIST
+	fi
+}
+
+driver_major() { # of the newest CUDA that the GPU's driver loads; nothing without one
+	nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9]*\).*/\1/p' | head -n 1
+}
+
+any() { # of these files, one exists
+	for file; do
+		[ -e "$file" ] && return
+	done
+	return 1
+}
+
+have_nvrtc() { # where src/compile/nvrtc_find.c looks
+	any "${TILETUNE_NVRTC:-/nonexistent}" && return
+	# the loader's cache may name files that are gone
+	# shellcheck disable=SC2046
+	any $(ldconfig -p 2>/dev/null | sed -n 's/.*libnvrtc\.so\.1[1-9].* => //p') && return
+	for place in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${VIRTUAL_ENV:-}" "${CONDA_PREFIX:-}" \
+		"${HOME:-}/.local" /usr/local/cuda* /opt/cuda* /opt/nvidia/hpc_sdk/*/*/cuda /usr/local /usr \
+		/opt/conda "$dest"; do
+		[ -n "$place" ] && any "$place"/lib/libnvrtc.so.* "$place"/lib64/libnvrtc.so.* \
+			"$place"/targets/*/lib/libnvrtc.so.* \
+			"$place"/lib/python3*/*-packages/nvidia/cu*/lib/libnvrtc.so.* && return
+	done
+	return 1
+}
+
+missing() {
+	! { [ -e "$headers/cuda_occupancy.h" ] && have_nvrtc; }
+}
+
+find_python() { # one with pip
+	for python in python3 /usr/bin/python3; do
+		"$python" -m pip --version >/dev/null 2>&1 && return
+	done
+	return 1
+}
+
+fail() {
+	echo "No CUDA toolkit was found (CUDA_HOME, CUDA_PATH, /usr/local/cuda*, ...), and $1:" >&2
+	requirements | sed -n 's/^\(nvidia.*\) .*/  \1/p' >&2
+	echo "They hold the headers and NVRTC. Install a CUDA toolkit (12 or 13), or pip (python3-pip) where PyPI can be reached." >&2
+	rm -rf "$new"
+	exit 1
+}
+
+fetch() {
+	echo "no CUDA toolkit: fetching its headers and NVRTC from PyPI"
+	find_python || fail "without pip these packages cannot be fetched"
+	rm -rf "$new"
+	mkdir -p "$new/lib" || exit 1
+	requirements >"$new/list"
+	if ! "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+		--require-hashes -r "$new/list" -d "$new" >"$new/log" 2>&1; then
+		tail -n 5 "$new/log" >&2
+		fail "pip could not fetch these packages"
+	fi
+	for wheel in "$new"/*.whl; do
+		"$python" -m zipfile -e "$wheel" "$new/files" || fail "these packages could not be unpacked"
+	done
+	for folder in "$new"/files/nvidia/*/include; do
+		cp -R "$folder" "$new/"
+	done
+	# dist-info: versions, licences
+	if ! mv "$new"/files/nvidia/*/lib/libnvrtc.so.* "$new"/files/nvidia/*/lib/libnvrtc-builtins.so.* "$new/lib/" ||
+		! mv "$new"/files/*.dist-info "$new/" || [ ! -e "$new/include/cuda_occupancy.h" ]; then
+		fail "these packages do not hold what was expected"
+	fi
+	rm -rf "$new/files" "$new"/*.whl "$new/list" "$new/log" "$dest"
+	mv "$new" "$dest"
+}
+
+dest=${2:-} headers=${3:-}
+new=$dest.new
+case ${1:-} in
+missing) missing ;;
+pip) find_python ;;
+fetch) if missing; then fetch; fi ;;
+*) exit 2 ;;
+esac
