@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every family compiles over a sample of its space, for each compute capability that the device
 # sheets have: up to 6 configurations per problem for 8.0 and 9.0, 2 for the others (a sheet of a new
-# capability joins them). With TEST_SIZE=full every sheet, and every value of every parameter.
+# capability joins them). With TEST_SIZE=full every sheet, and up to 400.
 set -u
 out=$1
 sample() { # sample LIMIT DEVICE...
@@ -11,9 +11,10 @@ sample() { # sample LIMIT DEVICE...
 }
 capability() { sed -n 's/.*"compute_capability": *\([0-9]*\).*/\1/p' "configs/devices/$1.json"; }
 
+# shellcheck disable=SC2012
 sheets=$(ls configs/devices/*.json | sed 's|.*/||; s|\.json$||')
 if [ "${TEST_SIZE:-quick}" = full ]; then
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2046,SC2086
 	sample 400 $(printf 'model:%s ' $sheets)
 	exit
 fi
@@ -25,5 +26,5 @@ for sheet in $sheets; do
 	seen="$seen$number "
 	others="$others model:$sheet"
 done
-# shellcheck disable=SC2086
+# shellcheck disable=SC2046,SC2086
 sample 6 model:h200-sxm model:a100-sxm4 && sample 2 $others
