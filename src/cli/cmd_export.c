@@ -55,7 +55,7 @@ struct exporting {
 
 static bool is_journal(const char *file)
 {
-	return strstr(path_name(file), ".jsonl") != NULL;
+	return string_ends_with(file, ".jsonl") || string_ends_with(file, ".jsonl.gz");
 }
 
 /* Whether the entry is one of the problems. */

@@ -6,6 +6,7 @@ root=$(pwd)
 case $out in /*) ;; *) out=$root/$out ;; esac
 tiletune=$out/tiletune
 export TILETUNE_PATH="$root"
+unset MAKEFLAGS MFLAGS
 work=$out/consumers
 rm -rf "$work"
 mkdir -p "$work"

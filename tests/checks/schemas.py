@@ -99,12 +99,13 @@ def make_files(folder):
         made.append(os.path.join(folder, name + ".json"))
         with open(made[-1], "w", encoding="utf-8") as file:
             file.write(result.stdout)
-    result = run("export", model, "row_softmax", "-p", "rows=256,cols=512", "--format", "source", "--path", "tests/toy",
-        "-o", os.path.join(folder, "kernel.cu"))
-    if result.returncode:
-        fail(f"export: {result.stderr}")
-    else:
-        made.append(os.path.join(folder, "kernel.cu.json"))
+    for kind, name in {"source": "kernel.cu", "cubin": "kernel.cubin"}.items():
+        result = run("export", model, "row_softmax", "-p", "rows=256,cols=512", "--format", kind, "--path", "tests/toy",
+            "-o", os.path.join(folder, name), *env_cache)
+        if result.returncode:
+            fail(f"export: {result.stderr}")
+        else:
+            made.append(os.path.join(folder, name + ".json"))
     return made
 
 
