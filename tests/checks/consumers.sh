@@ -82,6 +82,7 @@ for kind in source cubin; do
 	"$tiletune" export $h200 gemm -p "$problem" --format $kind -o "$work/$kind" --cache-dir "$work/cache" \
 		2>"$work/talk" || { cat "$work/talk"; fail "$kind"; }
 done
-/usr/bin/python3 "$work/python/compile.py" "$library" "$work/source.cu.json" "$work/cubin.cubin.json" ||
+# NVRTC opens libnvrtc-builtins by its name
+LD_LIBRARY_PATH=$(dirname "$library") /usr/bin/python3 "$work/python/compile.py" "$library" "$work/source.cu.json" "$work/cubin.cubin.json" ||
 	fail "the exported source"
 echo "$expected"
