@@ -156,6 +156,7 @@ static const struct {
 	{"tiletune.advise/1", "advise", NULL},
 	{"tiletune.sweep/1", "sweep", NULL},
 	{"tiletune.versus/1", "versus", NULL},
+	{"tiletune.tiles/1", "tiles", NULL},
 };
 
 /* ---- schemas ---- */
