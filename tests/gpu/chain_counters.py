@@ -56,11 +56,11 @@ def main():
 		entry["kernel"] = kernel
 		entry["counters"] = launch
 		rows.append(entry)
-		sys.stderr.write("%-52s %-26s dram read %12d / %12.0f  written %10d / %10.0f  l2 read %12d / sectors %12.0f\n" % (
-			entry["problem"].split(",dtype")[0], entry["family"], entry["counted_bytes"]["dram_read"],
-			launch.get("dram__bytes_read.sum") or -1, entry["counted_bytes"]["dram_written"],
-			launch.get("dram__bytes_write.sum") or -1, entry["counted_bytes"]["l2_read"],
-			32 * (launch.get("lts__t_sectors_op_read.sum") or -1)))
+		counters, bytes_counted = entry["counters"], entry["counted_bytes"]
+		sys.stderr.write("%-28s %-26s counted/found: DRAM read %d/%d written %d/%d, L2 read %d/%d\n" % (
+			entry["problem"].split(",dtype")[0], entry["family"], bytes_counted["dram_read"],
+			counters["dram__bytes_read.sum"], bytes_counted["dram_written"], counters["dram__bytes_write.sum"],
+			bytes_counted["l2_read"], 32 * counters["lts__t_sectors_op_read.sum"]))
 	head = {key: value for key, value in counted.items() if key not in ("entries", "seconds")}
 	head["format"] = "tiletune.chain_counters/1"
 	head["profiler"] = sys.argv[3]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The problems of configs/suites/chain_map.json, on stdout.
 
-	chain_points.py [--seed 1] [--count 168] > configs/suites/chain_map.json
+	chain_points.py [--seed 1] [--count 168] [--drawn] > configs/suites/chain_map.json
 
 Random ones: m is log-uniform over 1024..131072, k, n and p over 16..8192; m a multiple of 8, the
 others of 16 three times out of four, else of 8. Drawn again: a problem of more than 1e12 FLOP, of
@@ -50,15 +50,18 @@ def main():
 	arguments = argparse.ArgumentParser()
 	arguments.add_argument("--seed", type=int, default=1)
 	arguments.add_argument("--count", type=int, default=168)
+	arguments.add_argument("--drawn", action="store_true")
 	options = arguments.parse_args()
+	groups = [] if options.drawn else named
 	generator = random.Random(options.seed)
 	points = [("", draw(generator)) for _ in range(options.count)]
-	points += [(name, point) for name, group in named for point in group]
+	points += [(name, point) for name, group in groups for point in group]
 	suite = {
 		"format": "tiletune.suite/1",
 		"name": "chain_map",
-		"summary": "%d problems drawn with seed %d (tests/gpu/chain_points.py), then %s" % (
-			options.count, options.seed, "; ".join(name for name, _ in named)),
+		"summary": "%d problems drawn with seed %d (tests/gpu/chain_points.py)%s" % (
+			options.count, options.seed,
+			"".join(("; " if i else ", then ") + name for i, (name, _) in enumerate(groups))),
 		"operation": "gemm_chain",
 		"effort": "quick",
 		"problems": ["m=%d,k=%d,n=%d,p=%d,dtype=bf16" % point for _, point in points],
