@@ -15,6 +15,7 @@ struct option {
 	struct json_at entry;   /* that it was tuned in */
 	char *name;             /* "family{configuration}" */
 	double predicted_us, default_us;
+	bool refitted; /* its launch arguments are the model's for this problem */
 };
 
 struct lookup {
@@ -119,8 +120,8 @@ static void consider(struct lookup *lookup, const struct json_at *entry, const s
 		free(option.name);
 		return;
 	}
-	if (single_open(request->catalogue, lookup->problem, request->device, row, &option.pool,
-		    &reason) != STATUS_OK) {
+	if (single_open_refitted(request->catalogue, lookup->problem, request->device, row,
+		    &option.pool, &option.refitted, &reason) != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		free(option.name);
 		return;
@@ -291,8 +292,10 @@ static enum status find_nearest(
 	there = problem_of(lookup, &best->entry);
 	answer->grade = LOOKUP_NEAREST;
 	answer->why = string_format("predicted best here of %zu tuned configurations that are "
-				    "legal; tuned for %s",
-		lookup->count, there ? there->text : "another problem");
+				    "legal; tuned for %s%s",
+		lookup->count, there ? there->text : "another problem",
+		best->refitted ? "; its launch arguments are the model's choice for this problem"
+			       : "");
 	answer->from = from_json(&best->entry);
 	answer->predicted_us = best->predicted_us;
 	answer->default_us = best->default_us;

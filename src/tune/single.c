@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "kernel/composite.h"
+#include "tune/refit.h"
 
 static enum status predict(struct candidates *pool, struct error *err)
 {
@@ -147,6 +148,42 @@ enum status single_open(const struct catalogue *catalogue, const struct problem 
 		return status;
 	}
 	return single_from_choices(problem, device, bound, choices, pool, err);
+}
+
+enum status single_open_refitted(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct json_at *row, struct candidates *pool,
+	bool *refitted, struct error *err)
+{
+	struct bound_family *bound = NULL;
+	struct json_at configuration;
+	choice choices[SPACE_PARAMETERS_MAX], fitted[SPACE_PARAMETERS_MAX];
+	bool found = false;
+	size_t bytes;
+	enum status status = bind(catalogue, problem, device, row, &bound, err);
+
+	*pool = (struct candidates){0};
+	if (refitted)
+		*refitted = false;
+	if (status == STATUS_OK && family_is_composite(bound->family)) {
+		bound_family_free(bound);
+		return single_open(catalogue, problem, device, row, pool, err);
+	}
+	if (status == STATUS_OK)
+		status = json_member(row, "configuration", &configuration, err);
+	if (status == STATUS_OK)
+		status = configuration_from_json(bound, &configuration, choices, err);
+	if (status == STATUS_OK)
+		status = refit_arguments(bound, choices, fitted, &found, err);
+	if (status == STATUS_OK && !found) /* says which constraint */
+		status = read_choices(bound, row, choices, err);
+	if (status != STATUS_OK) {
+		bound_family_free(bound);
+		return status;
+	}
+	bytes = space_parameter_count(bound->space) * sizeof(*choices);
+	if (refitted)
+		*refitted = memcmp(choices, fitted, bytes) != 0;
+	return single_from_choices(problem, device, bound, fitted, pool, err);
 }
 
 enum status single_evaluate(
