@@ -76,10 +76,10 @@ $(OUT)/tests/%: tests/tools/%.c $(call layer_libs,tune)
 test: $(TEST_PREREQUISITES)
 	@CUDA_INCLUDE=$(CUDA_INCLUDE) sh tests/run.sh $(OUT) $(BUILD) quick
 
-## test-full: the same with all device sheets and larger samples of every family
+## test-full: the same with all device sheets and larger samples of every family (half an hour and more)
 .PHONY: test-full
 test-full: $(TEST_PREREQUISITES)
-	@CUDA_INCLUDE=$(CUDA_INCLUDE) sh tests/run.sh $(OUT) $(BUILD) full
+	@CUDA_INCLUDE=$(CUDA_INCLUDE) TEST_TIMEOUT=7200 sh tests/run.sh $(OUT) $(BUILD) full
 
 include tests/gpu/gpu.mk
 
