@@ -4,9 +4,11 @@
 #	tests/bench/run.sh OUT BUILD [NAME...]
 #
 # OUT: where the programs are (build/release: OUT/tests, OUT/gpu; a dist folder has them in BUILD/gpu).
-# NAMEs: the benchmarks that need no GPU; default: all that are there. With a GPU the kernels follow:
-# the entries of results/*/ that were tuned on this GPU model, or, where there are none, a fresh
-# tuning of suites of configs/suites.
+# NAMEs: the benchmarks that need no GPU; default: all that are there. With a GPU the kernels follow,
+# and the tables of results/ are measured again: results/*/tuned.json and fp16_kn.json of this GPU
+# model against cuBLASLt (or, where there are none, a fresh tuning of suites of configs/suites), and
+# what gemm/mma reaches by itself (mma.json). The other tuned files there are no promises about
+# winners: sub-spaces, other operations, remedies that were tried.
 #
 # From the environment: BENCH_SUITES ("bf16_aligned bf16_misaligned fp8 fp32": what is tuned afresh),
 # BENCH_FRESH=1 (tune afresh although there are results), BENCH_EFFORT (quick).
@@ -50,13 +52,14 @@ versus=$(program gemm_vs_cublaslt) || {
 }
 # "NVIDIA H200" of this machine, and of a tuned file
 gpu=$(sed -n 's/^  cuda:0 *\([^,]*\),.*/\1/p' "$work/devices.log")
-tuned_here() {
-	grep -l '"tiletune.tuned/1"' results/*/*.json 2>/dev/null | while read -r file; do
+tuned_here() { # names of files
+	for name in "$@"; do ls results/*/"$name" 2>/dev/null; done | while read -r file; do
 		[ "$(sed -n 's/^[[:space:]]*"name":[[:space:]]*"\([^"]*\)".*/\1/p;/"runs"/q' "$file" | head -n 1)" = "$gpu" ] &&
 			echo "$file"
 	done
 }
-files=$(tuned_here)
+files=$(tuned_here tuned.json fp16_kn.json)
+portable=$(tuned_here mma.json)
 if [ -z "$files" ] || [ -n "${BENCH_FRESH:-}" ]; then
 	files=
 	for suite in ${BENCH_SUITES:-bf16_aligned bf16_misaligned fp8 fp32}; do
@@ -70,8 +73,6 @@ fi
 "$versus" --path . --cache-dir "$work/cache" -o "$work/gemm_vs_cublaslt.json" $files || missed=1
 # what the portable family reaches by itself
 # shellcheck disable=SC2086
-if grep -q '"gemm/mma"' $files /dev/null; then
-	"$versus" --path . --cache-dir "$work/cache" --family gemm/mma --only dtype=bf16 \
-		-o "$work/gemm_mma_vs_cublaslt.json" $files || missed=1
-fi
+[ -z "$portable" ] || "$versus" --path . --cache-dir "$work/cache" --family gemm/mma \
+	-o "$work/gemm_mma_vs_cublaslt.json" $portable || missed=1
 exit $missed
