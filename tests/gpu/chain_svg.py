@@ -1,11 +1,11 @@
-"""The map of gemm_chain as a figure: what traffic allows against what was measured. One file that
-reads in light and dark."""
+"""The map of gemm_chain as a figure: measured gain over the arithmetic intensity of two products. One
+file that reads in light and dark."""
 import math
 from xml.sax.saxutils import escape
 
 width, height = 860, 560
-left, right, top, bottom = 74, 24, 92, 64
-x_range, y_range = (1, 512), (1 / 16, 16)
+left, right, top, bottom = 74, 24, 100, 64
+x_range, y_range = (4, 4096), (1 / 64, 8)
 
 style = """
 svg{font:13px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;
@@ -14,7 +14,6 @@ svg{font:13px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif
 --right:#5aa9f0;--wrong:#ff9552;--near:#8490a0}}
 .page{fill:var(--card)}text{fill:var(--ink)}.m{fill:var(--muted)}.small{font-size:11.5px}.title{font-size:16px;font-weight:600}
 .c{text-anchor:middle}.e{text-anchor:end}.grid{stroke:var(--grid)}.axis{stroke:var(--muted)}.band{fill:var(--band)}
-.ceiling{stroke:var(--muted);stroke-dasharray:5 4;fill:none}
 .right{stroke:var(--right);fill:var(--right)}.wrong{stroke:var(--wrong);fill:var(--wrong)}.near{stroke:var(--near);fill:var(--near)}
 .mark{stroke-width:1.6;fill-opacity:.75}.mark.keep{fill:var(--card);fill-opacity:1}
 .name{paint-order:stroke;stroke:var(--card);stroke-width:3px}
@@ -41,9 +40,14 @@ def line(x1, y1, x2, y2, classes):
 
 
 def mark(x, y, kind, says_fuse, tip=""):
-	"""A disc where the rule says fuse, a ring where it says do not; a square has a name."""
+	"""A disc where the rule says fuse, a ring where it says do not."""
 	return '<circle cx="%.1f" cy="%.1f" r="4.6" class="mark %s%s"><title>%s</title></circle>' % (
 		x, y, kind, "" if says_fuse else " keep", escape(tip))
+
+
+def intensity(row):
+	m, k, n, p = (row[key] for key in "mknp")
+	return m * n * (k + p) / (m * k + k * n + n * p + m * p + 2 * m * n)
 
 
 def axes():
@@ -60,10 +64,10 @@ def axes():
 		parts += [line(left, y_of(value), width - right, y_of(value), "axis" if value == 1 else "grid"),
 		          text(left - 8, y_of(value) + 4, label, "m e")]
 		value *= 2
-	parts += [line(x_of(1), y_of(1), x_of(16), y_of(16), "ceiling"),
-	          text(x_of(9.6), y_of(13.2), "all that traffic allows", "m small e"),
-	          text(left, height - 14, "bytes per row of two products over those of one kernel: (k + 2n + p) / (k + p)", "m"),
-	          text(left, top - 12, "times faster than the better of two products (cuBLASLt's, ours); above 1 fusing wins", "m")]
+	parts += [text(left, height - 14, "FLOP per byte that two products move, the intermediate stored and read", "m"),
+	          text(width - right, y_of(1.15), "fusing wins", "m small e"),
+	          text(width - right, y_of(1 / 1.3), "two products win", "m small e"),
+	          text(left, top - 12, "times faster than the better of two products (cuBLASLt's, ours); log scale", "m")]
 	return parts
 
 
@@ -83,13 +87,21 @@ def legend(summary):
 
 
 def labels(rows):
-	"""One name per group, at its member of the largest gain."""
+	"""One name per group, at its member of the largest gain, off the crowd."""
 	best = {}
 	for row in rows:
-		name = row["name"]
+		name = row["name"].split(",")[0]
 		if name and name != "eight anchors" and row["gain"] >= best.get(name, row)["gain"]:
 			best[name] = row
-	return [text(x_of(row["ceiling"]) + 9, y_of(row["gain"]) + 4, name, "small name") for name, row in best.items()]
+	parts = []
+	for name, row in best.items():
+		x, y = x_of(intensity(row)), y_of(row["gain"])
+		up = 22 if y > top + 40 else -10
+		if x > width - 200:
+			parts += [line(x - 4, y - 4, x - 34, y - 4 - up, "axis"), text(x - 37, y - up, name, "small name e")]
+		else:
+			parts += [line(x + 4, y - (4 if up > 0 else 0), x + 34, y - 4 - up, "axis"), text(x + 37, y - up, name, "small name")]
+	return parts
 
 
 def draw(rows, summary):
@@ -97,9 +109,9 @@ def draw(rows, summary):
 	for row in sorted(rows, key=lambda row: row["far"] and not row["right"]):
 		kind = "near" if not row["far"] else "right" if row["right"] else "wrong"
 		tip = "m=%(m)d k=%(k)d n=%(n)d p=%(p)d: %(best_two_us).1f us, fused %(best_fused_us).1f us: %(gain).2f; rule %(rule_gain).2f" % row
-		parts.append(mark(x_of(row["ceiling"]), y_of(row["gain"]), kind, row["says_fuse"], tip))
+		parts.append(mark(x_of(intensity(row)), y_of(row["gain"]), kind, row["says_fuse"], tip))
 	parts += labels(rows)
 	return ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" '
-	        'aria-label="Measured gain of fusing two products over what traffic allows"><style>%s</style>'
+	        'aria-label="Measured gain of fusing two products over their arithmetic intensity"><style>%s</style>'
 	        '<rect class="page" width="%d" height="%d"/>\n%s\n</svg>\n') % (
 		width, height, width, height, style, width, height, "\n".join(parts))
