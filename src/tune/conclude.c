@@ -40,6 +40,9 @@ static struct contender contender_of(const struct search *search, const struct e
 		contender.predicted_us = evaluation->score.predicted_time_us;
 		contender.smem_bytes = (double)longest->smem_bytes;
 		contender.regs_per_thread = longest->regs_per_thread;
+		if (!evaluation->predicted &&
+			longest->tiles < (double)search->pool.device->sm_count / 2)
+			contender.place_us = SELECT_PLACE_US;
 	}
 	return contender;
 }

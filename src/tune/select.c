@@ -4,8 +4,8 @@
 static bool meets(const struct contender *fastest, const struct contender *other)
 {
 	/* half of the floor on each side: two exact numbers 1% apart just touch */
-	double widen_fastest = 0.5 * SELECT_TIE_RATIO * fastest->median_us;
-	double widen_other = 0.5 * SELECT_TIE_RATIO * other->median_us;
+	double widen_fastest = 0.5 * SELECT_TIE_RATIO * fastest->median_us + fastest->place_us;
+	double widen_other = 0.5 * SELECT_TIE_RATIO * other->median_us + other->place_us;
 
 	return other->ci95_low_us - widen_other <= fastest->ci95_high_us + widen_fastest;
 }

@@ -247,12 +247,36 @@ static void what_is_not_legal_is_refused_with_the_reason(void **state)
 	assert_int_equal(answer.grade, LOOKUP_REFUSED);
 	assert_non_null(strstr(answer.why, "nothing for this operation"));
 	lookup_answer_release(&answer);
-	put(&shelf, "rows=100000,cols=1000", CONFIG(128, 2, 2, 4));
-	answer = find(&shelf, "rows=7,cols=1000"); /* seven rows are one turn */
+	put(&shelf, "rows=100000,cols=1000", CONFIG(256, 2, 4, 1));
+	answer = find(
+		&shelf, "rows=100000,cols=16"); /* a row is shorter than a step of its threads */
 	assert_int_equal(answer.grade, LOOKUP_REFUSED);
-	assert_non_null(strstr(answer.why, "turns on some SMs"));
+	assert_non_null(strstr(answer.why, "half of the threads would have nothing to do"));
 	assert_int_equal(answer.considered, 1);
 	assert_int_equal(answer.legal, 0);
+	lookup_answer_release(&answer);
+	shelf_close(&shelf);
+}
+
+/* TURNS is an argument of the launch: seven rows are one turn of the same binary. */
+static void launch_arguments_are_fitted_to_the_problem(void **state)
+{
+	struct shelf shelf;
+	struct lookup_answer answer;
+
+	(void)state;
+	shelf_open(&shelf);
+	put(&shelf, "rows=100000,cols=1000", CONFIG(128, 1, 4, 4));
+	answer = find(&shelf, "rows=7,cols=1000");
+	assert_int_equal(answer.legal, 1);
+	assert_int_equal(answer.grade, LOOKUP_NEAREST);
+	assert_configuration(&answer, CONFIG(128, 1, 4, 1));
+	assert_non_null(strstr(answer.why, "launch arguments are the model's choice"));
+	lookup_answer_release(&answer);
+	/* not where it is as good as it was */
+	answer = find(&shelf, "rows=90000,cols=1000");
+	assert_configuration(&answer, CONFIG(128, 1, 4, 4));
+	assert_null(strstr(answer.why, "model's choice"));
 	lookup_answer_release(&answer);
 	shelf_close(&shelf);
 }
@@ -290,6 +314,7 @@ int main(void)
 		cmocka_unit_test(the_model_chooses_among_all_entries),
 		cmocka_unit_test(what_loses_to_the_default_is_refused),
 		cmocka_unit_test(what_is_not_legal_is_refused_with_the_reason),
+		cmocka_unit_test(launch_arguments_are_fitted_to_the_problem),
 		cmocka_unit_test(launches_are_for_the_asked_problem),
 	};
 

@@ -44,6 +44,29 @@ static void within_one_percent_is_a_tie_and_the_rule_decides(void **state)
 	assert_false(tied[2]);
 }
 
+/* Few blocks: two loads of one binary may be 0.3 us apart. */
+static void the_place_of_the_code_is_no_merit(void **state)
+{
+	struct contender contenders[] = {
+		at(5.85, 0.001, 5, 0), at(5.6, 0.001, 6, 1), at(6.1, 0.001, 4, 2)};
+	bool tied[3];
+
+	(void)state;
+	assert_int_equal(select_winner(contenders, 3, tied), 1);
+	assert_false(tied[0]);
+	for (int i = 0; i < 3; i++)
+		contenders[i].place_us = SELECT_PLACE_US;
+	assert_int_equal(select_winner(contenders, 3, tied), 0); /* the better prediction */
+	assert_true(tied[0]);
+	assert_false(tied[2]);
+	/* beside 100 us it is nothing */
+	contenders[0] = at(101.5, 0, 1, 0);
+	contenders[1] = at(100, 0, 2, 1);
+	contenders[0].place_us = contenders[1].place_us = SELECT_PLACE_US;
+	assert_int_equal(select_winner(contenders, 2, tied), 1);
+	assert_false(tied[0]);
+}
+
 static void the_incumbent_stays_if_tied(void **state)
 {
 	struct contender contenders[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
@@ -170,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_clear_winner_wins),
 		cmocka_unit_test(within_one_percent_is_a_tie_and_the_rule_decides),
+		cmocka_unit_test(the_place_of_the_code_is_no_merit),
 		cmocka_unit_test(the_incumbent_stays_if_tied),
 		cmocka_unit_test(noise_widens_the_tie),
 		cmocka_unit_test(resources_then_order_decide),
