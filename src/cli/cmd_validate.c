@@ -157,6 +157,9 @@ static const struct {
 	{"tiletune.sweep/1", "sweep", NULL},
 	{"tiletune.versus/1", "versus", NULL},
 	{"tiletune.tiles/1", "tiles", NULL},
+	{"tiletune.chain_map/1", "chain_map", NULL},
+	{"tiletune.chain_counters/1", "chain_counters", NULL},
+	{"tiletune.chain_rule/1", "chain_rule", NULL},
 };
 
 /* ---- schemas ---- */

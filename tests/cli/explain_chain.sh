@@ -71,3 +71,24 @@ print(answer["problem"]["m"], tokens["value"], "not", 3*4096//64, "3d/64" in tok
 source = facts["the document's condition k < n/3"]["source"]
 print("wrong way round" in source, "lost its factor k" in source, "n > 2k" in source)
 PYTHON
+echo "the rule answers for any sheet; on the H200 as the committed map says"
+verdict() { # problem, device
+	"$TILETUNE" explain gemm_chain -p "$1,dtype=bf16" --device "model:$2" --family fused --json >answer.json || cat answer.json
+	/usr/bin/python3 - "$1" "$2" "$ROOT/results/nvidia-h200/chain_map.csv" <<'PYTHON'
+import csv, json, sys
+problem, device, table = sys.argv[1:]
+facts = {fact["name"]: fact["value"] for fact in json.load(open("answer.json"))["candidates"][0]["facts"]}
+gain = facts["rule: two products"] / facts["rule: one kernel"]
+line = [problem, device, facts["rule: verdict"], "gain %.2f" % gain, facts["rule: gain of fusing"] == gain]
+for row in csv.DictReader(open(table)) if device == "h200-sxm" else []:
+	if problem == "m=%(m)s,k=%(k)s,n=%(n)s,p=%(p)s" % row:
+		line += ["in the table:", abs(float(row["rule_gain"]) / gain - 1) < 1e-3, "right:", row["right"]]
+print(*line)
+PYTHON
+}
+for device in h200-sxm a100-sxm4; do
+	verdict m=16384,k=64,n=1024,p=64 $device
+	verdict m=65536,k=64,n=64,p=64 $device
+	verdict m=4096,k=128,n=4096,p=128 $device
+	verdict m=2048,k=8192,n=32768,p=8192 $device
+done

@@ -117,10 +117,10 @@ def main():
 		name = names.get(tuple(entry["problem"][key] for key in "mknp"), "")
 		rows.append(row_of(entry, drawn, explain(options, sheet, entry["problem"]), name))
 		drawn += not name
-	summary = {"map": {key: measured[key] for key in ("date", "command", "tiletune", "driver", "nvrtc",
+	summary = {"format": "tiletune.chain_rule/1", "map": {key: measured[key] for key in ("date", "command", "tiletune", "driver", "nvrtc",
 	                                                  "cublaslt")}, "device": measured["device"]}
 	summary.update(summary_of(rows))
-	print(json.dumps({key: value for key, value in summary.items() if key not in ("map", "device")}, indent=1))
+	print(json.dumps({key: value for key, value in summary.items() if key not in ("format", "map", "device")}, indent=1))
 	if options.csv:
 		write_csv(options.csv, rows)
 	if options.json:
