@@ -203,8 +203,9 @@ static double draw_legend(struct figure_part *part, const struct tile_grid *grid
 
 	for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
 		states[grid->cells[i].state] = true;
-	canvas_text(&part->canvas, "t m", x, y, "%% of the best:");
-	x += 104;
+	canvas_text(&part->canvas, "t m", x, y, "%s; shade: %% of the best",
+		part->entry->flop > 0 ? "TFLOP/s" : "µs");
+	x += 206;
 	for (int i = 0; i < STEPS; i++) {
 		char class[8];
 
@@ -217,7 +218,7 @@ static double draw_legend(struct figure_part *part, const struct tile_grid *grid
 	if (states[TILE_FAILED])
 		legend_item(part, "failed", "× tried, all failed", &x, &y, 160);
 	if (states[TILE_ILLEGAL])
-		legend_item(part, "illegal", "no legal configuration", &x, &y, 186);
+		legend_item(part, "illegal", "not in the space searched", &x, &y, 196);
 	if (states[TILE_UNTRIED])
 		legend_item(part, "untried",
 			grid->legality_known ? "not tried" : "not tried, or not legal", &x, &y,
