@@ -47,5 +47,18 @@ check tuned.json --update --json
 check tuned.json
 gpu 'kernel row_softmax_online us=22 noise=0.01'
 check tuned.json --update
+# what may not differ is not compared
+toy=changed check base.json --allow uuid,driver,nvrtc
+# noise in which nothing can be told
+gpu 'kernel row_softmax_online us=20 noise=0.6'
+toy=changed check base.json --budget 0.1s --confidence 99.9% --threshold 1% | grep -oE '^unclear|.exit .*'
+# something better than the baseline's winner: its blocks are slow now, those of others are not
+winner=$(tr -d ' \n\t' <tuned.json | sed 's/.*"block":\[\([0-9]*\).*/\1/')
+gpu "kernel row_softmax_online block_x=$winner us=18 noise=0.01" 'kernel row_softmax_online us=9 noise=0.01'
+check tuned.json --retune | sed -E 's/\{.*\}, [0-9.]+%/{CONFIGURATION}, PERCENT/'
+"$TILETUNE" check tuned.json --retune --json --path "$toy" --device cuda:0 2>/dev/null | grep -c '"better"'
+# which --update makes the new winner
+check tuned.json --retune --update | grep -E 'wrote|exit'
+check tuned.json | grep -E '^(same|faster|slower)|exit' | sed 's/  .*//'
 # a busy or missing GPU
 TILETUNE_STANDIN="$PWD/none" LD_LIBRARY_PATH='' check tuned.json

@@ -11,7 +11,8 @@ enum {
 };
 
 /* fast_N: as the baseline; slow_N: 5% slower. The clock swings by 3% over 40 ms. Loads of the
- * shortest are up to 0.03 us apart: so they are on an H200, where a kernel fills the GPU
+ * shortest are up to 0.03 us apart: on an H200, where such a kernel fills the GPU, it was
+ * 0.018 us
  * (results/nvidia-h200/loads.json). */
 static const char script[] = "pace 1 0.03 40000\n"
 			     "kernel fast_0 us=5 noise=0.04 place_us=0.03\n"
