@@ -69,9 +69,9 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 		clocks_of(device, PIPE_SMEM_WRITE, dtype, amounts[PIPE_SMEM_WRITE]) +
 		COPY_ROW_OUTSIDE_CLOCKS * amounts[PIPE_COPY_ROWS_OUTSIDE];
 	/* requests are served by line, whatever part of it they want */
-	phase.clocks[BOUND_L2] = input->traffic->lines_read_ratio * amounts[PIPE_L2_READ] +
-				 input->traffic->lines_written_ratio * L2_WRITE_COST *
-					 amounts[PIPE_L2_WRITE];
+	phase.clocks[BOUND_L2] =
+		input->traffic->lines_read_ratio * amounts[PIPE_L2_READ] +
+		input->traffic->lines_written_ratio * L2_WRITE_COST * amounts[PIPE_L2_WRITE];
 	return phase;
 }
 
