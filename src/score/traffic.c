@@ -37,8 +37,8 @@ static double row_units_ratio(const struct row_units *units)
 
 static void row_units_add(struct row_units *sum, const struct work_tile *tile, uint64_t unit)
 {
-	sum->touched += tile->rows * alignment_units_mean(tile->pitch_bytes, tile->rows,
-					     tile->row_bytes, unit);
+	sum->touched += tile->rows *
+			alignment_units_mean(tile->pitch_bytes, tile->rows, tile->row_bytes, unit);
 	sum->least += tile->rows * (double)alignment_units_least(tile->row_bytes, unit);
 }
 
