@@ -155,6 +155,7 @@ static const struct {
 	{"tiletune.kernel/1", "kernel", NULL},
 	{"tiletune.advise/1", "advise", NULL},
 	{"tiletune.sweep/1", "sweep", NULL},
+	{"tiletune.loads/1", "loads", NULL},
 	{"tiletune.versus/1", "versus", NULL},
 	{"tiletune.tiles/1", "tiles", NULL},
 	{"tiletune.chain_map/1", "chain_map", NULL},

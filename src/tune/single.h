@@ -17,9 +17,10 @@ enum status single_open(const struct catalogue *catalogue, const struct problem 
 	const struct device_spec *device, const struct json_at *row, struct candidates *pool,
 	struct error *err);
 /* The same with those parameters that are arguments of the launch, not constants of the kernel
- * (split-K, the walk over the tiles), chosen by the model for this problem: the same binary, started
- * otherwise. Values stay as they are unless others are predicted 3% faster or are needed to be legal
- * here. *refitted (may be NULL): whether any is another. Composite families are left as they are. */
+ * (split-K, the walk over the tiles), chosen by the model for this problem: the same binary,
+ * started otherwise. Values stay as they are unless others are predicted 3% faster or are needed to
+ * be legal here. *refitted (may be NULL): whether any is another. Composite families are left as
+ * they are. */
 enum status single_open_refitted(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct json_at *row, struct candidates *pool,
 	bool *refitted, struct error *err);

@@ -74,7 +74,7 @@ def summary(paths):
                 "loads_us": [[round(load, 4) for load in process] for process in loads],
             }
         )
-    return {"runs": [answer["run"] for answer in answers], "loads_per_process": LOADS, "kernels": kernels}
+    return {"format": "tiletune.loads/1", "runs": [answer["run"] for answer in answers], "loads_per_process": LOADS, "kernels": kernels}
 
 
 def main():
