@@ -20,6 +20,8 @@ static int compare(const void *a, const void *b, void *context)
 
 void order_sort(size_t *candidates, size_t count, const double *keys)
 {
+	if (count == 0)
+		return; /* there may be no array */
 	qsort_r(candidates, count, sizeof(*candidates), compare, (void *)(uintptr_t)keys);
 }
 
