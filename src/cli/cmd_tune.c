@@ -117,8 +117,10 @@ static enum status choose_effort(
 			"effort: expected estimate, quick, thorough or exhaustive, found \"%s\"",
 			name);
 	*effort = *row;
-	if (tuning->options->evaluations)
+	if (tuning->options->evaluations) {
 		effort->evaluations = tuning->options->evaluations;
+		effort->of_each_family = 0; /* so many, and no more */
+	}
 	return STATUS_OK;
 }
 

@@ -12,13 +12,14 @@
 struct effort {
 	const char *name;
 	const char *summary;
-	const char *strategy; /* search/strategy.h */
-	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
-	double seconds;       /* at most, per problem, finals aside; infinite: no limit */
-	size_t stall;         /* stop after so many evaluations without a gain; SIZE_MAX: never */
-	double stall_ratio;   /* what counts as a gain */
-	bool measures;        /* false: the model's time is the answer */
-	double give_up_ratio; /* stop sampling a candidate this much slower than the best */
+	const char *strategy;  /* search/strategy.h */
+	size_t evaluations;    /* at most, per problem; SIZE_MAX: the whole space */
+	double seconds;        /* at most, per problem, finals aside; infinite: no limit */
+	size_t of_each_family; /* at least, where several compete: tune/fair.h; 0: as it comes */
+	size_t stall;          /* stop after so many evaluations without a gain; SIZE_MAX: never */
+	double stall_ratio;    /* what counts as a gain */
+	bool measures;         /* false: the model's time is the answer */
+	double give_up_ratio;  /* stop sampling a candidate this much slower than the best */
 	unsigned rounds_min, rounds_max; /* samples of the first look */
 	unsigned finalists;
 	unsigned final_rounds;

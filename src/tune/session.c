@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "tune/fair.h"
 #include "tune/final.h"
 #include "tune/resume.h"
 #include "tune/search.h"
@@ -165,13 +166,22 @@ static void wait_for_news(struct search *search)
 		poll(fds, (nfds_t)count, 200);
 }
 
-static enum status search_loop(struct search *search, struct error *err)
+static enum status launch_all(
+	struct search *search, const size_t *candidates, size_t count, struct error *err)
 {
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < search->planned_count && status == STATUS_OK; i++)
-		if (!search->asked[search->planned[i]])
-			status = launch_flight(search, search->planned[i], err);
+	for (size_t i = 0; i < count && status == STATUS_OK; i++)
+		if (!search->asked[candidates[i]])
+			status = launch_flight(search, candidates[i], err);
+	return status;
+}
+
+/* Until the strategy has had its say and all flights have landed. */
+static enum status turn(struct search *search, struct error *err)
+{
+	enum status status = STATUS_OK;
+
 	while (status == STATUS_OK) {
 		status = ask(search, err);
 		if (status == STATUS_OK && search->session->bench->store)
@@ -190,6 +200,23 @@ static enum status search_loop(struct search *search, struct error *err)
 		if (status == STATUS_OK)
 			wait_for_news(search);
 	}
+	return status;
+}
+
+static enum status search_loop(struct search *search, struct error *err)
+{
+	enum status status = launch_all(search, search->planned, search->planned_count, err);
+	size_t *passed_over = NULL, count = 0;
+
+	if (status == STATUS_OK)
+		status = turn(search, err);
+	if (status == STATUS_OK)
+		count = fair_candidates(search, &passed_over);
+	if (status == STATUS_OK && count)
+		status = launch_all(search, passed_over, count, err);
+	if (status == STATUS_OK && count)
+		status = turn(search, err);
+	free(passed_over);
 	return status;
 }
 

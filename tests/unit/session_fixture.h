@@ -34,10 +34,12 @@ struct session_outcome {
 	size_t taken;              /* problems taken over */
 	size_t evaluated, resumed; /* of the problems concluded now */
 	size_t outcomes[OUTCOME_COUNT];
+	size_t of_family[2]; /* evaluated of each of the first families */
 };
 
 struct session_request {
-	const char *strategy; /* NULL: exhaustive */
+	const char *effort;   /* NULL: exhaustive */
+	const char *strategy; /* NULL: the effort's */
 	size_t evaluations;   /* 0: all */
 	uint64_t seed;
 	const char *where;
@@ -97,6 +99,12 @@ static void session_watch_end(void *context, const struct problem_result *result
 	outcome->resumed += result->resumed;
 	for (int i = 0; i < OUTCOME_COUNT; i++)
 		outcome->outcomes[i] += result->outcomes[i];
+	for (size_t i = 0; i < result->evaluated->count; i++) {
+		size_t family = result->pool->family_of[result->evaluated->items[i].candidate];
+
+		if (family < ARRAY_COUNT(outcome->of_family))
+			outcome->of_family[family]++;
+	}
 }
 
 static void session_watch_taken(void *context, const struct problem *problem, size_t number,
@@ -137,7 +145,7 @@ static struct session_outcome session_fixture_run(
 	struct session_outcome outcome = {0};
 	struct session_watch watch = {
 		.outcome = &outcome, .interrupt_after = request->interrupt_after};
-	struct effort effort = *effort_find("exhaustive");
+	struct effort effort = *effort_find(request->effort ? request->effort : "exhaustive");
 	struct journal_record record = {0};
 	struct tuned tuned = {0};
 	struct error err = {0};

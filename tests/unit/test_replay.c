@@ -308,6 +308,30 @@ static void test_every_strategy_finds_the_best(void **state)
 	session_fixture_close(&fixture);
 }
 
+/* A family that the search has no reason to look at is tried a few times all the same. */
+static void test_no_family_is_a_straw_man(void **state)
+{
+	struct session_fixture fixture;
+	struct session_outcome searched, alone;
+	const size_t least = effort_find("quick")->of_each_family;
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
+	/* the budget's stall ends the search early: guided goes where the times are good */
+	searched = session_fixture_run(&fixture, &(struct session_request){.effort = "quick"});
+	assert_true(least > 2);
+	assert_true(searched.of_family[0] >= least);
+	assert_true(searched.of_family[1] >= least);
+	/* who asks for a strategy gets that one only */
+	alone = session_fixture_run(
+		&fixture, &(struct session_request){
+				  .effort = "quick", .strategy = "model_top", .evaluations = 10});
+	assert_int_equal(alone.evaluated, 10);
+	free(searched.winners);
+	free(alone.winners);
+	session_fixture_close(&fixture);
+}
+
 static void test_a_replay_of_a_replay_is_the_same(void **state)
 {
 	struct session_fixture fixture, again;
@@ -350,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_a_recorded_model_predicts),
 		cmocka_unit_test(test_broken_recordings_are_refused),
 		cmocka_unit_test(test_every_strategy_finds_the_best),
+		cmocka_unit_test(test_no_family_is_a_straw_man),
 		cmocka_unit_test(test_a_replay_of_a_replay_is_the_same),
 	};
 
