@@ -107,8 +107,9 @@ enum status family_defines(const struct family *family, const struct value *slot
 			status = define_list_add(list, family->parameters[i].name,
 				slots[scope->parameter_at + i], err);
 	for (size_t i = 0; i < family->constant_count && status == STATUS_OK; i++)
-		status = define_list_add(
-			list, family->constants[i].name, slots[scope->constant_at + i], err);
+		if (!family->constants[i].is_for_model)
+			status = define_list_add(list, family->constants[i].name,
+				slots[scope->constant_at + i], err);
 	if (status != STATUS_OK)
 		return error_context(err, "%s", family->file);
 	define_list_sort(list);

@@ -124,6 +124,29 @@ static enum status check_defaults(
 	return status;
 }
 
+/* An expression, or {"value", "as": "model", "help"}: one that the kernel is not built with. */
+static enum status read_constant(const struct json_at *at, const struct name_table *before,
+	struct constant *constant, struct error *err)
+{
+	static const char *const keys[] = {"value", "as", "help", NULL};
+	struct json_at as, help;
+	const char *text;
+
+	constant->name = at->key;
+	if (json_type(at) != JSON_OBJECT)
+		return expression_json_compile(at, before, &constant->expression, err);
+	if (json_expect_keys(at, keys, err) != STATUS_OK ||
+		json_member(at, "as", &as, err) != STATUS_OK ||
+		json_get_string(&as, &text, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (strcmp(text, "model") != 0)
+		return json_error(&as, err, "\"model\"");
+	if (json_find(at, "help", &help) && json_get_string(&help, &text, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	constant->is_for_model = true;
+	return expression_json_member(at, "value", before, &constant->expression, err);
+}
+
 static enum status read_constants(
 	const struct json_at *root, struct family *family, struct error *err)
 {
@@ -143,9 +166,8 @@ static enum status read_constants(
 
 		if (check_free(&at, family, err) != STATUS_OK)
 			return STATUS_BAD_INPUT;
-		constant->name = at.key;
 		before = scope_table(&family->scope, SCOPE_PLAIN, family->scope.count, NULL);
-		status = expression_json_compile(&at, &before, &constant->expression, err);
+		status = read_constant(&at, &before, constant, err);
 		name_table_release(&before);
 		if (status != STATUS_OK)
 			return status;

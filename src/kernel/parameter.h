@@ -20,6 +20,7 @@ struct constant {
 	const char *name;
 	struct expression
 		*expression; /* over keys, device names, parameters, constants before it */
+	bool is_for_model; /* a name for the model's amounts; no define, so no part of the kernel */
 };
 
 #endif
