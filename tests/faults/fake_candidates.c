@@ -259,6 +259,7 @@ CUresult standin_execute(const struct standin_launch *launch, double *us)
 	*us = rule && rule->us >= 0 ? rule->us : default_us(launch);
 	if (rule && rule->noise > 0)
 		*us *= 1 + rule->noise * standin_noise();
+	*us += launch->kernel->spin_us;
 	if (rule)
 		*us += rule->place_us * (launch->kernel->place + 1) / 2;
 	switch (behaviour) {

@@ -32,6 +32,9 @@
  *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration;
  *place_us: each load of the kernel takes up to so much longer, the same for all its launches.
  *
+ * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
+ * they take so much longer (tests/gpu/check.py slows kernels down in this way).
+ *
  * A cubin is a real one, or text for tests without a compiler:
  *	standin cubin
  *	kernel NAME regs=32 smem=0 max_threads=1024 params=8,8,4
@@ -119,7 +122,8 @@ struct standin_kernel {
 	uint64_t cubin_hash;
 	long launches;
 	int smem_dynamic_max;
-	double place; /* -1..1, where its code lies */
+	double place;   /* -1..1, where its code lies */
+	double spin_us; /* see spin_cycles_N above */
 };
 
 /* ---- launches (fake_stream.c, fake_kernels.c, fake_candidates.c) ---- */

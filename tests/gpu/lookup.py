@@ -4,12 +4,16 @@
     lookup.py problems TUNED.json > PROBLEMS           thirty, one a line, always the same ones
     lookup.py suite PROBLEMS > SUITE.json              to tune them
     lookup.py races LOOKUPS.json FRESH.json > RACES.json       looked up and fresh, for race_rows
-    lookup.py summary LOOKUPS.json RESULT.json > lookup.json   what came of it
+    lookup.py summary LOOKUPS.json FRESH.json RESULT.json > lookup_rates.json   what came of it
+    lookup.py show LOOKUP_RATES.json                   the worst and the mean; exit 1 below 95%
 
-LOOKUPS.json is the answer of `tiletune lookup --json`. lookup.sh does all of it.
+LOOKUPS.json is the answer of `tiletune lookup --json`. lookup.sh does all of it. FRESH.json may lack
+problems to which the tuning did not come: the answer says how many it had. For tests: COUNT (30) and
+SMALL=1, problems that take no time anywhere.
 """
 import json
 import math
+import os
 import random
 import statistics
 import sys
@@ -17,7 +21,10 @@ import sys
 SEED = 20261121
 KINDS = ["bf16"] * 20 + ["fp8_e4m3"] * 6 + ["fp32"] * 4
 # As far as the committed file reaches, and problems that take a millisecond or less.
-M_RANGE, NK_RANGE, FLOP_MAX = (64, 8192), (512, 16384), {"bf16": 6e11, "fp8_e4m3": 6e11, "fp32": 4e10}
+if os.environ.get("SMALL"):
+    M_RANGE, NK_RANGE, FLOP_MAX = (16, 128), (32, 128), {"bf16": 1e9, "fp8_e4m3": 1e9, "fp32": 1e9}
+else:
+    M_RANGE, NK_RANGE, FLOP_MAX = (64, 8192), (512, 16384), {"bf16": 6e11, "fp8_e4m3": 6e11, "fp32": 4e10}
 
 
 def log_uniform(generator, low, high):
@@ -28,8 +35,8 @@ def draw(generator, dtype):
     """Half of the rows are any number, the others whole tiles; TMA wants 16 bytes of N and K."""
     whole = generator.random() < 0.5
     m = log_uniform(generator, *M_RANGE)
-    m = round(m / 64) * 64 if whole else round(m)
-    step = 64 if generator.random() < 0.5 else 16
+    m = max(round(m / 64), 1) * 64 if whole else round(m)
+    step = 64 if generator.random() < 0.5 and NK_RANGE[0] >= 64 else 16
     n, k = (round(log_uniform(generator, *NK_RANGE) / step) * step for _ in range(2))
     return {"M": m, "N": n, "K": k, "dtype": dtype}
 
@@ -39,7 +46,7 @@ def problems(path):
         known = [entry["problem"] for entry in json.load(file)["entries"]]
     generator = random.Random(SEED)
     chosen = []
-    for dtype in KINDS:
+    for dtype in KINDS[: int(os.environ.get("COUNT", "30"))]:
         while True:
             problem = draw(generator, dtype)
             if 2 * problem["M"] * problem["N"] * problem["K"] > FLOP_MAX[dtype]:
@@ -62,7 +69,7 @@ def suite(path):
     return {
         "format": "tiletune.suite/1",
         "name": "lookup",
-        "summary": f"thirty GEMMs drawn with seed {SEED}",
+        "summary": f"GEMMs drawn with seed {SEED}",
         "operation": "gemm",
         "effort": "quick",
         "problems": lines,
@@ -77,60 +84,85 @@ def races(lookups, fresh):
     entries = load(fresh)["entries"]
     answer = []
     for looked_up in load(lookups)["answers"]:
-        if looked_up["grade"] == "refused":
+        entry = next((e for e in entries if e["problem"] == looked_up["problem"]), None)
+        if looked_up["grade"] == "refused" or not entry:
             continue
-        entry = next(e for e in entries if e["problem"] == looked_up["problem"])
         rows = [row("fresh", entry["winner"]), row("looked up", looked_up["result"])]
         answer.append({"operation": "gemm", "problem": looked_up["problem"], "rows": rows})
     return {"seconds": 0.25, "loads": 2, "races": answer}
 
 
-def summary(lookups, result):
-    answers = load(lookups)
-    raced = load(result)
+def comparison(race):
+    """What a race says; the fresh winner comes first in it."""
+    if not race or "rows" not in race:
+        return {"not_raced": race["error"] if race else "no fresh tuning, or no time for the race"}
+    fresh, found = race["rows"]
+    item = {"fresh": fresh, "looked_up": found}
+    if "wrong" in found:
+        return item | {"reached_ratio": 0}
+    if "wrong" in fresh:
+        return item | {"not_raced": "the fresh winner: " + fresh["wrong"]}
+    over = found["over_first"]
+    item["reached_ratio"] = round(1 / over["value"], 5)
+    item["reached_low"], item["reached_high"] = (round(1 / over[key], 5) for key in ("high", "low"))
+    return item
+
+
+def summary(lookups, fresh, result):
+    answers, tuned, raced = load(lookups), load(fresh), load(result)
     rows = []
     for looked_up in answers["answers"]:
         text = ",".join(f"{key}={value}" for key, value in looked_up["problem"].items())
-        race = next((r for r in raced["races"] if r["problem"] == text), None)
-        item = {
-            "problem": text,
-            "grade": looked_up["grade"],
-            "why": looked_up["why"],
-            "predicted_us": looked_up.get("predicted_us"),
-            "default_us": looked_up.get("default_us"),
-            "expected_loss_ratio": looked_up.get("expected_loss_ratio"),
-        }
-        if race:
-            fresh, found = race["rows"]
-            item["fresh"], item["looked_up"] = fresh, found
-            over = found["over_first"]
-            item["reached_ratio"] = round(1 / over["value"], 5)
-            item["reached_low"], item["reached_high"] = (round(1 / over[key], 5) for key in ("high", "low"))
+        item = {"problem": text}
+        for key in ("grade", "why", "predicted_us", "default_us", "expected_loss_ratio"):
+            item[key] = looked_up.get(key)
+        if looked_up["grade"] == "refused":
+            item["not_raced"] = "nothing was found"
+        else:
+            item |= comparison(next((r for r in raced["races"] if r["problem"] == text), None))
         rows.append(item)
-    reached = [item["reached_ratio"] for item in rows if "reached_ratio" in item]
-    worst = min((item for item in rows if "reached_ratio" in item), key=lambda item: item["reached_ratio"])
+    compared = [item for item in rows if "reached_ratio" in item]
+    reached = [item["reached_ratio"] for item in compared]
+    worst = min(compared, key=lambda item: item["reached_ratio"]) if compared else {}
     return {
+        "format": "tiletune.lookup_rates/1",
         "what": "time of a fresh quick tuning's winner over the time of the looked-up one, interleaved",
         "command": "sh tests/gpu/lookup.sh",
+        "date": raced["run"]["date"],
         "seed": SEED,
         "run": raced["run"],
+        "device": tuned["device"],
         "file": answers["file"],
         "problems": len(rows),
-        "answered": len(reached),
-        "reached_mean": round(statistics.mean(reached), 5),
-        "reached_median": round(statistics.median(reached), 5),
-        "reached_worst": worst["reached_ratio"],
-        "worst_problem": worst["problem"],
+        "tuned": len(tuned["entries"]),
+        "answered": sum(item["grade"] != "refused" for item in rows),
+        "compared": len(compared),
+        "reached_mean": round(statistics.mean(reached), 5) if reached else None,
+        "reached_median": round(statistics.median(reached), 5) if reached else None,
+        "reached_worst": worst.get("reached_ratio"),
+        "worst_problem": worst.get("problem"),
         "never_predicted_worse_than_default": all(
-            item["default_us"] is None or item["predicted_us"] <= item["default_us"]
-            for item in rows
-            if "reached_ratio" in item
+            item["default_us"] is None or item["predicted_us"] <= item["default_us"] for item in compared
         ),
         "rows": rows,
     }
 
 
-COMMANDS = {"problems": problems, "suite": suite, "races": races, "summary": summary}
+def show(path):
+    answer = load(path)
+    for item in sorted(answer["rows"], key=lambda item: item.get("reached_ratio", -1))[:8]:
+        said = f"{item['reached_ratio']:.3f}" if "reached_ratio" in item else item["not_raced"]
+        print(f"{said}  {item['problem'].split(',b_')[0]}  {item['grade']}")
+    mean, worst = answer["reached_mean"] or 0, answer["reached_worst"] or 0
+    print(
+        f"{answer['answered']} of {answer['problems']} answered, {answer['compared']} compared; "
+        f"mean {mean:.4f}, worst {worst:.4f}"
+    )
+    all_there = answer["compared"] == answer["answered"] > 0
+    sys.exit(0 if all_there and mean >= 0.95 and answer["never_predicted_worse_than_default"] else 1)
+
+
+COMMANDS = {"problems": problems, "suite": suite, "races": races, "summary": summary, "show": show}
 
 
 def main():

@@ -4,46 +4,43 @@
 #
 #	sh tests/gpu/lookup.sh OUTPUT.json
 #
-# From the environment: DEVICE (cuda:0), WORK (lookup-work): answers of `lookup` that lie there
-# already are taken.
+# What is in WORK already is taken: answers of `lookup` (ONLY_LOOKUP=1 makes these and no more, which
+# needs no GPU), and of an interrupted tuning every problem that it had finished. If the time for
+# the tuning is over, those are raced to which it came; OUTPUT.json says how many.
+#
+# From the environment: DEVICE (cuda:0), WORK (lookup-work), CACHE (session-cache), TUNE_LIMIT (240 s),
+# RACE_LIMIT (120 s); for tests TUNED, the file in which is looked up, and TUNE, more arguments of tune.
 set -u
-output=$1
+output=${1:-}
 device=${DEVICE:-cuda:0}
 here=$(dirname "$0")
 work=${WORK:-lookup-work}
-tuned=results/nvidia-h200/tuned.json
+cache=${CACHE:-session-cache}
+tuned=${TUNED:-results/nvidia-h200/tuned.json}
 mkdir -p "$work"
 [ -e "$work/lookups.json" ] || {
-	python3 "$here/lookup.py" problems $tuned >"$work/problems" || exit 1
+	python3 "$here/lookup.py" problems "$tuned" >"$work/problems" || exit 1
 	# shellcheck disable=SC2046
-	./tiletune lookup $tuned gemm $(sed 's/^/-p /' "$work/problems") --path . --json \
-		>"$work/lookups.json" 2>"$work/lookup.log"
-	[ -s "$work/lookups.json" ] || {
+	./tiletune lookup "$tuned" gemm $(sed 's/^/-p /' "$work/problems") --path . --json \
+		>"$work/lookups.new" 2>"$work/lookup.log"
+	[ -s "$work/lookups.new" ] || {
 		cat "$work/lookup.log"
 		exit 1
 	}
+	mv "$work/lookups.new" "$work/lookups.json"
 }
 [ -z "${ONLY_LOOKUP:-}" ] || exit 0
 python3 "$here/lookup.py" suite "$work/problems" >"$work/suite.json" || exit 1
-timeout 240 ./tiletune tune --suite "$work/suite.json" --effort quick --fresh --no-journal --path . \
-	--device "$device" --cache-dir session-cache -o "$work/fresh.json" >"$work/tune.log" 2>&1 || {
+# shellcheck disable=SC2086
+timeout -k 5 "${TUNE_LIMIT:-240}" ./tiletune tune --suite "$work/suite.json" --effort quick --path . --wait 30s \
+	--device "$device" --cache-dir "$cache" -o "$work/fresh.json" ${TUNE:-} >"$work/tune.log" 2>&1 ||
 	tail -n 20 "$work/tune.log"
-	exit 1
-}
+[ -s "$work/fresh.json" ] || exit 1
 python3 "$here/lookup.py" races "$work/lookups.json" "$work/fresh.json" >"$work/races.json" || exit 1
-timeout 120 ./gpu/race_rows "$work/races.json" --device "$device" --cache-dir session-cache \
-	>"$work/result.json" || exit 1
-python3 "$here/lookup.py" summary "$work/lookups.json" "$work/result.json" >"$output" || exit 1
-python3 - "$output" <<'PYTHON'
-import json
-import sys
-
-answer = json.load(open(sys.argv[1], encoding="utf-8"))
-for item in sorted(answer["rows"], key=lambda item: item.get("reached_ratio", 0))[:8]:
-    print(f"{item.get('reached_ratio', 0):.3f}  {item['problem'].split(',b_')[0]}  {item['grade']}")
-print(
-    f"{answer['answered']} of {answer['problems']} answered; mean {answer['reached_mean']:.4f}, "
-    f"worst {answer['reached_worst']:.4f}"
-)
-sys.exit(0 if answer["reached_mean"] >= 0.95 and answer["never_predicted_worse_than_default"] else 1)
-PYTHON
+# what it had when it was stopped, it prints
+timeout -k 5 "${RACE_LIMIT:-120}" ./gpu/race_rows "$work/races.json" --device "$device" \
+	--cache-dir "$cache" >"$work/result.json" || echo "race_rows: exit $?"
+python3 "$here/lookup.py" summary "$work/lookups.json" "$work/fresh.json" "$work/result.json" \
+	>"$output.new" || exit 1
+mv "$output.new" "$output"
+exec python3 "$here/lookup.py" show "$output"

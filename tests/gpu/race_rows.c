@@ -10,8 +10,12 @@
  *	  "rows": [{"name": "fresh", "family": "gemm/wgmma", "configuration": {...}}, ...]}]}
  *
  * The result has a ratio of each row's time to the first row's, with its interval at 99%, and the
- * median of each load: one binary loaded twice is not equally fast twice.
+ * median of each load: one binary loaded twice is not equally fast twice. A race that cannot be
+ *held has an "error" instead of rows. SIGTERM ends the run early: what was raced until then is
+ *printed.
  */
+#include <signal.h>
+
 #include "cli/run_record.h"
 #include "gpu/bench_test.h"
 #include "tune/announce.h"
@@ -48,7 +52,13 @@ struct race {
 	struct check_series series[ROWS_MAX * LOADS_MAX];
 };
 
-static volatile sig_atomic_t never;
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
 
 /* Once it is known why a row has no time, nothing else of it matters. */
 static void give_up(struct row *row, const char *why)
@@ -127,7 +137,7 @@ static enum status sample(struct race *race, struct error *err)
 		.blocks_min = BLOCKS_MIN,
 		.blocks_max = BLOCKS_MAX,
 		.enough = enough,
-		.interrupted = &never};
+		.interrupted = &stopped};
 	size_t count = 0;
 	enum status status;
 
@@ -265,6 +275,7 @@ static enum status run_race(
 	struct json_at member;
 	const char *name = "";
 	uint32_t number = 0;
+	struct error reason = {0};
 	enum status status = json_member_string(at, "operation", &name, err);
 
 	if (status == STATUS_OK)
@@ -273,28 +284,37 @@ static enum status run_race(
 		status = json_member(at, "problem", &member, err);
 	if (status == STATUS_OK)
 		status = problem_from_json(operation, &member, &problem, err);
-	if (status == STATUS_OK)
-		status = problem_announce(race->bench, problem, &number, err);
-	if (status == STATUS_OK)
-		status = open_rows(race, at, problem, number, err);
-	if (status == STATUS_OK)
-		status = load(race, err);
-	if (status == STATUS_OK)
-		status = sample(race, err);
-	if (status == STATUS_OK) {
-		json_put_string(json, "operation", name);
-		json_put_string(json, "problem", problem->text);
-		for (size_t i = 0; i < race->count; i++)
-			json_push(rows, row_json(race, &race->rows[i]));
-		json_put(json, "rows", rows);
-		json_push(results, json);
-	} else {
+	if (status != STATUS_OK) {
 		json_free(rows);
 		json_free(json);
+		return status;
 	}
+	json_put_string(json, "operation", name);
+	json_put_string(json, "problem", problem->text);
+	status = problem_announce(race->bench, problem, &number, &reason);
+	if (status == STATUS_OK)
+		status = open_rows(race, at, problem, number, &reason);
+	if (status == STATUS_OK)
+		status = load(race, &reason);
+	if (status == STATUS_OK)
+		status = sample(race, &reason);
+	for (size_t i = 0; status == STATUS_OK && i < race->count; i++)
+		json_push(rows, row_json(race, &race->rows[i]));
+	if (status == STATUS_OK) {
+		json_put(json, "rows", rows);
+	} else {
+		json_put_string(json, "error", reason.message);
+		json_free(rows);
+	}
+	if (stopped)
+		json_free(json); /* cut short */
+	else
+		json_push(results, json);
 	race_end(race);
 	problem_free(problem);
-	return status;
+	if (status == STATUS_NO_DEVICE)
+		*err = reason;
+	return status == STATUS_NO_DEVICE ? status : STATUS_OK;
 }
 
 /* Submits all kernels, so that they compile side by side. */
@@ -352,15 +372,27 @@ static enum status run_all(
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&races); i++) {
 		struct json_at item = json_item(&races, i);
 
-		status = prefetch(race, &item, err);
+		/* what is wrong with it, its race says */
+		if (prefetch(race, &item, err) == STATUS_NO_DEVICE)
+			status = STATUS_NO_DEVICE;
 	}
-	for (size_t i = 0; status == STATUS_OK && i < json_count(&races); i++) {
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&races) && !stopped; i++) {
 		struct json_at item = json_item(&races, i);
 
 		status = run_race(race, &item, results, err);
 	}
 	json_free(tree);
 	return status;
+}
+
+static struct json *device_json(const struct device_spec *spec)
+{
+	struct json *json = json_new_object();
+
+	json_put_string(json, "name", spec->name);
+	json_put_int(json, "compute_capability", spec->compute_capability);
+	json_put_int(json, "sm_count", spec->sm_count);
+	return json;
 }
 
 int main(int argc, char **argv)
@@ -378,19 +410,24 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: race_rows RACES.json [--device D] [--path DIR]\n");
 		return STATUS_BAD_INPUT;
 	}
+	signal(SIGTERM, stop);
 	race.bench = &bench;
 	status = workbench_open(&test.options, &bench, &err);
-	if (status == STATUS_OK)
+	if (status != STATUS_OK) {
+		fprintf(stderr, "race_rows: %s\n", err.message);
+		json_free(results);
+	} else {
 		status = run_all(&race, test.files[0], results, &err);
-	if (status == STATUS_OK) {
+		if (status != STATUS_OK)
+			fprintf(stderr, "race_rows: %s\n", err.message);
 		run_new_id(id);
+		json_put_string(json, "format", "tiletune.races/1");
+		json_put(json, "device", device_json(device_spec(bench.device)));
 		json_put(json, "run", run_tuned_json(&bench, id));
 		json_put(json, "races", results);
 		printed = json_print(json, true);
 		puts(printed);
 		free(printed);
-	} else {
-		fprintf(stderr, "race_rows: %s\n", err.message);
 	}
 	workbench_release(&bench);
 	json_free(json);
