@@ -20,6 +20,8 @@ const struct help_pair help_variables[] = {
 			  "after --path and before those beside the program"},
 	{"TILETUNE_NVRTC", "the NVRTC library to use where --nvrtc names none"},
 	{"TILETUNE_LOCK_FOLDER", "where the locks of GPUs are"},
+	{"TILETUNE_KERNEL_TIMEOUT",
+		"seconds after which a kernel hangs; default 10, a sanitizer needs more"},
 	{"CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, CONDA_PREFIX, LD_LIBRARY_PATH",
 		"places where NVRTC is looked for, too"},
 	{"XDG_CACHE_HOME", "its folder tiletune is the cache; else ~/.cache/tiletune"},

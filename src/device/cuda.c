@@ -29,6 +29,17 @@ static void identity_fill(struct device_identity *identity, const struct measure
 	identity->power_limit_w = gpu->power_limit_w;
 }
 
+/* $TILETUNE_KERNEL_TIMEOUT: for sanitizers, under which kernels take a thousand times as long. */
+static double kernel_timeout_s(const struct device_options *options)
+{
+	const char *chosen = getenv("TILETUNE_KERNEL_TIMEOUT");
+	double seconds = chosen ? strtod(chosen, NULL) : 0;
+
+	if (options->kernel_timeout_s > 0)
+		return options->kernel_timeout_s;
+	return seconds > 0 ? seconds : kernel_timeout_default_s;
+}
+
 static enum status cuda_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
@@ -44,8 +55,7 @@ static enum status cuda_open(struct device *device, const char *rest,
 	cuda->open = (struct measure_open){
 		.seed = options->seed,
 		.memory_limit_bytes = options->memory_limit_bytes,
-		.kernel_timeout_s = options->kernel_timeout_s > 0 ? options->kernel_timeout_s
-								  : kernel_timeout_default_s,
+		.kernel_timeout_s = kernel_timeout_s(options),
 	};
 	status = cuda_worker_hello(cuda, &gpu, err);
 	if (status != STATUS_OK)

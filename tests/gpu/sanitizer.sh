@@ -12,7 +12,9 @@
 # memcheck. gemm_chain/separate runs kernels of gemm, which have cases of their own.
 #
 # From the environment: OUT (./out), for the logs and sanitizer.txt; SANITIZER (compute-sanitizer);
-# EVALUATIONS (3) per case; JOBS (6) at once; LIMIT (100) seconds a case; DEVICE (cuda:0). REPORT=1:
+# EVALUATIONS (3) per case; JOBS (6) at once; LIMIT (100) seconds a case; DEVICE (cuda:0); CASES, an
+# expression of grep -E over their names; CONTROL=0: no control; CACHE (in OUT), compiled kernels;
+# TILETUNE_KERNEL_TIMEOUT (60), seconds for what an unchecked kernel does in a few milliseconds. REPORT=1:
 # run nothing, write the table anew from the logs in OUT. memcheck takes 20 s for all cases on an
 # H200 with 16 cores, racecheck two to three minutes.
 set -u
@@ -23,6 +25,7 @@ evaluations=${EVALUATIONS:-3}
 jobs=${JOBS:-6}
 limit=${LIMIT:-100}
 device=${DEVICE:-cuda:0}
+export TILETUNE_KERNEL_TIMEOUT="${TILETUNE_KERNEL_TIMEOUT:-60}"
 [ $# -gt 0 ] || set -- memcheck racecheck synccheck
 [ -x "$build/tiletune" ] || {
 	echo "expected the tuner at $build/tiletune"
@@ -84,7 +87,7 @@ run_case() { # sanitizer's tool, number, arguments, where: leaves $logs/TOOL-NUM
 	rm -f "$SANITIZER_LOG".*
 	# shellcheck disable=SC2086
 	timeout -k 5 "$limit" "$tool" tune $3 ${4:+--where "$4"} --device "$device" --path . \
-		--strategy random --evaluations "$evaluations" --fresh --cache-dir "$logs/cache" \
+		--strategy random --evaluations "$evaluations" --fresh --cache-dir "${CACHE:-$logs/cache}" \
 		--workers 2 --worker "$wrapper" -o "$logs/$1-$2.json" >"$logs/$1-$2.log" 2>&1
 	echo $? >"$logs/$1-$2.code"
 }
@@ -123,7 +126,7 @@ header >"$table.new"
 mv "$table.new" "$table"
 for checker in "$@"; do
 	number=0
-	[ -n "${REPORT:-}" ] || cases >"$logs/cases"
+	[ -n "${REPORT:-}" ] || cases | grep -E "${CASES:-.}" >"$logs/cases"
 	[ -n "${REPORT:-}" ] || while IFS='|' read -r name arguments where; do
 		number=$((number + 1))
 		run_case "$checker" $number "$arguments" "$where" &
@@ -150,16 +153,18 @@ for checker in "$@"; do
 	done <"$logs/cases" >>"$table"
 done
 # The control: memcheck must find what is planted.
-for program in "$build/gpu/test_device_gpu" "$build/release/gpu/test_device_gpu"; do
+[ "${CONTROL:-1}" = 0 ] || for program in "$build/gpu/test_device_gpu" "$build/release/gpu/test_device_gpu"; do
 	[ -x "$program" ] && [ -z "${REPORT:-}" ] || continue
 	timeout -k 5 "$limit" "$sanitizer" --tool memcheck --target-processes all \
 		--log-file "$logs/control.sanitizer.%p" "$program" . "$device" >"$logs/control.log" 2>&1
 	break
 done
-count=$(errors_of "$logs"/control.sanitizer.*)
-case $count in 0 | '?'*) bad=$((bad + 1)) ;; esac
-printf '%-10s %-26s %7s  %s\n' memcheck 'control: bad kernels' "$count" \
-	'(expected: more than 0; tests/gpu/bad_kernels.cu)' >>"$table"
+[ "${CONTROL:-1}" = 0 ] || {
+	count=$(errors_of "$logs"/control.sanitizer.*)
+	case $count in 0 | '?'*) bad=$((bad + 1)) ;; esac
+	printf '%-10s %-26s %7s  %s\n' memcheck 'control: bad kernels' "$count" \
+		'(expected: more than 0; tests/gpu/bad_kernels.cu)' >>"$table"
+}
 # What a tool says that it cannot do.
 grep -hiE 'not supported|unsupported|internal error|warning' "$logs"/*.sanitizer.* 2>/dev/null | grep -v SUMMARY |
 	sed 's/^=* *//' | sort | uniq -c | sort -rn | head -n 12 >"$logs/notes"
