@@ -10,6 +10,7 @@
 #	TEST_SEED         1    of the search, of the inputs and of which tiles are tried
 #	TEST_FAMILIES          only these, "gemm/mma gemm/simt"
 #	TEST_LIMIT        240  seconds for one invocation of the tuner
+#	TEST_CACHE             compiled kernels; default: BUILD/test-gpu/cache
 set -u
 build=$1
 shift
@@ -21,6 +22,7 @@ limit=${TEST_LIMIT:-240}
 here=$(dirname "$0")
 tool=$build/tiletune
 work=$build/test-gpu
+cache=${TEST_CACHE:-$work/cache}
 passed=0 failed=0
 mkdir -p "$work/logs" "$work/journals"
 
@@ -68,7 +70,7 @@ run_program() { # name, arguments
 tune() { # output's name, arguments
 	name=$1
 	shift
-	timeout "$limit" "$tool" tune --device "$device" --path . --cache-dir "$work/cache" \
+	timeout "$limit" "$tool" tune --device "$device" --path . --cache-dir "$cache" --wait 30s \
 		--seed "$seed" -o "$work/journals/$name.json" "$@" >"$work/logs/$name.log" 2>&1
 }
 # Outcomes of a journal, counted: "ok 41 wrong_result 1".
@@ -151,7 +153,7 @@ phase_occupancy() {
 		tune occupancy gemm -p M=512,N=512,K=512,dtype=fp16,fp32 --strategy random --evaluations 8 --fresh
 		set -- "$work"/journals/*.journal.jsonl
 	}
-	run_program test_occupancy_gpu --device "$device" --path . --cache-dir "$work/cache" "$@"
+	run_program test_occupancy_gpu --device "$device" --path . --cache-dir "$cache" "$@"
 }
 
 # Kernels that are known to be wrong, to crash, to hang.
@@ -160,7 +162,7 @@ phase_device() {
 }
 
 phase_timing() {
-	run_program test_timing_gpu --device "$device" --path . --cache-dir "$work/cache"
+	run_program test_timing_gpu --device "$device" --path . --cache-dir "$cache"
 }
 
 # A tuner that is killed goes on where it stopped: nothing that was measured is measured again.
@@ -173,7 +175,7 @@ phase_resume() {
 	# exec: the process that is killed is the tuner itself
 	# shellcheck disable=SC2086
 	(exec "$tool" tune $resume_arguments --where "$where" --device "$device" --path . --seed "$seed" \
-		--cache-dir "$work/cache" -o "$work/journals/$name.json" >"$work/logs/$name-killed.log" 2>&1) &
+		--cache-dir "$cache" -o "$work/journals/$name.json" >"$work/logs/$name-killed.log" 2>&1) &
 	killed=$!
 	waited=0
 	while kill -0 $killed 2>/dev/null && [ $waited -lt 600 ]; do

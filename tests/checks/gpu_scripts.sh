@@ -1,0 +1,141 @@
+#!/bin/sh
+# The scripts of a sitting at a GPU (tests/gpu), over the stand-in driver and with few of everything:
+# what they write is whole and of its format, a slowed kernel is found, a kill loses nothing that was
+# finished, and a sitting without enough time says what it left out.
+set -u
+out=$1
+root=$(pwd)
+case $out in /*) ;; *) out=$root/$out ;; esac
+work=$out/tests/gpu-scripts
+rm -rf "$work"
+mkdir -p "$work/lib" "$work/dist"
+for library in libcuda.so.1 libnvidia-ml.so.1; do
+	ln -s "$out/faults/libcuda.so.1" "$work/lib/$library"
+done
+# as `make dist TESTS=1` lays it out
+for folder in templates configs tests; do
+	ln -s "$root/$folder" "$work/dist/$folder"
+done
+ln -s "$out/gpu" "$work/dist/gpu"
+ln -s "$out/tiletune" "$work/dist/tiletune"
+cat >"$work/script" <<'SCRIPT'
+name Stand-in GPU
+memory_bytes 4000000000
+kernel gemm_mma us=100 noise=0.005
+kernel flash_mma us=50 noise=0.005
+kernel unfused_* us=60 noise=0.005
+SCRIPT
+cache=${TEST_BUILD:-build}/test-cache
+case $cache in /*) ;; *) cache=$root/$cache ;; esac
+export LD_LIBRARY_PATH="$work/lib" TILETUNE_STANDIN="$work/script" TILETUNE_LOCK_FOLDER="$work/locks"
+export CACHE="$cache" TUNED=tuned.json
+cd "$work/dist" || exit 1
+fail() {
+	echo "$1"
+	[ -z "${2:-}" ] || tail -n 40 "$2"
+	exit 1
+}
+valid() {
+	for file in "$@"; do
+		./tiletune validate --path . "$file" >"$work/validate.log" 2>&1 || fail "$file: not valid" "$work/validate.log"
+	done
+}
+./tiletune tune gemm --family mma -p M=96,N=80,K=64,dtype=bf16 -p M=80,N=96,K=64,dtype=bf16 \
+	--where "BM == 64 and BK == 32 and MIN_BLOCKS == 1 and SPLIT_K == 1 and (BN == 64 and M == 96 or BN == 32 and M == 80)" \
+	--strategy random --evaluations 2 --fresh --no-journal --path . --device cuda:0 --cache-dir "$cache" \
+	-o tuned.json >"$work/tune.log" 2>&1 || fail "no baseline" "$work/tune.log"
+
+# checks of two kernels of one source, which are slowed down each by its own spin
+export ATTENTION='' COUNT=5 COUNT_THREE=3 COUNT_KEPT=2 BUDGET=0.1s
+sh tests/gpu/check.sh rates.json >"$work/check.log" 2>&1 || fail "check.sh" "$work/check.log"
+valid rates.json
+/usr/bin/python3 - rates.json <<'PYTHON' || fail "rates.json: not as expected" "$work/check.log"
+import json, sys
+file = json.load(open(sys.argv[1]))
+found = [(e["kind"], e["threshold"], e["checks"], e["checks_with_all_slower"]) for e in file["experiments"]]
+assert found == [("unchanged", "5%", 5, 0), ("5%", "5%", 5, 5), ("3%", "5%", 3, 0), ("unchanged", "5%", 2, 0),
+	("5%", "5%", 2, 2), ("3%", "5%", 2, 0), ("3%", "3%", 3, 3), ("unchanged", "3%", 2, 0)], found
+assert all(e["checks"] == e["wanted"] and not e["errors"] and len(e["entries"]) == 2 for e in file["experiments"])
+for kernel in file["kernels"]:
+	for slowed in kernel["slowed"]:
+		assert abs(slowed["ratio"]["ratio"] - 1 - slowed["part"]) < 0.002, kernel
+	assert len(kernel["slowed"]) == 2, kernel
+assert len({k["slowed"][0]["cycles"] for k in file["kernels"]} | {0}) > 1, "each has its own"
+PYTHON
+
+# a kernel that is wrong now: said, with the result whole
+sed -i 's/^kernel gemm_mma .*/& wrong/' "$work/script"
+COUNT=1 sh tests/gpu/check.sh wrong.json >"$work/wrong.log" 2>&1 && fail "a wrong kernel passed" "$work/wrong.log"
+sed -i 's/ wrong$//' "$work/script"
+
+# killed in the second experiment: the first is there, whole
+COUNT=25 COUNT_KEPT=0 LIMIT=60 sh tests/gpu/check.sh killed.json >"$work/killed.log" 2>&1 &
+killed=$!
+waited=0
+until grep -q '"kind": "5%"' killed.json 2>/dev/null || [ $waited -ge 300 ]; do
+	sleep 0.1
+	waited=$((waited + 1))
+done
+kill -9 $killed
+wait $killed 2>/dev/null
+valid killed.json
+/usr/bin/python3 - killed.json <<'PYTHON' || fail "killed.json: not as expected" "$work/killed.log"
+import json, sys
+first, second = json.load(open(sys.argv[1]))["experiments"]
+assert (first["checks"], first["wanted"], first["checks_with_none_slower"]) == (25, 25, 25), first
+assert 0 < second["checks"] < 25 and second["checks_with_all_slower"] == second["checks"], second
+PYTHON
+
+# lookup: four problems, tuned, raced; with what was tuned the first time a second run only races
+export COUNT=4 SMALL=1 TUNE='--family mma --evaluations 3'
+sh tests/gpu/lookup.sh lookup.json >"$work/lookup.log" 2>&1 || fail "lookup.sh" "$work/lookup.log"
+valid lookup.json lookup-work/result.json lookup-work/lookups.json
+/usr/bin/python3 - lookup.json <<'PYTHON' || fail "lookup.json: not as expected" "$work/lookup.log"
+import json, sys
+file = json.load(open(sys.argv[1]))
+assert [file[key] for key in ("problems", "tuned", "answered", "compared")] == [4, 4, 4, 4], file
+assert all(0.98 < row["reached_ratio"] < 1.02 for row in file["rows"]), file
+PYTHON
+# a tuning that was cut short: what it had is raced, the others are said to be missing
+/usr/bin/python3 - lookup-work/fresh.json <<'PYTHON'
+import json, sys
+file = json.load(open(sys.argv[1]))
+del file["entries"][2:]
+json.dump(file, open(sys.argv[1], "w"))
+PYTHON
+rm lookup-work/fresh.journal.jsonl
+TUNE='--where BM*0' sh tests/gpu/lookup.sh short.json >"$work/short.log" 2>&1 && fail "a short one passed" "$work/short.log"
+valid short.json
+grep -q '4 of 4 answered, 2 compared' "$work/short.log" || fail "short.json: not as expected" "$work/short.log"
+# races that are stopped print what they had
+/usr/bin/python3 - lookup-work/races.json <<'PYTHON'
+import json, sys
+file = json.load(open(sys.argv[1]))
+file["races"] = file["races"][:1] * 400
+json.dump(file, open("long.json", "w"))
+PYTHON
+./gpu/race_rows long.json --device cuda:0 --cache-dir "$cache" >raced.json 2>"$work/race.log" &
+racing=$!
+sleep 1
+kill -TERM $racing
+wait $racing || fail "race_rows" "$work/race.log"
+valid raced.json
+count=$(grep -c '"over_first"' raced.json)
+if [ "$count" -lt 2 ] || [ "$count" -ge 800 ]; then fail "$count rows were raced before the end"; fi
+
+# the three kernels of attention, all configurations, beside the fused one
+export LENGTHS=64 SHAPE=batch=1,heads=2,head_dim=16,dtype=bf16
+BASE='' TUNE='--evaluations 3' sh tests/gpu/unfused.sh unfused.json >"$work/unfused.log" 2>&1 || fail "unfused.sh" "$work/unfused.log"
+valid unfused.json unfused-work/unfused.json
+grep -q '^1 of 1 lengths' "$work/unfused.log" || fail "unfused.json: not as expected" "$work/unfused.log"
+
+# a sitting: phases in turn, a table, few files; what there was no time for is said
+export COUNT_THREE=1 COUNT_KEPT=1 COUNT=2
+TOTAL=60 sh tests/gpu/sitting.sh sat lookup check >"$work/sitting.log" 2>&1 || fail "sitting.sh" "$work/sitting.log"
+valid sat/check_rates.json sat/lookup_rates.json
+[ "$(grep -cE '^== (check|lookup): exit 0' sat/summary.txt)" = 2 ] || fail "no table" "$work/sitting.log"
+tar -tzf sat/sitting.tar.gz | grep -q '^lookup-work/fresh.json' || fail "nothing packed"
+TOTAL=10 sh tests/gpu/sitting.sh late check >"$work/late.log" 2>&1 && fail "no time was enough" "$work/late.log"
+grep -q '^== check: not begun, ' late/summary.txt || fail "what was left out is not said" "$work/late.log"
+[ "$(find sat -type f | wc -l)" -le 8 ] || fail "too many files"
+exit 0
