@@ -40,3 +40,18 @@ cmp base.json before.json && echo untouched
 check base.json --path remark --device model:toy --update | grep -E 'left|wrote|exit'
 check base.json --path remark --device model:toy | grep -E 'differs|exit'
 "$TILETUNE" validate base.json
+# new spills: a kernel that holds many values, then with fewer registers to hold them in
+variant holds 's|element \*out = Y + row .*|&\n\t\tfloat held[64];\n#pragma unroll\n\t\tfor (int i = 0; i < 64; i++)\n\t\t\theld[i] = is_row ? element_load(in[(threadIdx.x + i) % cols]) : 0.0f;|
+	s|__syncthreads(); // the next turn|for (int i = 0; i < 64; i++)\n\t\t\tif (held[i] == held[63 - i] + 1.0f)\n\t\t\t\tout[0] = element_round(held[i]);\n\t\t&|'
+cp -R holds spills
+sed -i 's|__launch_bounds__(ROW_THREADS \* ROWS)|__maxnreg__(40)|' spills/templates/row_softmax/online.cu
+"$TILETUNE" tune row_softmax -p rows=64,cols=64 --path holds --device model:toy --effort estimate \
+	--evaluations 1 -o held.json >talk.txt 2>&1 || cat talk.txt
+check held.json --path holds --device model:toy | grep -E '^same|exit'
+check held.json --path spills --device model:toy --junit spills.xml >spills.txt
+figure() { tr -d ' \n\t' <held.json | sed "s/.*\"winner\":.*\"launches\":\[{[^}]*\"$1\":\([0-9]*\).*/\1/"; }
+sed -E "s/registers $(figure regs_per_thread) -> 40/registers AS TUNED -> 40/; s/spills 0 -> [1-9][0-9]* B/spills 0 -> SOME B/; s/occupancy [0-9]+ -> [0-9]+/occupancy N -> M/" spills.txt
+grep -o '<failure type="slower" message="[a-z]*' spills.xml
+# of all that is different the spills alone are the regression
+"$TILETUNE" check held.json --path spills --device model:toy --json 2>/dev/null | tr -d '\n\t' |
+	grep -oE '"text":[^,]*,"worse":true' | sed -E 's/[0-9]+ B/SOME B/'
