@@ -98,21 +98,21 @@ static size_t edit_distance(const char *a, const char *b)
 const char *name_nearest(const char *name, const char *const *names)
 {
 	size_t allowed = strlen(name) < 4 ? 1 : strlen(name) < 8 ? 2 : 3;
-	const char *nearest = NULL;
+	const char *nearest = NULL, *begun = NULL;
 
 	for (; *names; names++) {
 		size_t distance = edit_distance(name, *names);
 
+		if (distance == 0)
+			return *names;
+		if (!begun && strlen(name) >= 4 && string_starts_with(*names, name))
+			begun = *names;
 		if (distance <= allowed && distance < strlen(*names)) {
 			nearest = *names;
-			allowed = distance ? distance - 1 : 0;
-			if (distance == 0)
-				break;
-		} else if (!nearest && strlen(name) >= 4 && string_starts_with(*names, name)) {
-			nearest = *names;
+			allowed = distance - 1;
 		}
 	}
-	return nearest;
+	return begun ? begun : nearest; /* "h200" means h200-sxm, not b200 */
 }
 
 static enum status parse_with_units(const char *string, const char *const *units,

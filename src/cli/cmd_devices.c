@@ -115,7 +115,7 @@ static enum status list_sheets(const struct devices_options *options, char **con
 			json_put_int(sheet, "sm_count", spec->sm_count);
 			json_push(json, sheet);
 		} else if (status == STATUS_OK) {
-			printf("  model:%-12s %s, %s, %lld SMs\n", *name, spec->title, spec->arch,
+			printf("  model:%-16s %s, %s, %lld SMs\n", *name, spec->title, spec->arch,
 				(long long)spec->sm_count);
 		}
 		device_spec_free(spec);

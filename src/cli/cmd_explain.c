@@ -2,6 +2,7 @@
  *
  * tiletune explain: why a configuration is what it is.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,11 @@ static void print_fact(const struct fact *fact, const char *indent)
 {
 	struct text value = {0};
 
-	value_format(fact->value, &value);
+	if (fact->value.type == VALUE_REAL) /* all digits are in --json */
+		text_appendf(
+			&value, fabs(fact->value.real) < 1e6 ? "%.6g" : "%.0f", fact->value.real);
+	else
+		value_format(fact->value, &value);
 	printf("%s%-32s %s%s%s\n", indent, fact->name, text_string(&value),
 		fact->unit[0] ? " " : "", fact->unit);
 	text_release(&value);
@@ -111,8 +116,8 @@ static enum status explain_family(struct explain *explain, const struct family *
 	enum status status = family_applies(family, problem, device, &applies, &why, err);
 
 	if (status == STATUS_OK && !applies)
-		text_appendf(&explain->reasons, "\n  %s does not apply: %s", family_name(family),
-			text_string(&why));
+		text_appendf(&explain->reasons, "\n  %s does not apply: needs %s",
+			family_name(family), text_string(&why));
 	text_clear(&why);
 	if (status == STATUS_OK && applies && family_is_composite(family)) {
 		/* nothing of its own to configure */

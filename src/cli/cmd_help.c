@@ -71,8 +71,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		if (command)
 			option_help(command, &text);
 		else
-			status = error_set(err, STATUS_BAD_INPUT,
-				"help: expected a command, found \"%s\"", positional->items[0]);
+			status = command_unknown(positional->items[0], err);
 	}
 	if (status == STATUS_OK)
 		status = common_write("-", text.data, err);

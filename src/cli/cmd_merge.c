@@ -52,10 +52,11 @@ static enum status write_merged(const struct merge_options *options, const struc
 		status = common_write_json("-", tuned->root, err);
 	if (status == STATUS_OK)
 		fprintf(machine ? stderr : stdout,
-			"%s: %zu entries of %zu files; met again: %zu alike, %zu measured and "
+			"%s: %zu %s of %zu files; met again: %zu alike, %zu measured and "
 			"predicted, %zu decided by the rule %s\n",
-			options->output, count, files, summary->equal, summary->outranked,
-			summary->conflicts, options->on_conflict ? options->on_conflict : "newest");
+			options->output, count, count == 1 ? "entry" : "entries", files,
+			summary->equal, summary->outranked, summary->conflicts,
+			options->on_conflict ? options->on_conflict : "newest");
 	return status;
 }
 

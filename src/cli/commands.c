@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/option.h"
 
 extern const struct command command_tune, command_explain, command_advise, command_devices,
@@ -39,4 +40,21 @@ const struct command *command_find(const char *name)
 		if (strcmp((*command)->name, name) == 0)
 			return *command;
 	return NULL;
+}
+
+enum status command_unknown(const char *name, struct error *err)
+{
+	const char *names[64];
+	size_t count = 0;
+	const char *nearest;
+
+	for (const struct command *const *command = commands; *command && count < 63; command++)
+		if (!(*command)->hidden)
+			names[count++] = (*command)->name;
+	names[count] = NULL;
+	nearest = name_nearest(name, names);
+	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);
+	if (nearest)
+		return error_hint(err, "did you mean `tiletune %s`?", nearest);
+	return error_hint(err, "`tiletune help` lists the commands");
 }

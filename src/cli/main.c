@@ -38,23 +38,6 @@ static void report(const struct error *err)
 		fprintf(stderr, "hint: %s\n", err->hint);
 }
 
-static enum status unknown_command(const char *name, struct error *err)
-{
-	const char *names[64];
-	size_t count = 0;
-	const char *nearest;
-
-	for (const struct command *const *command = commands; *command && count < 63; command++)
-		if (!(*command)->hidden)
-			names[count++] = (*command)->name;
-	names[count] = NULL;
-	nearest = name_nearest(name, names);
-	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);
-	if (nearest)
-		return error_hint(err, "did you mean `tiletune %s`?", nearest);
-	return error_hint(err, "`tiletune help` lists the commands");
-}
-
 static enum status run_command(
 	const struct command *command, int count, char **arguments, struct error *err)
 {
@@ -97,7 +80,7 @@ int main(int count, char **arguments)
 	if (command)
 		status = run_command(command, count > 2 ? count - 2 : 0, arguments + 2, &err);
 	else
-		status = unknown_command(name, &err);
+		status = command_unknown(name, &err);
 	/* a command that answers by its exit code alone (check) leaves no message */
 	if (status != STATUS_OK && err.message[0])
 		report(&err);

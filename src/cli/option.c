@@ -36,8 +36,9 @@ static enum status unknown_option(
 	size_t count = 0;
 	const char *nearest;
 
-	for (const struct option *option = command->options; option->name && count < 63; option++)
+	for (const struct option *option = command->options; option->name && count < 62; option++)
 		names[count++] = option->name;
+	names[count++] = "help";
 	names[count] = NULL;
 	nearest = name_nearest(name, names);
 	error_set(err, STATUS_BAD_INPUT, "%s: expected an option of this command, found --%s",
@@ -178,7 +179,8 @@ static enum status check_positional(
 		positional->count <= command->positional_max)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %zu argument%s", command->name,
-		command->arguments, positional->count, positional->count == 1 ? "" : "s");
+		command->positional_max ? command->arguments : "no arguments", positional->count,
+		positional->count == 1 ? "" : "s");
 	return error_hint(err, "`tiletune help %s` shows how it is used", command->name);
 }
 

@@ -52,6 +52,8 @@ struct command {
 
 extern const struct command *const commands[]; /* NULL-terminated */
 const struct command *command_find(const char *name);
+/* The error for a name that is none, with the nearest that is. */
+enum status command_unknown(const char *name, struct error *err);
 
 void string_list_add(struct string_list *list, const char *item);
 void string_list_release(struct string_list *list);

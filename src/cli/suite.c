@@ -23,6 +23,37 @@ static char *find_file(const char *name, char *const *roots)
 	return NULL;
 }
 
+static enum status add_name(const char *name, void *context, struct error *err)
+{
+	struct text *names = context;
+
+	(void)err;
+	if (string_ends_with(name, ".json"))
+		text_appendf(names, "%s%.*s", names->data ? ", " : "",
+			(int)(strlen(name) - strlen(".json")), name);
+	return STATUS_OK;
+}
+
+static enum status not_found(const char *name, char *const *roots, struct error *err)
+{
+	struct text names = {0};
+
+	for (; *roots; roots++) {
+		char *folder = string_format("%s/configs/suites", *roots);
+
+		if (directory_exists(folder))
+			directory_list(folder, add_name, &names, NULL);
+		free(folder);
+	}
+	error_set(err, STATUS_BAD_INPUT,
+		"suite \"%s\": expected a file, or a name under configs/suites, found neither",
+		name);
+	if (names.data)
+		error_hint(err, "there are: %s", names.data);
+	text_release(&names);
+	return STATUS_BAD_INPUT;
+}
+
 static enum status read_strings(
 	const struct json_at *object, const char *key, const char ***strings, struct error *err)
 {
@@ -71,13 +102,8 @@ enum status suite_load(const char *name, char *const *roots, struct suite *suite
 
 	*suite = (struct suite){0};
 	suite->file = find_file(name, roots);
-	if (!suite->file) {
-		error_set(err, STATUS_BAD_INPUT,
-			"suite \"%s\": expected a file, or a name under configs/suites, found "
-			"neither",
-			name);
-		return STATUS_BAD_INPUT;
-	}
+	if (!suite->file)
+		return not_found(name, roots, err);
 	status = json_load(suite->file, &suite->root, err);
 	if (status == STATUS_OK)
 		status = read_suite(suite, err);

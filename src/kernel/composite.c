@@ -115,8 +115,8 @@ enum status composite_choose_json(const struct catalogue *catalogue, struct boun
 	if (status == STATUS_OK)
 		status = family_applies(found, problem, bound->device, &applies, &why, err);
 	if (status == STATUS_OK && !applies)
-		status = error_set(err, STATUS_BAD_INPUT, "%s does not apply: %s", found->name,
-			text_string(&why));
+		status = error_set(err, STATUS_BAD_INPUT, "%s does not apply: needs %s",
+			found->name, text_string(&why));
 	if (status == STATUS_OK)
 		status = family_bind(found, problem, bound->device, NULL, &chosen, err);
 	if (status == STATUS_OK)

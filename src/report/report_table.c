@@ -24,7 +24,7 @@ static void heading(const struct report_entry *entry, struct text *table)
 		   *date = report_string(&entry->run, "date");
 
 	text_appendf(table, "%s: %s", entry->label, device ? device : "unknown device");
-	if (driver)
+	if (driver && *driver)
 		text_appendf(table, ", driver %s", driver);
 	if (nvrtc)
 		text_appendf(table, ", %s", nvrtc);

@@ -36,7 +36,7 @@ static void explain_family(const struct advice_row *asked, struct advice_row *ro
 {
 	const char *before = asked->outlook.best->flight.evaluation.family;
 	const char *now = row->outlook.best->flight.evaluation.family;
-	static const char refusal[] = "does not apply: ";
+	static const char refusal[] = "does not apply: needs ";
 	char *why;
 
 	if (strcmp(before, now) == 0)

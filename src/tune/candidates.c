@@ -112,7 +112,7 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 		family_applies(family, pool->problem, pool->device, &applies, &why, err);
 
 	if (status == STATUS_OK && !applies)
-		text_appendf(left_out, "%s does not apply: %s\n", family_name(family),
+		text_appendf(left_out, "%s does not apply: needs %s\n", family_name(family),
 			text_string(&why));
 	text_release(&why);
 	if (status != STATUS_OK || !applies)

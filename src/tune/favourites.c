@@ -217,7 +217,7 @@ static enum status add_family(struct favourites *favourites, const struct workbe
 		family_applies(family, prospects->problem, device, &applies, &why, err);
 
 	if (status == STATUS_OK && !applies)
-		text_appendf(left_out, "%s does not apply: %s\n", family_name(family),
+		text_appendf(left_out, "%s does not apply: needs %s\n", family_name(family),
 			text_string(&why));
 	text_release(&why);
 	if (status != STATUS_OK || !applies)

@@ -69,8 +69,8 @@ static enum status bind(const struct catalogue *catalogue, const struct problem 
 	if (status == STATUS_OK)
 		status = family_applies(family, problem, device, &applies, &why, err);
 	if (status == STATUS_OK && !applies)
-		status = error_set(
-			err, STATUS_BAD_INPUT, "%s does not apply: %s", name, text_string(&why));
+		status = error_set(err, STATUS_BAD_INPUT, "%s does not apply: needs %s", name,
+			text_string(&why));
 	if (status == STATUS_OK)
 		status = family_bind(family, problem, device, NULL, bound, err);
 	text_release(&why);

@@ -125,12 +125,13 @@ static enum status open_auto(const struct workbench_options *options, struct wor
 
 	if (status == STATUS_NO_DEVICE && !bench->device && options->allow_model &&
 		no_gpu(device_options, &why)) {
-		bench->notice = string_format(
-			"no GPU (%s): using the device model of the embedded default sheet; "
-			"times are predicted, not measured",
-			why);
 		*err = (struct error){0};
 		status = open_modelled(options, bench, "model:", device_options, err);
+		if (status == STATUS_OK)
+			bench->notice = string_format(
+				"no GPU, so times are predicted for %s, not measured; "
+				"--device model:NAME takes another (%s)",
+				device_spec(bench->device)->title, why);
 	}
 	free(why);
 	return status;

@@ -1,8 +1,9 @@
 # The regression gate on a GPU: here the stand-in driver, whose kernels take as long as the script
 # says, with the real compiler.
 toy="$ROOT/tests/toy"
-mkdir lib && ln -s "$ROOT/$TEST_OUT/faults/libcuda.so.1" lib/libcuda.so.1
-ln -s "$ROOT/$TEST_OUT/faults/libcuda.so.1" lib/libnvidia-ml.so.1
+case $TEST_OUT in /*) out=$TEST_OUT ;; *) out=$ROOT/$TEST_OUT ;; esac
+mkdir lib && ln -s "$out/faults/libcuda.so.1" lib/libcuda.so.1
+ln -s "$out/faults/libcuda.so.1" lib/libnvidia-ml.so.1
 export LD_LIBRARY_PATH="$PWD/lib" TILETUNE_STANDIN="$PWD/script" TILETUNE_LOCK_FOLDER="$PWD"
 gpu() { printf '%s\n' "$@" >script; } # what the GPU does from now on
 check() {

@@ -1,5 +1,6 @@
 # Ctrl-C in the middle of a run: exit code 130, the journal intact, and the next run goes on.
-export TILETUNE_NVRTC="$ROOT/$TEST_OUT/faults/libnvrtc.so.13"
+case $TEST_OUT in /*) out=$TEST_OUT ;; *) out=$ROOT/$TEST_OUT ;; esac
+export TILETUNE_NVRTC="$out/faults/libnvrtc.so.13"
 mkdir root
 cp -r "$ROOT/tests/data/replay/templates" root/
 cat >>root/templates/tile/tile.cu <<'CU'
