@@ -77,7 +77,8 @@ size_t fair_candidates(const struct search *search, size_t **candidates)
 	size_t count = 0, kept = 0;
 
 	*candidates = memory_zeroed(pool->family_count * least + 1, sizeof(**candidates));
-	if (!effort->measures || search->session->strategy || pool->family_count < 2 || !least)
+	if (!effort->measures || !device_measures(search->session->bench->device) ||
+		search->session->strategy || pool->family_count < 2 || !least)
 		return 0; /* a strategy that was asked for has the only say */
 	for (size_t f = 0; f < pool->family_count; f++) {
 		size_t tried = tried_of(search, f);
