@@ -137,5 +137,7 @@ valid sat/check_rates.json sat/lookup_rates.json
 tar -tzf sat/sitting.tar.gz | grep -q '^lookup-work/fresh.json' || fail "nothing packed"
 TOTAL=10 sh tests/gpu/sitting.sh late check >"$work/late.log" 2>&1 && fail "no time was enough" "$work/late.log"
 grep -q '^== check: not begun, ' late/summary.txt || fail "what was left out is not said" "$work/late.log"
+LD_LIBRARY_PATH='' sh tests/gpu/sitting.sh none check >"$work/none.log" 2>&1
+[ $? -eq 5 ] || fail "no GPU was enough" "$work/none.log"
 [ "$(find sat -type f | wc -l)" -le 8 ] || fail "too many files"
 exit 0

@@ -40,6 +40,7 @@ python3 "$here/lookup.py" races "$work/lookups.json" "$work/fresh.json" >"$work/
 # what it had when it was stopped, it prints
 timeout -k 5 "${RACE_LIMIT:-120}" ./gpu/race_rows "$work/races.json" --device "$device" \
 	--cache-dir "$cache" >"$work/result.json" || echo "race_rows: exit $?"
+[ -s "$work/result.json" ] || exit 1
 python3 "$here/lookup.py" summary "$work/lookups.json" "$work/fresh.json" "$work/result.json" \
 	>"$output.new" || exit 1
 mv "$output.new" "$output"

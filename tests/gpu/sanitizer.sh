@@ -122,7 +122,7 @@ header() {
 	echo
 	printf '%-10s %-26s %7s  %-18s %s\n' tool case errors outcomes 'problem | slice'
 }
-header >"$table.new"
+header "$@" >"$table.new"
 mv "$table.new" "$table"
 for checker in "$@"; do
 	number=0

@@ -13,7 +13,7 @@
 # OUT gets these, summary.txt, which is also printed last, and sitting.tar.gz with journals and logs:
 # at most seven files. All are there after each phase, so that a sitting that ends early keeps what it
 # had. TOTAL (570) seconds are spent at most: a phase gets what is left, and none begins with less than
-# 20. Where a command is limited to ten minutes, two calls: `check lookup racecheck`, `odd unfused`.
+# 20. Where a command is limited to ten minutes, two calls: `check lookup racecheck`, `odd=400 unfused`.
 #
 # Compilers would take most of the time: tests/gpu/precompile.sh fills session-cache/ and
 # lookup-work/ without a GPU, in this folder, which then travels as it is. DEVICE (cuda:0).
@@ -41,6 +41,12 @@ mkdir -p "$logs"
 	echo "sh tests/gpu/sitting.sh OUT $*"
 } >"$table"
 
+[ "${DEVICE#cuda}" = "$DEVICE" ] || ./tiletune devices --path . 2>/dev/null | grep -q '^ *cuda:0' || {
+	echo "expected a GPU and the tuner at ./tiletune:"
+	./tiletune devices --path . 2>&1 | head -n 5
+	exit 5
+}
+
 # What has no file of its own in OUT: journals, tuned files, logs.
 pack() {
 	set -- "$logs"
@@ -53,7 +59,8 @@ pack() {
 }
 families="attention/tiled_wmma attention/unfused attention/flash_mma gemm/mma gemm_chain/fused
 	gemm_chain/fused_resident gemm_chain/separate"
-phase_odd() { # seconds: a sixth of what is left for each, more where others took less
+phase_odd() { # seconds: at most three tenths of them for each, as long as there are any
+	share=${ODD_LIMIT:-$(($1 * 3 / 10))}
 	odd_ends=$(($(date +%s) + $1))
 	odd_code=0
 	: >"$out/odd.txt"
@@ -64,7 +71,7 @@ phase_odd() { # seconds: a sixth of what is left for each, more where others too
 			odd_code=1
 			continue
 		}
-		[ $left -le "${ODD_LIMIT:-75}" ] || left=${ODD_LIMIT:-75}
+		[ $left -le "$share" ] || left=$share
 		TEST_DEVICE=$DEVICE TEST_CACHE=$CACHE TEST_FAMILIES=$family TEST_LIMIT=$left \
 			sh "$here/run.sh" . odd >>"$out/odd.txt" 2>&1 || odd_code=1
 	done

@@ -61,6 +61,7 @@ json.dump({"seconds": 0.5, "loads": 2, "races": races}, sys.stdout)
 PYTHON
 timeout -k 5 "${RACE_LIMIT:-30}" ./gpu/race_rows "$work/races.json" --device "$device" --cache-dir "$cache" \
 	>"$output.new" || echo "race_rows: exit $?"
+[ -s "$output.new" ] || exit 1
 mv "$output.new" "$output"
 # shellcheck disable=SC2086
 exec python3 - "$output" $lengths <<'PYTHON'
