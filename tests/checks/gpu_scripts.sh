@@ -68,6 +68,14 @@ sed -i 's/^kernel gemm_mma .*/& wrong/' "$work/script"
 COUNT=1 sh tests/gpu/check.sh wrong.json >"$work/wrong.log" 2>&1 && fail "a wrong kernel passed" "$work/wrong.log"
 sed -i 's/ wrong$//' "$work/script"
 
+# a watchdog of another length, which sanitizer.sh needs
+sed -i 's/^kernel gemm_mma .*/& hang/' "$work/script"
+TILETUNE_KERNEL_TIMEOUT=0.5 ./tiletune tune gemm --family mma -p M=96,N=80,K=64,dtype=bf16 --strategy random \
+	--where "BM == 64 and BN == 64 and BK == 32 and MIN_BLOCKS == 1 and SPLIT_K == 1" --evaluations 1 --fresh \
+	--no-journal --path . --device cuda:0 --cache-dir "$cache" -o hang.json >"$work/hang.log" 2>&1
+grep -q 'timed_out.*no answer within 0.5 s' "$work/hang.log" || fail "a hanging kernel" "$work/hang.log"
+sed -i 's/ hang$//' "$work/script"
+
 # killed in the second experiment: the first is there, whole
 COUNT=25 COUNT_KEPT=0 LIMIT=60 sh tests/gpu/check.sh killed.json >"$work/killed.log" 2>&1 &
 killed=$!
