@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "cli/common.h"
+#include "cli/file_device.h"
 #include "cli/run_record.h"
 #include "report/check_report.h"
 
@@ -83,6 +84,30 @@ static enum status read_options(
 		"confidence", command->confidence, 0.5, 0.9999, &options->confidence_ratio, err);
 }
 
+/* Of another GPU nothing can be told: where the baseline can be checked. */
+static void hint_at_device(const struct check *check)
+{
+	const char *name = "another GPU";
+	struct json_at root = json_root(check->baseline->root, check->baseline->path), device;
+	struct device_spec *spec = NULL;
+	struct error reason = {0};
+
+	if (!(check->of_device & ~check->options.allowed & CHECK_DIFFERS(GPU)))
+		return;
+	if (json_find(&root, "device", &device))
+		json_member_string(&device, "name", &name, NULL);
+	if (file_device_spec(check->baseline, check->bench->config_folders, &spec, &reason) ==
+			STATUS_OK &&
+		spec->from_sheet)
+		fprintf(stderr,
+			"hint: the baseline is of %s; --device model:%s compares resources without "
+			"that GPU\n",
+			name, spec->name);
+	else
+		fprintf(stderr, "hint: the baseline is of %s; check it there\n", name);
+	device_spec_free(spec);
+}
+
 static enum status write_reports(
 	const struct check_command *command, const struct check *check, struct error *err)
 {
@@ -96,6 +121,7 @@ static enum status write_reports(
 	fputs(text_string(&text), command->common.json ? stderr : stdout);
 	if (check->notice)
 		fprintf(stderr, "notice: %s\n", check->notice);
+	hint_at_device(check);
 	if (command->common.json)
 		status = common_write_json("-", json, err);
 	if (status == STATUS_OK && command->junit)

@@ -28,27 +28,10 @@ static enum status nothing_to_check(const struct check *check, struct error *err
 		check->baseline->path, check->options.only[0]);
 }
 
-static void open_rows(struct check *check)
-{
-	struct json_at root = json_root(check->baseline->root, check->baseline->path), entries;
-
-	if (!json_find(&root, "entries", &entries))
-		return;
-	check->rows = memory_zeroed(json_count(&entries) + 1, sizeof(*check->rows));
-	for (size_t i = 0; i < json_count(&entries); i++) {
-		struct json_at item = json_item(&entries, i);
-		const char *operation = "";
-
-		json_member_string(&item, "operation", &operation, NULL);
-		if (is_asked_for(&check->options, operation))
-			check_row_open(check, item.node, &check->rows[check->row_count++]);
-	}
-}
-
 /* What differs and may not: the row is not comparable. */
-static void compare_identity(struct check *check, struct check_row *row, uint32_t of_device)
+static void compare_identity(struct check *check, struct check_row *row)
 {
-	uint32_t traits = of_device | check_identity_run(check->baseline, &row->entry, check->bench,
+	uint32_t traits = check->of_device | check_identity_run(check->baseline, &row->entry, check->bench,
 					      &check->identity);
 	uint32_t refused;
 	struct text names = {0};
@@ -65,6 +48,31 @@ static void compare_identity(struct check *check, struct check_row *row, uint32_
 		check_row_decide(row, CHECK_NOT_COMPARABLE,
 			"%s differs from the baseline's and is not allowed to", names.data);
 	text_release(&names);
+}
+
+static void open_rows(struct check *check)
+{
+	struct json_at root = json_root(check->baseline->root, check->baseline->path), entries;
+
+	if (!json_find(&root, "entries", &entries))
+		return;
+	check->rows = memory_zeroed(json_count(&entries) + 1, sizeof(*check->rows));
+	check->of_device = check_identity_device(check->baseline, check->bench, &check->identity);
+	for (size_t i = 0; i < json_count(&entries); i++) {
+		struct json_at item = json_item(&entries, i);
+		const char *operation = "";
+		struct check_row *row = &check->rows[check->row_count];
+
+		json_member_string(&item, "operation", &operation, NULL);
+		if (!is_asked_for(&check->options, operation))
+			continue;
+		check_row_open(check, item.node, row);
+		/* what another GPU cannot build is no failure of the kernel */
+		if (check->of_device & ~check->options.allowed)
+			compare_identity(check, row);
+		check_row_build(check, row);
+		check->row_count++;
+	}
 }
 
 static void add_changed_kernels(struct check *check)
@@ -121,15 +129,13 @@ static void judge_resources(struct check_row *row)
 enum status check_run(struct check *check, struct error *err)
 {
 	enum status status = check_compile(check, err);
-	uint32_t of_device;
 
 	if (status != STATUS_OK)
 		return status;
-	of_device = check_identity_device(check->baseline, check->bench, &check->identity);
 	for (size_t i = 0; i < check->row_count; i++) {
 		if (check->rows[i].work->can_run)
 			check_resources(check, &check->rows[i]);
-		compare_identity(check, &check->rows[i], of_device);
+		compare_identity(check, &check->rows[i]);
 	}
 	add_changed_kernels(check);
 	if (check->measures)

@@ -85,6 +85,7 @@ struct check {
 	struct check_row *rows;
 	size_t row_count;
 	struct check_identity identity;
+	uint32_t of_device; /* traits of the device as a whole that differ */
 	bool measures;     /* false: a device model, resources only */
 	double anchor_us;  /* among the kernels of this check; 0: not measured */
 	char *kept_folder; /* check_kept_folder() of the baseline */

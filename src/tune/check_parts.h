@@ -36,8 +36,11 @@ struct check_work {
 };
 
 /* ---- check_row.c ---- */
-/* Everything up to a candidate that can be compiled; what is in the way of that is the verdict. */
+/* What the baseline says. */
 void check_row_open(struct check *check, const struct json *entry, struct check_row *row);
+/* Unless it is decided, on to a candidate that can be compiled; what is in the way of that is the
+ * verdict. */
+void check_row_build(struct check *check, struct check_row *row);
 void check_row_release(struct check_row *row);
 /* Decides, once: later calls for the same row change nothing. */
 void check_row_decide(struct check_row *row, enum check_verdict verdict, const char *reason, ...)

@@ -71,11 +71,8 @@ static enum status open_problem(const struct check *check, struct check_row *row
 
 void check_row_open(struct check *check, const struct json *tree, struct check_row *row)
 {
-	const struct device_spec *spec = device_spec(check->bench->device);
 	const char *operation = "", *family = "", *timing = "";
 	struct json_at winner = {0}, time;
-	struct error reason = {0};
-	enum status status;
 
 	*row = (struct check_row){
 		.tree = json_copy(tree), .work = memory_zeroed(1, sizeof(*row->work))};
@@ -91,6 +88,18 @@ void check_row_open(struct check *check, const struct json *tree, struct check_r
 	row->problem = member_pairs(&row->entry, "problem");
 	row->family = string_copy(family);
 	row->configuration = member_pairs(&winner, "configuration");
+}
+
+void check_row_build(struct check *check, struct check_row *row)
+{
+	const struct device_spec *spec = device_spec(check->bench->device);
+	struct json_at winner = {0};
+	struct error reason = {0};
+	enum status status;
+
+	if (check_row_is_decided(row))
+		return;
+	json_find(&row->entry, "winner", &winner);
 	status = open_problem(check, row, &reason);
 	if (status == STATUS_OK)
 		status = single_open(&check->bench->catalogue, row->work->problem, spec, &winner,

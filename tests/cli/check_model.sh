@@ -26,8 +26,19 @@ variant gone 's|^//|//|'
 mv gone/templates/row_softmax/online.json gone/templates/row_softmax/other.json
 check base.json --path gone --device model:toy | grep -E '^failed|exit|expected' | sed 's/ (.*//'
 # another GPU model is not comparable, unless that is allowed
-check base.json --path "$toy" --device model:h200-sxm | grep -E 'differs|^not|exit'
+check base.json --path "$toy" --device model:h200-sxm | grep -E 'differs|^not|exit|hint'
 check base.json --path "$toy" --device model:h200-sxm --allow gpu,sm_count,kernel,nvrtc | grep -E '^same|exit'
+# nor are kernels that the other GPU cannot build: they have not failed; the sheet that is named is
+# the file's or, where it names none, the one for the GPU's name
+h200="$ROOT/results/nvidia-h200/fp16_kn.json"
+other() { check "$@" --device model:a100-sxm4 | grep -E '^[0-9]+ |built|exit|hint'; }
+grep -c '"family":.*"gemm/wgmma"' "$h200" | sed 's/[1-9][0-9]*/some/'
+other "$h200" | sed -E 's/^[0-9]+ /all /'
+sed 's/"sheet":.*"h200-sxm",/"sheet": null,/' "$h200" >unnamed.json
+other unnamed.json | grep hint
+sed 's/"NVIDIA H200"/"NVIDIA X1"/' unnamed.json >unknown.json
+other unknown.json | grep hint
+other "$h200" --allow gpu,sm_count | grep exit
 check base.json --path "$toy" --device model:toy --only gemm
 check base.json --path "$toy" --device model:toy --threshold 0
 check base.json --path "$toy" --device model:toy --allow drivers
