@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "cli/suite.h"
+#include "kernel/family.h"
 #include "results/journal.h"
 #include "results/schema.h"
 #include "results/tuned.h"
@@ -107,6 +108,29 @@ static enum status read_device(const struct checked *file, struct error *err)
 	return status;
 }
 
+/* Whether the family's own examples are what they say, on the default device; the tests try them on
+ * one sheet of every compute capability. */
+static enum status check_examples(
+	const struct checked *file, const struct catalogue *catalogue, struct error *err)
+{
+	char *stem = string_copy(path_name(file->path));
+	struct device_spec *device;
+	enum status status = device_spec_load(NULL, NULL, &device, err);
+
+	stem[strcspn(stem, ".")] = 0;
+	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
+		const struct family *family = catalogue->families[i];
+		const char *slash = strrchr(family_name(family), '/');
+
+		if (strcmp(slash ? slash + 1 : family_name(family), stem) == 0 &&
+			!family_is_composite(family))
+			status = family_examples_check(family, device, err);
+	}
+	device_spec_free(device);
+	free(stem);
+	return status;
+}
+
 /* An operation or family: its folder is loaded as the catalogue loads it, other families too. */
 static enum status read_template(const struct checked *file, struct error *err)
 {
@@ -128,8 +152,10 @@ static enum status read_template(const struct checked *file, struct error *err)
 	folders[0] = templates;
 	memcpy(folders + 1, others, count * sizeof(*folders));
 	status = catalogue_load(folders, path_name(resolved ? resolved : folder), &catalogue, err);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
+		status = check_examples(file, &catalogue, err);
 		catalogue_release(&catalogue);
+	}
 	free(folders);
 	roots_free(others);
 	free(resolved);

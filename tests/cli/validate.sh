@@ -27,6 +27,23 @@ echo '{"a": 1, "a": 2}' >bad12.json
 : >empty.json
 validate bad1.json bad2.json bad3.json bad4.json bad5.jsonl bad6.jsonl bad7.json bad8.json bad9.json \
 	bad10.json bad11.json bad12.json empty.json missing.json . | sed -E 's/one of those in .* \(/one of those in FOLDERS (/; s/^(bad6.*column) [0-9]+/\1 N/'
+
+echo "# a family whose own example is not legal, and one without defaults"
+mkdir -p mine/templates
+cp -R "$ROOT/tests/toy/templates/row_softmax" mine/templates/
+/usr/bin/python3 - mine/templates/row_softmax/online.json <<'PYTHON'
+import json, sys
+path = sys.argv[1]
+family = json.load(open(path, encoding="utf-8"))
+illegal = {key: family["examples"]["illegal"][0][key] for key in ("problem", "config")}
+family["examples"] = {"legal": [illegal]}
+json.dump(family, open(path, "w", encoding="utf-8"))
+del family["examples"], family["defaults"]
+json.dump(family, open("mine/without.json", "w", encoding="utf-8"))
+PYTHON
+validate mine/templates/row_softmax/online.json
+validate --schema-only mine/without.json
+
 validate --json tuned.json bad1.json
 validate
 cd /
