@@ -89,9 +89,12 @@ def make_baseline():
         tune = ["tune", "attention", "-p", ATTENTION, "--family", "flash_mma", "--evaluations", "12"]
         must(tune + ["--no-journal", "--path", ".", "-o", base])
     # whatever the times of the committed file: those of this GPU and this hour are the baseline
-    update = ["check", base, "--path", ".", "--budget", "2s", "--threshold", "1000%", "--update", "--keep-cubins"]
-    done = must(update)
-    if f"kept the cubins of {len(tuned['entries']) + bool(ATTENTION)}" not in done.stdout + done.stderr:
+    update = ["check", base, "--path", ".", "--threshold", "1000%", "--update", "--keep-cubins", "--budget"]
+    for budget in ("2s", "4s", "8s"):  # noise may leave one unclear, and then nothing is stored
+        done = must(update + [budget])
+        if f"kept the cubins of {len(tuned['entries']) + bool(ATTENTION)}" in done.stdout + done.stderr:
+            break
+    else:
         sys.exit("no baseline:\n" + done.stdout + done.stderr)
     shutil.copy(base, f"{WORK}/plain.json")  # beside no binaries
     with open(base, encoding="utf-8") as file:

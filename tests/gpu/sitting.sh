@@ -13,7 +13,8 @@
 # OUT gets these, summary.txt, which is also printed last, and sitting.tar.gz with journals and logs:
 # at most seven files. All are there after each phase, so that a sitting that ends early keeps what it
 # had. TOTAL (570) seconds are spent at most: a phase gets what is left, and none begins with less than
-# 20. Where a command is limited to ten minutes, two calls: `check lookup racecheck`, `odd=400 unfused`.
+# 20. Where a command is limited to ten minutes, two calls: `check=390 lookup`, then `odd=310 unfused
+# racecheck`.
 #
 # Compilers would take most of the time: tests/gpu/precompile.sh fills session-cache/ and
 # lookup-work/ without a GPU, in this folder, which then travels as it is. DEVICE (cuda:0).
