@@ -31,8 +31,8 @@ static enum status nothing_to_check(const struct check *check, struct error *err
 /* What differs and may not: the row is not comparable. */
 static void compare_identity(struct check *check, struct check_row *row)
 {
-	uint32_t traits = check->of_device | check_identity_run(check->baseline, &row->entry, check->bench,
-					      &check->identity);
+	uint32_t traits = check->of_device | check_identity_run(check->baseline, &row->entry,
+						     check->bench, &check->identity);
 	uint32_t refused;
 	struct text names = {0};
 

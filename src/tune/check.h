@@ -86,10 +86,10 @@ struct check {
 	size_t row_count;
 	struct check_identity identity;
 	uint32_t of_device; /* traits of the device as a whole that differ */
-	bool measures;     /* false: a device model, resources only */
-	double anchor_us;  /* among the kernels of this check; 0: not measured */
-	char *kept_folder; /* check_kept_folder() of the baseline */
-	char *notice;      /* what else the user should know, or NULL */
+	bool measures;      /* false: a device model, resources only */
+	double anchor_us;   /* among the kernels of this check; 0: not measured */
+	char *kept_folder;  /* check_kept_folder() of the baseline */
+	char *notice;       /* what else the user should know, or NULL */
 };
 
 /* Borrows bench and baseline. Errors: STATUS_BAD_INPUT if nothing is left to check, or the device
