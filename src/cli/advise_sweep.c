@@ -183,6 +183,8 @@ enum status advise_sweep(const struct advise_command *command, struct workbench 
 		command->problems.count ? command->problems.items[0] : NULL, command->sweep,
 		&options, err);
 
+	if (status != STATUS_BAD_INPUT)
+		common_notices(bench);
 	if (status == STATUS_OK) {
 		drawing_open(&drawing, &sweep);
 		status = write_files(command, &sweep, &drawing, err);

@@ -121,7 +121,7 @@ static void print_advice(const struct advise *advise)
 static enum status advise_problem(const struct advise_command *command, struct workbench *bench,
 	const struct operation *operation, const char *text, struct error *err)
 {
-	struct show show = {.talk = stderr, .progress = isatty(STDERR_FILENO)};
+	struct show show = {.talk = stderr, .bench = bench, .progress = isatty(STDERR_FILENO)};
 	struct advise_options options = {.families = command->families.items,
 		.budget_s = command->budget_s,
 		.observer = show_observer(&show),
@@ -133,7 +133,8 @@ static enum status advise_problem(const struct advise_command *command, struct w
 	options.observer.begin = NULL;
 	options.observer.end = NULL;
 	status = advise_run(&advise, bench, operation, text, &options, err);
-
+	if (status != STATUS_BAD_INPUT)
+		common_notices(bench);
 	if (status == STATUS_OK && command->common.json) {
 		struct json *json = advise_to_json(&advise);
 		char id[RUN_ID_SIZE];

@@ -212,6 +212,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 			hint_at_model(&baseline, err);
 	}
 	if (status == STATUS_OK) {
+		common_notices(&bench);
 		status = check_open(&bench, &baseline, &options, &check, err);
 		if (status == STATUS_OK)
 			status = run_check(command, &check, err);

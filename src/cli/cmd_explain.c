@@ -235,6 +235,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 		error_set(err, STATUS_BAD_INPUT, "explain: expected a problem, found none");
 		status = error_hint(err, "-p M=4096,N=4096,K=4096,dtype=bf16");
 	}
+	if (status == STATUS_OK)
+		common_notices(&explain.bench);
 	for (size_t i = 0; i < explain.problems.count && status == STATUS_OK; i++)
 		status = explain_problem(&explain, explain.problems.items[i], err);
 	problem_list_release(&explain.problems);

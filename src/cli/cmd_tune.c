@@ -164,6 +164,7 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 			device_spec(tuning->bench.device), &options, &pool, err);
 		if (status != STATUS_OK)
 			break;
+		common_notices(&tuning->bench);
 		show_space(stdout, &pool);
 		candidates_release(&pool);
 	}
@@ -330,6 +331,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	struct effort effort = {0};
 	bool machine = options->common.json || to_stdout(tuning);
 	struct show show = {.talk = machine ? stderr : stdout,
+		.bench = &tuning->bench,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
 	struct session session = {.bench = &tuning->bench,
 		.problems = &tuning->problems,

@@ -76,14 +76,23 @@ enum status common_bench(const struct common_options *common, const struct bench
 		.workers = bench->workers,
 		.wait_s = bench->wait_s,
 		.seed = 1};
-	enum status status = workbench_open(&options, workbench, err);
 
 	(void)common;
-	if (status == STATUS_OK && workbench->notice)
-		fprintf(stderr, "notice: %s\n", workbench->notice);
-	if (status == STATUS_OK && workbench->cache_notice)
-		fprintf(stderr, "notice: %s\n", workbench->cache_notice);
-	return status;
+	return workbench_open(&options, workbench, err);
+}
+
+static void say_once(char **notice)
+{
+	if (*notice)
+		fprintf(stderr, "notice: %s\n", *notice);
+	free(*notice);
+	*notice = NULL;
+}
+
+void common_notices(struct workbench *workbench)
+{
+	say_once(&workbench->notice);
+	say_once(&workbench->cache_notice);
 }
 
 enum status common_write(const char *path, const char *text, struct error *err)

@@ -85,10 +85,13 @@ struct bench_options {
 char **roots_find(const struct string_list *paths);
 void roots_free(char **roots);
 
-/* Opens the bench for an operation (NULL: all). */
+/* Opens the bench for an operation (NULL: all). What it has to say of itself is held back. */
 enum status common_bench(const struct common_options *common, const struct bench_options *bench,
 	const char *operation, bool allow_model, bool need_compiler, char **roots,
 	struct workbench *workbench, struct error *err);
+/* Says it, once: when what the user asked for is understood, so that it does not come before a
+ * typing error. */
+void common_notices(struct workbench *workbench);
 
 /* Set by SIGINT and SIGTERM. */
 extern volatile sig_atomic_t common_interrupted;

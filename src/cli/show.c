@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cli/common.h"
 #include "kernel/composite.h"
 #include "tune/entry.h"
 
@@ -23,6 +24,7 @@ static void begin(void *context, const struct candidates *pool, size_t problem, 
 	struct show *show = context;
 
 	clear_line(show);
+	common_notices(show->bench);
 	if (count > 1)
 		fprintf(show->talk, "[%zu/%zu] ", problem + 1, count);
 	fprintf(show->talk, "%s %s on %s\n", operation_name(pool->problem->operation),

@@ -23,3 +23,22 @@ tune -d cuda:GPU-0123
 tune -d cuda:
 try "$TILETUNE" tune $problem -n -d auto 2>&1 | grep -E "notice|legal" | head -n 1
 ls
+
+echo "# the notice is of what is understood: typing errors come alone"
+quiet() { "$TILETUNE" "$@" 2>&1 | cut -c 1-60; }
+quiet tune til -p M=64
+quiet tune tile -p M=64,N=64,Q=64
+quiet tune tile -p M=64,N=64,K=64 --no-journal -o z.json --where 'BM =='
+quiet tune tile -p M=64,N=64,K=64 --no-journal -o z.json --effort fast
+quiet tune tile -p M=64,N=64,K=64 --no-journal -o z.json --strategy lucky
+quiet tune tile -p M=64,N=64,K=64 -n --where 'BM =='
+quiet explain tile -p M=64,N=64,Q=64
+quiet explain tile -p M=64,N=64,K=64 -f strait
+quiet advise gemm -p M=64,N=64,Q=64
+quiet advise tile -p M=64,N=64,K=64 --sweep 'Q=64:128:64'
+# once per run, before its first line, and with every answer
+"$TILETUNE" tune tile -p M=64,128,N=64,K=64 --no-journal -o y.json --effort estimate --evaluations 1 2>&1 |
+	grep -E '^notice|^.1/2|^.2/2' | cut -c 1-60
+answers() { "$TILETUNE" "$@" 2>&1 >answer.txt | cut -c 1-60; grep -c predicted answer.txt | sed 's/[1-9][0-9]*/some/'; }
+answers explain tile -p M=64,N=64,K=64
+answers advise gemm -p M=64,N=64,K=64,dtype=fp32 -f simt
