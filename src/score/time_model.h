@@ -14,7 +14,7 @@
  *
  * A few constants that no sheet has stand at the top of time_model.c, block_model.c and
  * wave_model.c. They were fitted to timings of GEMM and attention kernels on an H200. Over the
- * 159 GEMM problems of the recorded runs the best of the model's first 8 kernels is on average 2.6%
+ * 159 GEMM problems of the recorded runs the best of the model's first 8 kernels is on average 2.2%
  * slower than the best of all (tests/tools/model_quality.c over results/); how it does on shapes
  * tuned exhaustively stands in templates/gemm/README.md. A change of the constants is a change of
  * tests/data/score/golden.csv.

@@ -256,8 +256,8 @@ static double ranked_us(const struct option *option)
 	return option->predicted_us * (option->refitted ? 1.001 : 1);
 }
 
-/* Leaving one of 92 GEMM problems tuned on an H200 out and looking it up among the others reaches,
- * where what is found was timed, 98.9% of the best on average and 88% at worst. */
+/* How far this goes: tests/tools/lookup_quality.c leaves each problem of a tuned file out and looks
+ * it up among the others; figures in templates/gemm/README.md. */
 static const struct option *best_option(const struct lookup *lookup)
 {
 	const struct option *best = NULL;

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lookup against recorded timings, leaving one out: each problem of a tuned file is looked up in
+ * the file without its entry, and what is found is compared with the entry's winner where the
+ * journal timed both for this very problem. Ratios are the winner's time / that of what was found.
+ *
+ *	lookup_quality [-v] ROOT DEVICE TUNED.json JOURNAL...
+ *
+ * Both times are the sweep's (one configuration after the other), so that heat is the same for
+ * both. What is found need not have been timed: such problems are counted, not guessed. -v prints
+ * every problem.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "results/journal.h"
+#include "tune/lookup.h"
+#include "tune/workbench.h"
+
+struct comparison {
+	struct workbench bench;
+	struct tuned tuned;
+	struct journal_record *records;
+	size_t record_count;
+	bool verbose;
+	size_t problems, refused, compared;
+	double sum, log_sum, worst;
+	char *worst_problem;
+};
+
+/* "BM=128,...", as journals have it. */
+static char *configuration_text(const struct json_at *row)
+{
+	struct json_at configuration;
+	struct text text = {0};
+
+	if (json_find(row, "configuration", &configuration))
+		for (size_t i = 0; i < json_count(&configuration); i++) {
+			const struct json_at member = json_item(&configuration, i);
+			char *value = json_print(member.node, false);
+
+			text_appendf(&text, "%s%s=%s", i ? "," : "", member.key, value);
+			free(value);
+		}
+	return text_detach(&text);
+}
+
+/* What the sweep measured for a row, infinite if it did not. */
+static double swept_us(
+	const struct comparison *comparison, const char *problem, const struct json_at *row)
+{
+	char *configuration = configuration_text(row);
+	const char *family = "";
+	double time_us = INFINITY;
+
+	json_member_string(row, "family", &family, NULL);
+	for (size_t r = 0; r < comparison->record_count; r++)
+		for (size_t i = 0; i < comparison->records[r].run_count; i++) {
+			const struct journal_run *run = &comparison->records[r].runs[i];
+
+			for (size_t p = 0; p < run->problem_count; p++) {
+				const struct journal_problem *recorded = &run->problems[p];
+
+				if (strcmp(recorded->problem, problem) != 0)
+					continue;
+				for (size_t k = 0; k < recorded->evaluation_count; k++) {
+					const struct evaluation *evaluation =
+						&recorded->evaluations[k];
+
+					if (evaluation->outcome == OUTCOME_OK &&
+						!evaluation->predicted &&
+						strcmp(evaluation->family, family) == 0 &&
+						strcmp(evaluation->configuration, configuration) ==
+							0)
+						time_us = fmin(time_us, evaluation->time.median);
+				}
+			}
+		}
+	free(configuration);
+	return time_us;
+}
+
+/* The file without one of its entries. */
+static struct tuned without_entry(const struct tuned *tuned, size_t left_out)
+{
+	struct tuned rest = {.root = json_copy(tuned->root), .path = tuned->path};
+	struct json_at root = json_root(tuned->root, tuned->path), entries;
+	struct json *kept = json_new_array();
+
+	if (json_find(&root, "entries", &entries))
+		for (size_t i = 0; i < json_count(&entries); i++)
+			if (i != left_out)
+				json_push(kept, json_copy(json_item(&entries, i).node));
+	json_put(rest.root, "entries", kept);
+	return rest;
+}
+
+static void compare(struct comparison *comparison, const struct problem *problem,
+	const struct json_at *entry, const struct lookup_answer *answer)
+{
+	struct json_at winner, found;
+	double best_us, found_us, ratio;
+
+	comparison->problems++;
+	if (answer->grade != LOOKUP_NEAREST || !json_find(entry, "winner", &winner)) {
+		comparison->refused++;
+		return;
+	}
+	found = json_root(answer->result, "");
+	best_us = swept_us(comparison, problem->text, &winner);
+	found_us = swept_us(comparison, problem->text, &found);
+	ratio = best_us / found_us;
+	if (comparison->verbose) {
+		char *configuration = configuration_text(&found);
+
+		printf("%8.2f us, the winner %8.2f us, predicted %8.2f us  %s  {%s}\n", found_us,
+			best_us, answer->predicted_us, problem->text, configuration);
+		free(configuration);
+	}
+	if (!isfinite(best_us) || !isfinite(found_us))
+		return;
+	comparison->compared++;
+	comparison->sum += ratio;
+	comparison->log_sum += log(ratio);
+	if (!comparison->worst_problem || ratio < comparison->worst) {
+		comparison->worst = ratio;
+		free(comparison->worst_problem);
+		comparison->worst_problem = string_copy(problem->text);
+	}
+}
+
+static enum status compare_entry(
+	struct comparison *comparison, const struct json_at *entry, size_t index, struct error *err)
+{
+	const char *name;
+	const struct operation *operation;
+	struct problem *problem = NULL;
+	struct json_at member;
+	struct lookup_answer answer;
+	struct tuned rest;
+	enum status status = json_member_string(entry, "operation", &name, err);
+
+	if (status == STATUS_OK)
+		status = catalogue_operation(&comparison->bench.catalogue, name, &operation, err);
+	if (status == STATUS_OK)
+		status = json_member(entry, "problem", &member, err);
+	if (status == STATUS_OK)
+		status = problem_from_json(operation, &member, &problem, err);
+	if (status != STATUS_OK)
+		return status;
+	rest = without_entry(&comparison->tuned, index);
+	const struct lookup_request request = {
+		.catalogue = &comparison->bench.catalogue,
+		.device = device_spec(comparison->bench.device),
+		.tuned = &rest,
+		.without_best = true,
+	};
+
+	status = lookup_find(&request, problem, &answer, err);
+	if (status == STATUS_OK) {
+		compare(comparison, problem, entry, &answer);
+		lookup_answer_release(&answer);
+	}
+	json_free(rest.root);
+	problem_free(problem);
+	return status;
+}
+
+static enum status run(
+	struct comparison *comparison, char **arguments, int count, struct error *err)
+{
+	const char *const roots[] = {arguments[0], NULL};
+	const struct workbench_options options = {
+		.roots = roots, .device = arguments[1], .no_cache = true};
+	struct json_at root, entries;
+	enum status status = workbench_open(&options, &comparison->bench, err);
+
+	if (status == STATUS_OK)
+		status = tuned_load(arguments[2], &comparison->tuned, err);
+	comparison->records = memory_zeroed((size_t)count, sizeof(*comparison->records));
+	for (int i = 3; i < count && status == STATUS_OK; i++)
+		status = journal_read(
+			arguments[i], &comparison->records[comparison->record_count++], err);
+	if (status != STATUS_OK)
+		return status;
+	root = json_root(comparison->tuned.root, comparison->tuned.path);
+	status = json_member(&root, "entries", &entries, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&entries); i++) {
+		const struct json_at entry = json_item(&entries, i);
+
+		status = compare_entry(comparison, &entry, i, err);
+	}
+	if (status == STATUS_OK && comparison->compared)
+		printf("%zu problems, %zu refused, %zu of what was found were timed: mean %.1f%% "
+		       "of the winner's speed, geometric mean %.1f%%, worst %.1f%% (%s)\n",
+			comparison->problems, comparison->refused, comparison->compared,
+			100 * comparison->sum / (double)comparison->compared,
+			100 * exp(comparison->log_sum / (double)comparison->compared),
+			100 * comparison->worst, comparison->worst_problem);
+	return status;
+}
+
+int main(int count, char **arguments)
+{
+	struct comparison comparison = {0};
+	struct error err = {0};
+	enum status status;
+	int at = 1;
+
+	if (at < count && strcmp(arguments[at], "-v") == 0) {
+		comparison.verbose = true;
+		at++;
+	}
+	if (count - at < 4) {
+		fprintf(stderr, "usage: lookup_quality [-v] ROOT DEVICE TUNED.json JOURNAL...\n");
+		return STATUS_BAD_INPUT;
+	}
+	status = run(&comparison, arguments + at, count - at, &err);
+	if (status != STATUS_OK)
+		fprintf(stderr, "%s\n", err.message);
+	for (size_t i = 0; i < comparison.record_count; i++)
+		journal_record_release(&comparison.records[i]);
+	free(comparison.records);
+	free(comparison.worst_problem);
+	tuned_release(&comparison.tuned);
+	workbench_release(&comparison.bench);
+	return (int)status;
+}
