@@ -55,9 +55,9 @@ static void print_candidate(const struct advice_row *row, const char *indent)
 {
 	const struct evaluation *evaluation = &row->outlook.best->flight.evaluation;
 
-	printf("%s%.2f us, %.1f TFLOP/s  %s {%s}\n", indent, row->outlook.time_us,
-		row->flop / row->outlook.time_us * 1e-6, evaluation->family,
-		evaluation->configuration);
+	printf("%s%.2f us, ", indent, row->outlook.time_us);
+	show_speed(stdout, row->outlook.problem, &evaluation->score, row->outlook.time_us);
+	printf("  %s {%s}\n", evaluation->family, evaluation->configuration);
 }
 
 static void print_cost(const struct advice_row *asked, const struct advice_row *row)
@@ -99,7 +99,8 @@ static void print_advice(const struct advise *advise)
 		device_spec(advise->bench->device)->title,
 		advise->measured ? "measured" : "predicted, not measured");
 	print_candidate(asked, "  as asked: ");
-	show_why(stdout, &asked->outlook.best->flight.evaluation.score, "    ");
+	show_why(stdout, asked->outlook.problem, &asked->outlook.best->flight.evaluation.score,
+		"    ");
 	for (size_t i = 1; i < advise->row_count; i++) {
 		const struct advice_row *row = &advise->rows[i];
 

@@ -86,7 +86,7 @@ static void print_explanation(const struct explanation *explanation, const char 
 	printf("%s%s {%s}\n", indent, family_name(bound->family), text_string(&configuration));
 	if (filled.length)
 		printf("%sfilled in by the model: %s\n", deeper, filled.data);
-	show_why(stdout, &explanation->score, deeper);
+	show_why(stdout, bound->problem, &explanation->score, deeper);
 	if (explanation->score.launch_count > 1)
 		for (size_t i = 0; i < explanation->score.launch_count; i++)
 			printf("%slaunch %zu: predicted %.2f us\n", deeper, i + 1,

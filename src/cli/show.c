@@ -66,7 +66,38 @@ static void progress(void *context, const struct session_progress *now)
 	fflush(stderr);
 }
 
-void show_why(FILE *out, const struct score *score, const char *indent)
+/* Less FLOP per byte than any GPU's roof needs to be reached: such a problem is a matter of bytes,
+ * whatever is in the way of a candidate. */
+static const double flop_per_byte_least = 10;
+
+static bool is_about_memory(const struct score *score, double flop, double bytes)
+{
+	enum bound_kind bound =
+		score->launch_count ? score->launches[score->longest].bound : BOUND_TENSOR;
+
+	return bytes > 0 &&
+	       (flop < flop_per_byte_least * bytes || bound == BOUND_DRAM || bound == BOUND_L2);
+}
+
+static void print_speed(FILE *out, int width, const struct problem *problem,
+	const struct score *score, double time_us)
+{
+	double flop = 0, bytes = 0;
+
+	problem_flop(problem, &flop, NULL);
+	problem_min_bytes(problem, &bytes, NULL);
+	fprintf(out, "%*.1f TFLOP/s", width, flop / time_us * 1e-6);
+	if (is_about_memory(score, flop, bytes))
+		fprintf(out, ", %.0f GB/s", bytes / time_us * 1e-3);
+}
+
+void show_speed(FILE *out, const struct problem *problem, const struct score *score, double time_us)
+{
+	print_speed(out, 0, problem, score, time_us);
+}
+
+void show_why(
+	FILE *out, const struct problem *problem, const struct score *score, const char *indent)
 {
 	const struct launch_score *longest;
 
@@ -86,8 +117,9 @@ void show_why(FILE *out, const struct score *score, const char *indent)
 		100 * longest->occupancy_ratio, occupancy_limiter_name(longest->occupancy_limiter),
 		longest->regs_per_thread, score->regs_estimated ? " (estimated)" : "",
 		(double)longest->smem_bytes / 1024);
-	fprintf(out, "%sbound by %s; predicted %.2f us, %.1f TFLOP/s", indent,
-		bound_kind_name(longest->bound), score->predicted_time_us, score->predicted_tflops);
+	fprintf(out, "%sbound by %s; predicted %.2f us, ", indent, bound_kind_name(longest->bound),
+		score->predicted_time_us);
+	show_speed(out, problem, score, score->predicted_time_us);
 	if (longest->bank_conflict_ratio > 1.005)
 		fprintf(out, "; bank conflicts x%.2f", longest->bank_conflict_ratio);
 	if (longest->lines_per_row_ratio > 1.005)
@@ -96,7 +128,8 @@ void show_why(FILE *out, const struct score *score, const char *indent)
 	fputc('\n', out);
 }
 
-static void show_row(FILE *out, const char *label, const struct evaluated *evaluated, double flop)
+static void show_row(FILE *out, const char *label, const struct problem *problem,
+	const struct evaluated *evaluated)
 {
 	const struct evaluation *evaluation = &evaluated->evaluation;
 	double spread = 50 * (evaluation->time.ci95_high - evaluation->time.ci95_low) /
@@ -105,8 +138,9 @@ static void show_row(FILE *out, const char *label, const struct evaluated *evalu
 	fprintf(out, "  %-10s %10.2f us", label, evaluation->time.median);
 	if (!evaluation->predicted)
 		fprintf(out, " +-%.1f%%", spread);
-	fprintf(out, " %8.1f TFLOP/s  %s {%s}\n", flop / evaluation->time.median * 1e-6,
-		evaluation->family, evaluation->configuration);
+	fputc(' ', out);
+	print_speed(out, 8, problem, &evaluation->score, evaluation->time.median);
+	fprintf(out, "  %s {%s}\n", evaluation->family, evaluation->configuration);
 }
 
 /* What the steps of a composite family are served by. */
@@ -278,16 +312,15 @@ static void end(void *context, const struct problem_result *result)
 	struct show *show = context;
 	const struct evaluated *winner = &result->evaluated->items[result->winner];
 	const struct evaluated *second = runner_up(result);
-	double flop = 0;
+	const struct problem *problem = result->pool->problem;
 
 	clear_line(show);
-	problem_flop(result->pool->problem, &flop, NULL);
 	fprintf(show->talk, "%s\n", winner->evaluation.predicted ? "predicted, not measured:" : "");
-	show_row(show->talk, "winner", winner, flop);
+	show_row(show->talk, "winner", problem, winner);
 	show_steps(show->talk, result->pool, winner->candidate);
-	show_why(show->talk, &winner->evaluation.score, "             ");
+	show_why(show->talk, problem, &winner->evaluation.score, "             ");
 	if (second) {
-		show_row(show->talk, "runner-up", second, flop);
+		show_row(show->talk, "runner-up", problem, second);
 		show_difference(show->talk, winner, second);
 	}
 	show_families(show->talk, result);

@@ -20,7 +20,12 @@ struct show {
 struct session_observer show_observer(struct show *show);
 
 /* "tiles 512 in 4 waves (tail 88% full)": why a score is what it is. */
-void show_why(FILE *out, const struct score *score, const char *indent);
+void show_why(
+	FILE *out, const struct problem *problem, const struct score *score, const char *indent);
+/* "62.4 TFLOP/s"; where memory is the bound, or the problem has little to compute, ", 3900 GB/s" as
+ * well: of what must be read and written once. */
+void show_speed(
+	FILE *out, const struct problem *problem, const struct score *score, double time_us);
 /* What each constraint removed. */
 void show_space(FILE *out, const struct candidates *pool);
 
