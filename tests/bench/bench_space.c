@@ -163,7 +163,11 @@ static struct space *family_space(const char *path)
 	expect(json_member(&at, "constants", &member, &err), &err);
 	for (size_t i = 0; i < json_count(&member); i++) {
 		struct json_at item = json_item(&member, i);
-		expect(json_get_string(&item, &string, &err), &err);
+		/* an expression, or an object with it */
+		if (json_type(&item) != JSON_OBJECT)
+			expect(json_get_string(&item, &string, &err), &err);
+		else
+			expect(json_member_string(&item, "value", &string, &err), &err);
 		expect(space_add_derived(space, item.key, string, path, &err), &err);
 	}
 	expect(json_member(&at, "constraints", &member, &err), &err);
