@@ -40,6 +40,22 @@ void html_time_cell(struct text *page, double time_us)
 	text_release(&string);
 }
 
+void html_list(struct text *page, const char *list)
+{
+	while (*list) {
+		size_t length = strcspn(list, ",");
+		char *part;
+
+		length += list[length] == ',';
+		part = string_copy_bytes(list, length);
+		html_text(page, part);
+		if (list[length])
+			text_append(page, "<wbr>");
+		free(part);
+		list += length;
+	}
+}
+
 void html_configuration(struct text *page, const char *configuration)
 {
 	/* what serves the steps of a composite family is a sentence, not a list */

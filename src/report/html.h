@@ -38,6 +38,8 @@ void html_text(struct text *page, const char *string); /* escaped */
 /* A cell of a table, escaped. class may be NULL; "n" is a number. */
 void html_cell(struct text *page, const char *class, const char *format, ...) PRINTF_LIKE(3, 4);
 void html_time_cell(struct text *page, double time_us);
+/* "M=16,N=32": lines break behind commas. */
+void html_list(struct text *page, const char *list);
 /* "BM=128,BN=256" as a row of chips. */
 void html_configuration(struct text *page, const char *configuration);
 const char *html_device_name(const struct report_entry *entry); /* borrowed; "?" if not known */

@@ -7,6 +7,40 @@
 #include "report/ceiling.h"
 #include "report/html.h"
 
+/* On a narrow screen the cells of a row stand below each other, each with its label. */
+static void open_cell(struct text *page, const char *label, const char *attributes)
+{
+	text_appendf(page, "<td data-label=\"%s\"%s>", label, attributes);
+}
+
+static void cell(struct text *page, const char *label, const char *text)
+{
+	open_cell(page, label, "");
+	html_text(page, text);
+	text_append(page, "</td>");
+}
+
+static void number_cell(struct text *page, const char *label, int decimals, double number)
+{
+	struct text text = {0};
+
+	text_appendf(&text, "%.*f", decimals, number);
+	open_cell(page, label, " class=\"n\"");
+	html_text(page, text.data);
+	text_append(page, "</td>");
+	text_release(&text);
+}
+
+static void time_cell(struct text *page, double time_us)
+{
+	struct text text = {0};
+
+	format_time(&text, time_us);
+	text_appendf(page, "<td data-label=\"Time\" class=\"n\" data-value=\"%.6g\">%s</td>",
+		time_us, text.data);
+	text_release(&text);
+}
+
 /* Share of the fastest pipe at boost clock, as a bar. */
 static void peak_cell(const struct report_entry *entry, struct text *page)
 {
@@ -16,7 +50,9 @@ static void peak_cell(const struct report_entry *entry, struct text *page)
 			       : 0;
 
 	if (share > 0)
-		text_appendf(page, "<td class=\"n peak\" style=\"--share:%.0f%%\">%.0f%%</td>",
+		text_appendf(page,
+			"<td data-label=\"Of peak\" class=\"n peak\" "
+			"style=\"--share:%.0f%%\">%.0f%%</td>",
 			share, share);
 	else
 		text_append(page, "<td></td>");
@@ -26,31 +62,32 @@ static void answer_row(const struct report_entry *entry, bool labels, struct tex
 {
 	const struct launch_score *launch = report_longest(&entry->winner.score);
 
-	text_append(page, "<tr><th scope=\"row\"><a href=\"#");
+	text_append(page, "<tr><th scope=\"row\" class=\"breaks\"><a href=\"#");
 	html_text(page, entry->slug);
 	text_append(page, "\">");
 	html_text(page, entry->operation);
 	text_append_char(page, ' ');
-	html_text(page, entry->title);
+	html_list(page, entry->title);
 	text_append(page, "</a></th>");
 	if (labels)
-		html_cell(page, NULL, "%s", entry->label);
+		cell(page, "File", entry->label);
 	if (!entry->has_winner) {
 		text_append(page, "<td colspan=\"7\">no candidate has a time</td></tr>\n");
 		return;
 	}
-	html_time_cell(page, entry->winner.time_us);
-	html_cell(page, "n", "%.1f", entry->winner.tflops);
+	time_cell(page, entry->winner.time_us);
+	number_cell(page, "TFLOP/s", 1, entry->winner.tflops);
 	peak_cell(entry, page);
-	html_cell(page, NULL, "%s", entry->winner.family);
+	cell(page, "Family", entry->winner.family);
 	if (launch) {
-		html_cell(page, "n", "%.2f", launch->waves_exact);
-		html_cell(page, NULL, "%s", bound_kind_name(launch->bound));
+		number_cell(page, "Waves", 2, launch->waves_exact);
+		cell(page, "Bound", bound_kind_name(launch->bound));
 	} else {
 		text_append(page, "<td></td><td></td>");
 	}
-	html_cell(page, "mono", "%s", entry->winner.configuration);
-	text_append(page, "</tr>\n");
+	open_cell(page, "Configuration", " class=\"mono breaks\"");
+	html_list(page, entry->winner.configuration);
+	text_append(page, "</td></tr>\n");
 }
 
 static void answer_table(const struct report *report, struct text *page)
@@ -61,8 +98,9 @@ static void answer_table(const struct report *report, struct text *page)
 
 	for (size_t i = 1; i < report->entry_count; i++)
 		labels |= report->entries[i].label != report->entries[0].label;
-	text_append(page, "<div class=\"card scroll\" tabindex=\"0\"><table class=\"sortable\">"
-			  "<thead><tr><th scope=\"col\">Problem</th>");
+	text_append(page,
+		"<div class=\"card scroll\" tabindex=\"0\"><table class=\"sortable answers\">"
+		"<thead><tr><th scope=\"col\">Problem</th>");
 	if (labels)
 		text_append(page, "<th scope=\"col\">File</th>");
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)

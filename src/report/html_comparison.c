@@ -9,10 +9,10 @@
 
 static void row(const struct comparison_row *pair, struct text *page)
 {
-	text_append(page, "<tr><th scope=\"row\">");
+	text_append(page, "<tr><th scope=\"row\" class=\"breaks\">");
 	html_text(page, pair->second->operation);
 	text_append_char(page, ' ');
-	html_text(page, pair->second->title);
+	html_list(page, pair->second->title);
 	text_append(page, "</th>");
 	html_cell(page, NULL, "%s", pair->first->label);
 	html_time_cell(page, pair->first->winner.time_us);

@@ -65,6 +65,9 @@
 		time.head.querySelector("button").click();
 		time.head.querySelector("button").click();
 		found.slowest_first = time.values();
+		found.answers_cut = all("#answer tbody td, #answer tbody th").filter(cell =>
+			cell.getBoundingClientRect().right > innerWidth).map(cell => cell.textContent);
+		found.answers_stacked = table.tBodies[0].rows[0].cells[0].getBoundingClientRect().bottom <= table.tBodies[0].rows[0].cells[1].getBoundingClientRect().top;
 	}
 
 	function theme() {
