@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "cli/option.h"
 
 static char *find_file(const char *name, char *const *roots)
 {
@@ -23,28 +24,43 @@ static char *find_file(const char *name, char *const *roots)
 	return NULL;
 }
 
+/* Every name once: several roots may hold the same suites. */
 static enum status add_name(const char *name, void *context, struct error *err)
 {
-	struct text *names = context;
+	struct string_list *names = context;
+	char *stem;
+	bool known = false;
 
 	(void)err;
-	if (string_ends_with(name, ".json"))
-		text_appendf(names, "%s%.*s", names->data ? ", " : "",
-			(int)(strlen(name) - strlen(".json")), name);
+	if (!string_ends_with(name, ".json"))
+		return STATUS_OK;
+	stem = string_format("%.*s", (int)(strlen(name) - strlen(".json")), name);
+	for (size_t i = 0; i < names->count && !known; i++)
+		known = strcmp(names->items[i], stem) == 0;
+	if (known)
+		free(stem);
+	else
+		string_list_add(names, stem); /* freed with the list, in not_found() */
 	return STATUS_OK;
 }
 
 static enum status not_found(const char *name, char *const *roots, struct error *err)
 {
+	struct string_list list = {0};
 	struct text names = {0};
 
 	for (; *roots; roots++) {
 		char *folder = string_format("%s/configs/suites", *roots);
 
 		if (directory_exists(folder))
-			directory_list(folder, add_name, &names, NULL);
+			directory_list(folder, add_name, &list, NULL);
 		free(folder);
 	}
+	for (size_t i = 0; i < list.count; i++)
+		text_appendf(&names, "%s%s", i ? ", " : "", list.items[i]);
+	for (size_t i = 0; i < list.count; i++)
+		free((void *)(uintptr_t)list.items[i]);
+	string_list_release(&list);
 	error_set(err, STATUS_BAD_INPUT,
 		"suite \"%s\": expected a file, or a name under configs/suites, found neither",
 		name);

@@ -25,7 +25,7 @@ try "$TILETUNE" tune $problem -n -d auto 2>&1 | grep -E "notice|legal" | head -n
 ls
 
 echo "# the notice is of what is understood: typing errors come alone"
-quiet() { "$TILETUNE" "$@" 2>&1 | cut -c 1-60; }
+quiet() { "$TILETUNE" "$@" 2>&1 | sed 's/one of those in .*/one of those in FOLDERS/' | cut -c 1-60; }
 quiet tune til -p M=64
 quiet tune tile -p M=64,N=64,Q=64
 quiet tune tile -p M=64,N=64,K=64 --no-journal -o z.json --where 'BM =='
