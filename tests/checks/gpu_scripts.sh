@@ -122,13 +122,17 @@ file = json.load(open(sys.argv[1]))
 file["races"] = file["races"][:1] * 400
 json.dump(file, open("long.json", "w"))
 PYTHON
-./gpu/race_rows long.json --device cuda:0 --cache-dir "$cache" >raced.json 2>"$work/race.log" &
-racing=$!
-sleep 1
-kill -TERM $racing
-wait $racing || fail "race_rows" "$work/race.log"
-valid raced.json
-count=$(grep -c '"over_first"' raced.json)
+# (how soon the first is done depends on the machine)
+for patience in 1 4 16; do
+	./gpu/race_rows long.json --device cuda:0 --cache-dir "$cache" >raced.json 2>"$work/race.log" &
+	racing=$!
+	sleep $patience
+	kill -TERM $racing
+	wait $racing || fail "race_rows" "$work/race.log"
+	valid raced.json
+	count=$(grep -c '"over_first"' raced.json)
+	[ "$count" -lt 2 ] || break
+done
 if [ "$count" -lt 2 ] || [ "$count" -ge 800 ]; then fail "$count rows were raced before the end"; fi
 
 # the three kernels of attention, all configurations, beside the fused one
