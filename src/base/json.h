@@ -96,5 +96,7 @@ void json_put_double(struct json *object, const char *key, double value);
 void json_put_bool(struct json *object, const char *key, bool value);
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* caller frees; ends without newline */
+/* Whether both print the same: members in the same order, too. */
+bool json_same(const struct json *a, const struct json *b);
 
 #endif

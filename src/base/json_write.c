@@ -152,3 +152,13 @@ char *json_print(const struct json *node, bool pretty)
 	cJSON_free(printed);
 	return copy;
 }
+
+bool json_same(const struct json *a, const struct json *b)
+{
+	char *x = json_print(a, false), *y = json_print(b, false);
+	bool same = strcmp(x, y) == 0;
+
+	free(x);
+	free(y);
+	return same;
+}

@@ -115,17 +115,8 @@ static bool has_text(const struct json_at *object, const char *key)
 static bool same_member(const struct json_at *a, const struct json_at *b, const char *key)
 {
 	struct json_at x, y;
-	char *text_x, *text_y;
-	bool same;
 
-	if (!json_find(a, key, &x) || !json_find(b, key, &y))
-		return false;
-	text_x = json_print(x.node, false);
-	text_y = json_print(y.node, false);
-	same = strcmp(text_x, text_y) == 0;
-	free(text_x);
-	free(text_y);
-	return same;
+	return json_find(a, key, &x) && json_find(b, key, &y) && json_same(x.node, y.node);
 }
 
 enum status tuned_same_device(

@@ -141,17 +141,9 @@ static bool is_faster(const struct json_at *old, const struct json_at *new, doub
 static bool same_member(const struct json_at *a, const struct json_at *b, const char *key)
 {
 	struct json_at x, y;
-	bool in_a = json_find(a, key, &x), in_b = json_find(b, key, &y), same;
-	char *text_x, *text_y;
+	bool in_a = json_find(a, key, &x), in_b = json_find(b, key, &y);
 
-	if (!in_a || !in_b)
-		return in_a == in_b;
-	text_x = json_print(x.node, false);
-	text_y = json_print(y.node, false);
-	same = strcmp(text_x, text_y) == 0;
-	free(text_x);
-	free(text_y);
-	return same;
+	return in_a && in_b ? json_same(x.node, y.node) : in_a == in_b;
 }
 
 /* A run that looked at few candidates does not undo what an earlier one found, as long as that is

@@ -4,19 +4,7 @@
 set -u
 out=$1
 work=$out/tests/chain-versus
-libraries=$work/libraries
-rm -rf "$work"
-mkdir -p "$libraries"
-for library in libcuda.so.1 libcublasLt.so.13; do
-	ln -s "../../../faults/$library" "$libraries/$library"
-done
-cat >"$work/script" <<'SCRIPT'
-name NVIDIA H200
-sm_count 132
-compute_capability 90
-l2_bytes 2097152
-memory_bytes 4000000000
-SCRIPT
+. tests/faults/cublaslt.sh
 cat >"$work/suite.json" <<'SUITE'
 {"format": "tiletune.suite/1", "name": "small", "operation": "gemm_chain",
  "problems": ["m=64,k=16,n=32,p=16,dtype=bf16"]}

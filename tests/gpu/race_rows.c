@@ -266,30 +266,37 @@ static enum status open_rows(struct race *race, const struct json_at *at,
 	return status;
 }
 
-static enum status run_race(
-	struct race *race, const struct json_at *at, struct json *results, struct error *err)
+/* The problem of an entry; the caller frees it. */
+static enum status read_problem(
+	struct race *race, const struct json_at *at, struct problem **problem, struct error *err)
 {
 	const struct operation *operation;
-	struct json *json = json_new_object(), *rows = json_new_array();
-	struct problem *problem = NULL;
 	struct json_at member;
-	const char *name = "";
-	uint32_t number = 0;
-	struct error reason = {0};
+	const char *name;
 	enum status status = json_member_string(at, "operation", &name, err);
 
 	if (status == STATUS_OK)
 		status = catalogue_operation(&race->bench->catalogue, name, &operation, err);
 	if (status == STATUS_OK)
 		status = json_member(at, "problem", &member, err);
-	if (status == STATUS_OK)
-		status = problem_from_json(operation, &member, &problem, err);
+	return status == STATUS_OK ? problem_from_json(operation, &member, problem, err) : status;
+}
+
+static enum status run_race(
+	struct race *race, const struct json_at *at, struct json *results, struct error *err)
+{
+	struct json *json = json_new_object(), *rows = json_new_array();
+	struct problem *problem = NULL;
+	uint32_t number = 0;
+	struct error reason = {0};
+	enum status status = read_problem(race, at, &problem, err);
+
 	if (status != STATUS_OK) {
 		json_free(rows);
 		json_free(json);
 		return status;
 	}
-	json_put_string(json, "operation", name);
+	json_put_string(json, "operation", operation_name(problem->operation));
 	json_put_string(json, "problem", problem->text);
 	status = problem_announce(race->bench, problem, &number, &reason);
 	if (status == STATUS_OK)
@@ -320,18 +327,10 @@ static enum status run_race(
 /* Submits all kernels, so that they compile side by side. */
 static enum status prefetch(struct race *race, const struct json_at *at, struct error *err)
 {
-	const struct operation *operation;
 	struct problem *problem = NULL;
-	struct json_at member, rows;
-	const char *name = "";
-	enum status status = json_member_string(at, "operation", &name, err);
+	struct json_at rows;
+	enum status status = read_problem(race, at, &problem, err);
 
-	if (status == STATUS_OK)
-		status = catalogue_operation(&race->bench->catalogue, name, &operation, err);
-	if (status == STATUS_OK)
-		status = json_member(at, "problem", &member, err);
-	if (status == STATUS_OK)
-		status = problem_from_json(operation, &member, &problem, err);
 	if (status == STATUS_OK)
 		status = json_member(at, "rows", &rows, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows); i++) {

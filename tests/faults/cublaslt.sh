@@ -1,0 +1,15 @@
+# Sourced, with OUT in $out and a folder's name in $work: a fresh folder in which programs find the
+# stand-ins of the driver and of cuBLASLt, as of an H200 with little memory.
+libraries=$work/libraries
+rm -rf "$work"
+mkdir -p "$libraries"
+for library in libcuda.so.1 libcublasLt.so.13; do
+	ln -s "../../../faults/$library" "$libraries/$library"
+done
+cat >"$work/script" <<'SCRIPT'
+name NVIDIA H200
+sm_count 132
+compute_capability 90
+l2_bytes 2097152
+memory_bytes 4000000000
+SCRIPT
