@@ -188,6 +188,7 @@ __device__ __forceinline__ void rows_accumulate(warp_rows &rows, score_tiles &s,
 __device__ __forceinline__ void rows_store(
 	warp_rows &rows, u8 *staging, int warp_row, int lane, u8 *out, int valid_rows)
 {
+	__syncwarp(); // other lanes may still be reading Q
 #pragma unroll
 	for (int r = 0; r < row_tiles; r++)
 #pragma unroll
