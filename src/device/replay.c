@@ -6,8 +6,10 @@
  * predicted. For tests, search research and demonstrations.
  *
  * A request to sample one handle is answered by the first look's samples, one for several handles
- * (the final) by those of the recorded final, where the candidate was in it.
+ * (the final) by those of the recorded final. A candidate that was not in it has its first look
+ * answered, made as much longer as the others became: the card was warmer then.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,8 +188,9 @@ static enum device_event_kind stage_of(enum outcome outcome)
 }
 
 /* What was recorded, as far as this stage shows it. */
+/* longer: what the recorded samples are multiplied with. */
 static void answer(struct replay *replay, device_handle handle, enum device_event_kind stage,
-	const struct evaluation *evaluation)
+	const struct evaluation *evaluation, double longer)
 {
 	struct device_event event = {.kind = stage, .handle = handle};
 
@@ -210,6 +213,8 @@ static void answer(struct replay *replay, device_handle handle, enum device_even
 		event.sample_count = evaluation->sample_count;
 		event.samples_us = memory_copy(evaluation->samples_us,
 			evaluation->sample_count * sizeof(*evaluation->samples_us));
+		for (size_t i = 0; i < event.sample_count; i++)
+			event.samples_us[i] *= longer;
 	}
 	event_queue_push(&replay->events, event);
 }
@@ -232,7 +237,7 @@ static enum status replay_load(struct device *device, const struct device_load_r
 	replay->handles[replay->handle_count++] = candidate;
 	*handle = (device_handle)replay->handle_count;
 	if (candidate) {
-		answer(replay, *handle, DEVICE_EVENT_LOADED, first_look_of(candidate));
+		answer(replay, *handle, DEVICE_EVENT_LOADED, first_look_of(candidate), 1);
 	} else {
 		struct device_event event = {.kind = DEVICE_EVENT_LOADED,
 			.handle = *handle,
@@ -257,23 +262,48 @@ static enum status replay_verify(struct device *device, device_handle handle, st
 	struct replay *replay = device->state;
 
 	(void)err;
-	answer(replay, handle, DEVICE_EVENT_VERIFIED, first_look_of(candidate_of(replay, handle)));
+	answer(replay, handle, DEVICE_EVENT_VERIFIED, first_look_of(candidate_of(replay, handle)),
+		1);
 	return STATUS_OK;
+}
+
+/* How much longer the final's times were than the first look's, among these: geometric mean. */
+static double warming(const struct replay *replay, const device_handle *handles, size_t count)
+{
+	double sum = 0;
+	size_t known = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct replay_candidate *candidate = candidate_of(replay, handles[i]);
+
+		if (!candidate->final || !candidate->first_look ||
+			candidate->final->outcome != OUTCOME_OK ||
+			!(candidate->first_look->time.median > 0))
+			continue;
+		sum += log(candidate->final->time.median / candidate->first_look->time.median);
+		known++;
+	}
+	return known ? exp(sum / (double)known) : 1;
 }
 
 static enum status replay_sample(
 	struct device *device, const struct device_sample_request *request, struct error *err)
 {
 	struct replay *replay = device->state;
+	const bool final = request->handle_count > 1;
+	const double warmer = final ? warming(replay, request->handles, request->handle_count) : 1;
 
 	(void)err;
 	for (size_t i = 0; i < request->handle_count; i++) {
 		const struct replay_candidate *candidate =
 			candidate_of(replay, request->handles[i]);
-		bool finals = request->handle_count > 1 && candidate->final;
 
-		answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED,
-			finals ? candidate->final : first_look_of(candidate));
+		if (final && candidate->final)
+			answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED, candidate->final,
+				1);
+		else
+			answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED,
+				first_look_of(candidate), candidate->first_look ? warmer : 1);
 	}
 	return STATUS_OK;
 }

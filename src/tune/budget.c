@@ -65,6 +65,7 @@ const struct effort efforts[] = {
 		.rounds_min = 4,
 		.rounds_max = 16,
 		.finalists = 12,
+		.final_has_shortlist = true,
 		.final_rounds = 80,
 	},
 	{0},

@@ -22,6 +22,7 @@ struct effort {
 	double give_up_ratio;  /* stop sampling a candidate this much slower than the best */
 	unsigned rounds_min, rounds_max; /* samples of the first look */
 	unsigned finalists;
+	bool final_has_shortlist; /* all of the model's shortlist, not its fastest only */
 	unsigned final_rounds;
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "search/shortlist.h"
 #include "tune/resume.h"
 #include "tune/shortlisted.h"
 
@@ -12,6 +13,12 @@
 static const double final_reach_ratio = 1.06;
 static const double final_seconds_per_finalist = 0.25;
 static const double final_target_ratio = 0.002;
+
+enum {
+	/* Launches of one kernel differ little, cold or warm; other kernels may do better on a card
+	 * that the final has warmed up. */
+	FINAL_LAUNCHES_OF_KERNEL = 3
+};
 
 struct finalist {
 	struct evaluated *evaluated;
@@ -30,36 +37,58 @@ static int compare_medians(const void *a, const void *b)
 	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
+/* How many launches of its kernel are in the final already. */
+static unsigned launches_of_kernel(const struct search *search, const struct finalist *finalists,
+	size_t count, const struct evaluated *evaluated)
+{
+	unsigned launches = 0;
+
+	for (size_t i = 0; i < count; i++)
+		launches += shortlist_same_kernel(&search->pool.view,
+			finalists[i].evaluated->candidate, evaluated->candidate);
+	return launches;
+}
+
 /* Who goes to the final; caller frees. */
 static struct finalist *choose(struct search *search, size_t *count)
 {
 	struct evaluated_list *list = &search->evaluated;
+	const struct effort *effort = search->session->effort;
 	struct evaluated **order = memory_zeroed(list->count, sizeof(*order));
 	bool *family_seen = memory_zeroed(search->pool.family_count, sizeof(*family_seen));
+	bool *is_listed = memory_zeroed(list->count, sizeof(*is_listed));
 	const struct shortlisted listed = shortlisted_fastest(&search->pool, list);
 	struct finalist *finalists;
-	size_t ok = 0;
+	size_t ok = 0, near_count = 0;
 
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].evaluation.outcome == OUTCOME_OK)
 			order[ok++] = &list->items[i];
 	qsort(order, ok, sizeof(*order), compare_medians);
+	if (effort->final_has_shortlist)
+		shortlisted_mark(&search->pool, list, is_listed);
+	else if (listed.index != SIZE_MAX)
+		is_listed[listed.index] = true;
 	finalists = memory_zeroed(ok, sizeof(*finalists));
 	*count = 0;
 	for (size_t i = 0; i < ok; i++) {
 		uint32_t family = search->pool.family_of[order[i]->candidate];
-		bool near = order[i]->evaluation.time.median <=
-			    order[0]->evaluation.time.median * final_reach_ratio;
+		bool near = near_count < effort->finalists &&
+			    order[i]->evaluation.time.median <=
+				    order[0]->evaluation.time.median * final_reach_ratio &&
+			    launches_of_kernel(search, finalists, *count, order[i]) <
+				    FINAL_LAUNCHES_OF_KERNEL;
 		bool first = !family_seen[family];
 
 		family_seen[family] = true;
-		if ((near && i < search->session->effort->finalists) || first ||
-			order[i] - list->items == (ptrdiff_t)listed.index ||
+		near_count += near;
+		if (near || first || is_listed[order[i] - list->items] ||
 			(ptrdiff_t)order[i]->candidate == search->incumbent)
 			finalists[(*count)++].evaluated = order[i];
 	}
 	free(order);
 	free(family_seen);
+	free(is_listed);
 	return finalists;
 }
 

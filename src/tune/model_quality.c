@@ -41,37 +41,52 @@ static void rank(struct model_quality *quality, const struct pair *pairs, size_t
 	}
 }
 
-struct shortlisted shortlisted_fastest(
-	const struct candidates *pool, const struct evaluated_list *evaluated)
+void shortlisted_mark(
+	const struct candidates *pool, const struct evaluated_list *evaluated, bool *is_listed)
 {
 	size_t *candidates = memory_zeroed(evaluated->count + 1, sizeof(*candidates));
-	struct shortlisted result = {SIZE_MAX, INFINITY, INFINITY};
 	size_t count = 0, listed;
-	bool final = false;
 
 	for (size_t i = 0; i < evaluated->count; i++)
-		if (evaluated->items[i].evaluation.outcome == OUTCOME_OK) {
+		if (evaluated->items[i].evaluation.outcome == OUTCOME_OK)
 			candidates[count++] = evaluated->items[i].candidate;
-			final = final || evaluated->items[i].final;
-		}
 	order_sort(candidates, count, pool->predicted_us);
 	listed = shortlist_choose(&pool->view, candidates, count, SHORTLIST_COUNT);
 	for (size_t i = 0; i < evaluated->count; i++) {
 		const struct evaluated *item = &evaluated->items[i];
-		const double time_us = item->evaluation.time.median;
 		size_t k = 0;
+
+		while (k < listed && candidates[k] != item->candidate)
+			k++;
+		is_listed[i] = k < listed && item->evaluation.outcome == OUTCOME_OK;
+	}
+	free(candidates);
+}
+
+struct shortlisted shortlisted_fastest(
+	const struct candidates *pool, const struct evaluated_list *evaluated)
+{
+	bool *is_listed = memory_zeroed(evaluated->count + 1, sizeof(*is_listed));
+	struct shortlisted result = {SIZE_MAX, INFINITY, INFINITY};
+	bool final = false;
+
+	for (size_t i = 0; i < evaluated->count; i++)
+		final = final || (evaluated->items[i].final &&
+					 evaluated->items[i].evaluation.outcome == OUTCOME_OK);
+	shortlisted_mark(pool, evaluated, is_listed);
+	for (size_t i = 0; i < evaluated->count; i++) {
+		const struct evaluated *item = &evaluated->items[i];
+		const double time_us = item->evaluation.time.median;
 
 		if (item->evaluation.outcome != OUTCOME_OK || item->final != final)
 			continue;
 		result.best_us = fmin(result.best_us, time_us);
-		while (k < listed && candidates[k] != item->candidate)
-			k++;
-		if (k < listed && time_us < result.time_us) {
+		if (is_listed[i] && time_us < result.time_us) {
 			result.index = i;
 			result.time_us = time_us;
 		}
 	}
-	free(candidates);
+	free(is_listed);
 	return result;
 }
 
