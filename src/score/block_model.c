@@ -3,30 +3,38 @@
 
 #include <math.h>
 
-/* Share of the pipes that are not the busiest which one warp per scheduler fails to overlap with
- * it; more warps divide it. */
-static const double OVERLAP_LOSS = 0.21;
-/* Bytes per clock that one SM can get. More than the 64 that one SM alone reads from L2: operands
- * that neighbouring SMs ask for at the same time are fetched once. No kernel timed was held back by
- * a larger limit, so it is not known better. */
-static const double L2_BYTES_PER_CLOCK_SM = 110;
+static const struct feed by_threads = {
+	.overlap_loss = 0.21,
+	.stages_held = 0.55,
+	.latency_under_load = 2.7,
+	.l2_bytes_per_clock_sm = 110,
+	.extra_line_cost = 1,
+	.dram_overlap_loss = 0.08,
+	.dram_idle = 0.8,
+};
+static const struct feed by_copy_engine = {
+	.overlap_loss = 0.15,
+	.barrier_overlap = 0.29,
+	.stages_held = 0.83,
+	.latency_under_load = 2.3,
+	.latency_growth = 0.29,
+	.l2_bytes_per_clock_sm = 220,
+	.extra_line_cost = 1.67,
+	.dram_overlap_loss = 0.13,
+	.dram_idle = 0.97,
+};
 /* Bytes written to L2 count as this many read: no other SM shares them. Fitted to timings on an
  * H200. */
 static const double L2_WRITE_COST = 2.7;
 /* Share of the clocks in which a scheduler that has work issues an instruction. */
 static const double ISSUE_EFFICIENCY = 0.8;
-/* Latencies of the sheet are those of an idle memory; this many times that when all SMs ask. */
-static const double LATENCY_UNDER_LOAD = 2.7;
 /* From the start of a cluster to its first load, beyond what a single block takes, for each
  * doubling of its size: its blocks must have found each other. Fitted to timings on an H200. */
-static const double CLUSTER_START_US = 0.75;
-/* Of the stages of a pipeline, those that hold what is being used and cannot be on their way.
- * Fitted to timings on an H200. */
-static const double STAGES_HELD = 0.55;
+static const double CLUSTER_START_US = 0.9;
 /* A row of a bulk tensor copy that lies outside of the tensor: nothing is fetched, and yet the copy
  * engine of the SM is busy for so many clocks. Fitted to timings on an H200 (tiles of 64 rows over
  * one row of A). */
-static const double COPY_ROW_OUTSIDE_CLOCKS = 9;
+static const double COPY_ROW_OUTSIDE_CLOCKS = 6.8;
 /* Share of the spilling instructions that lie in the main loop. */
 static const double SPILL_IN_LOOP = 0.5;
 
@@ -47,6 +55,11 @@ static double clocks_of(
 	const struct device_spec *device, enum pipe pipe, enum dtype dtype, double amount)
 {
 	return amount > 0 ? amount / rate_of(device, pipe, dtype) : 0;
+}
+
+static const struct feed *feed_of(const struct launch_work *launch)
+{
+	return launch->per_step[PIPE_TENSOR_WGMMA] > 0 ? &by_copy_engine : &by_threads;
 }
 
 static struct phase phase_of(const struct time_model_input *input, const double *amounts)
@@ -70,7 +83,9 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 		COPY_ROW_OUTSIDE_CLOCKS * amounts[PIPE_COPY_ROWS_OUTSIDE];
 	/* requests are served by line, whatever part of it they want */
 	phase.clocks[BOUND_L2] =
-		input->traffic->lines_read_ratio * amounts[PIPE_L2_READ] +
+		(1 + feed_of(input->launch)->extra_line_cost *
+				(input->traffic->lines_read_ratio - 1)) *
+			amounts[PIPE_L2_READ] +
 		input->traffic->lines_written_ratio * L2_WRITE_COST * amounts[PIPE_L2_WRITE];
 	return phase;
 }
@@ -108,17 +123,20 @@ struct block_model block_model_of(const struct time_model_input *input)
 	const double threads =
 		(double)launch->block[0] * (double)launch->block[1] * (double)launch->block[2];
 	const double clocks_per_us = device->clock_hz * 1e-6;
+	const struct feed *feed = feed_of(launch);
 	struct block_model model = {
+		.feed = feed,
 		.prologue = phase_of(input, launch->prologue),
 		.step = phase_of(input, launch->per_step),
 		.epilogue = phase_of(input, launch->epilogue),
 		.steps_mean = launch->steps_mean,
 		.steps_max = fmax(launch->steps_max, launch->steps_mean),
-		.stages = launch->stages > 1 ? fmax(1, launch->stages - STAGES_HELD) : 1,
+		.stages = launch->stages > 1 ? fmax(1, launch->stages - feed->stages_held) : 1,
 		.warps = fmax(1, ceil(threads / (double)device->warp_size)),
+		.sm_count = (double)device->sm_count,
 		.barrier_clocks = device->sync_us * clocks_per_us,
 		.start_clocks = CLUSTER_START_US * log2(cluster_size(launch)) * clocks_per_us,
-		.l2_sm_rate = L2_BYTES_PER_CLOCK_SM,
+		.l2_sm_rate = feed->l2_bytes_per_clock_sm,
 		.l2_chip_rate = device->l2_bytes_per_clock,
 		.epilogue_overlap_ratio = fmin(1, fmax(0, launch->epilogue_overlap_ratio)),
 	};
@@ -128,13 +146,21 @@ struct block_model block_model_of(const struct time_model_input *input)
 	if (input->traffic->l2_bytes > 0)
 		miss_ratio = fmin(1, launch->dram_read_bytes / input->traffic->l2_bytes);
 	model.latency_clocks =
-		LATENCY_UNDER_LOAD * clocks_per_us *
+		clocks_per_us *
 		(device->l2_latency_us +
 			miss_ratio * fmax(0, device->dram_latency_us - device->l2_latency_us));
 	return model;
 }
 
-double block_overlapped(const double clocks[PIPE_KINDS], double warps_per_scheduler, int *busiest)
+double block_latency(const struct block_model *model, double sm_count)
+{
+	const double load = pow(sm_count / model->sm_count, model->feed->latency_growth);
+
+	return model->latency_clocks * (1 + (model->feed->latency_under_load - 1) * load);
+}
+
+double block_overlapped(const struct feed *feed, const double clocks[PIPE_KINDS],
+	double warps_per_scheduler, int *busiest)
 {
 	double sum = clocks[BOUND_FP32] < clocks[BOUND_INSTRUCTIONS] ? -clocks[BOUND_FP32]
 								     : -clocks[BOUND_INSTRUCTIONS];
@@ -150,7 +176,7 @@ double block_overlapped(const double clocks[PIPE_KINDS], double warps_per_schedu
 	}
 	if (isinf(most))
 		return most;
-	sum = (sum - most) * OVERLAP_LOSS;
+	sum = (sum - most) * feed->overlap_loss;
 	return most + (warps_per_scheduler > 1 ? sum / warps_per_scheduler : sum);
 }
 

@@ -21,11 +21,39 @@ struct phase {
 	double barriers;
 };
 
+/* What a block hides depends on who feeds it: threads that start copies between their
+ * instructions, or the tensor copy engine, which runs by itself while wgmma reads what it left.
+ * Two rows of constants, fitted to timings on an H200 (templates/gemm/README.md). */
+struct feed {
+	/* Share of the pipes that are not the busiest which one warp per scheduler fails to overlap
+	 * with it; more warps divide it. */
+	double overlap_loss;
+	/* Share of the barriers' time that passes while other pipes work. */
+	double barrier_overlap;
+	/* Of the stages of a pipeline, those that hold what is being used and cannot be on their
+	 * way. */
+	double stages_held;
+	/* Latencies of the sheet are those of an idle memory: this many times that when all SMs
+	 * ask, and the exponent of the share of SMs at work in between (0: always all). */
+	double latency_under_load, latency_growth;
+	/* Bytes per clock that one SM can get. More than the 64 that one SM alone reads from L2:
+	 * operands that neighbouring SMs ask for at the same time are fetched once. No kernel timed
+	 * was held back by a larger limit, so it is not known better. */
+	double l2_bytes_per_clock_sm;
+	/* What a line more than a row would need costs, in lines. */
+	double extra_line_cost;
+	/* Share of the shorter of DRAM time and SM time that is not hidden behind the longer one,
+	 * and what share of the time before the first data and after the last DRAM is idle for. */
+	double dram_overlap_loss, dram_idle;
+};
+
 struct block_model {
+	const struct feed *feed;
 	struct phase prologue, step, epilogue;
 	double steps_mean, steps_max, stages;
 	double warps;
-	double latency_clocks; /* of a load, L2 and DRAM mixed by their shares */
+	double sm_count;       /* of the device */
+	double latency_clocks; /* of a load from idle memory, L2 and DRAM mixed by their shares */
 	double barrier_clocks;
 	double start_clocks;             /* before the first load, of a cluster */
 	double l2_sm_rate, l2_chip_rate; /* bytes per clock */
@@ -34,10 +62,14 @@ struct block_model {
 
 struct block_model block_model_of(const struct time_model_input *input);
 
+/* Latency of a load while so many SMs work, in clocks. */
+double block_latency(const struct block_model *model, double sm_count);
+
 /* Clocks of a phase's pipes together: the busiest (*busiest, if not NULL; unchanged if all are
  * idle), and a part of the others. An FP32 operation is an instruction too, so of these two only
  * the busier counts. */
-double block_overlapped(const double clocks[PIPE_KINDS], double warps_per_scheduler, int *busiest);
+double block_overlapped(const struct feed *feed, const double clocks[PIPE_KINDS],
+	double warps_per_scheduler, int *busiest);
 
 /* The clocks of a phase of `count` blocks on one SM, given its share of L2 (bytes per clock) and
  * how many warps run. */

@@ -5,11 +5,6 @@
 
 #include "score/wave_model.h"
 
-/* Share of the shorter of DRAM time and SM time that is not hidden behind the longer one. */
-static const double DRAM_OVERLAP_LOSS = 0.08;
-/* Of the time before the first data and after the last, what DRAM is idle for. Fitted to timings on
- * an H200, as the others here. */
-static const double DRAM_IDLE = 0.8;
 /* From the start of a launch to full speed, and from the first idle SM to its end. */
 static const double RAMP_US = 1.0;
 
@@ -47,9 +42,9 @@ struct time_model_result time_model_launch(const struct time_model_input *input)
 	if (device->dram_bytes_per_s > 0)
 		dram_us = input->traffic->dram_bytes / device->dram_bytes_per_s * 1e6;
 	if (dram_us > 0)
-		dram_us += DRAM_IDLE * time.exposed_clocks / device->clock_hz * 1e6;
+		dram_us += model.feed->dram_idle * time.exposed_clocks / device->clock_hz * 1e6;
 	result.bound = dram_us > sm_us ? BOUND_DRAM : time.bound;
 	result.time_us = device->launch_us + RAMP_US + fmax(sm_us, dram_us) +
-			 DRAM_OVERLAP_LOSS * fmin(sm_us, dram_us);
+			 model.feed->dram_overlap_loss * fmin(sm_us, dram_us);
 	return result;
 }

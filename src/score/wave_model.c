@@ -34,6 +34,9 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	const double l2_rate = fmin(model->l2_sm_rate, model->l2_chip_rate / wave->sm_count);
 	const double warps = wave->resident * model->warps;
 	const double epilogues = wave->epilogues * (1 - model->epilogue_overlap_ratio);
+	const double latency = block_latency(model, wave->sm_count);
+	const double barriers = model->step.barriers * model->barrier_clocks;
+	const double overlap = model->feed->barrier_overlap;
 	double prologue[PIPE_KINDS], step[PIPE_KINDS], epilogue[PIPE_KINDS], all[PIPE_KINDS];
 	double own_step, own_chain, serial, together, waiting;
 	int busiest = BOUND_LATENCY;
@@ -43,13 +46,14 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	block_phase_clocks(&model->prologue, 1, l2_rate, model->warps, prologue);
 	block_phase_clocks(&model->step, 1, l2_rate, model->warps, step);
 	block_phase_clocks(&model->epilogue, 1, l2_rate, model->warps, epilogue);
-	own_step = block_overlapped(step, model->warps / SCHEDULERS, NULL) +
-		   model->step.barriers * model->barrier_clocks;
-	own_chain = block_overlapped(prologue, model->warps / SCHEDULERS, NULL) +
+	step[BOUND_TENSOR] += overlap * barriers;
+	own_step = block_overlapped(model->feed, step, model->warps / SCHEDULERS, NULL) +
+		   (1 - overlap) * barriers;
+	own_chain = block_overlapped(model->feed, prologue, model->warps / SCHEDULERS, NULL) +
 		    model->prologue.barriers * model->barrier_clocks +
-		    (wave->first ? model->start_clocks + model->latency_clocks : 0) +
-		    wave->steps * own_step +
-		    epilogues * (block_overlapped(epilogue, model->warps / SCHEDULERS, NULL) +
+		    (wave->first ? model->start_clocks + latency : 0) + wave->steps * own_step +
+		    epilogues * (block_overlapped(
+					 model->feed, epilogue, model->warps / SCHEDULERS, NULL) +
 					model->epilogue.barriers * model->barrier_clocks);
 
 	/* the SM's throughput: phases of different blocks overlap, the more blocks the better */
@@ -58,17 +62,17 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	block_phase_clocks(&model->epilogue, wave->resident * epilogues, l2_rate, warps, epilogue);
 	for (int kind = 0; kind < PIPE_KINDS; kind++)
 		all[kind] = prologue[kind] + step[kind] + epilogue[kind];
-	together = block_overlapped(all, warps / SCHEDULERS, &busiest);
-	serial = block_overlapped(prologue, warps / SCHEDULERS, NULL) +
-		 block_overlapped(step, warps / SCHEDULERS, NULL) +
-		 block_overlapped(epilogue, warps / SCHEDULERS, NULL);
+	together = block_overlapped(model->feed, all, warps / SCHEDULERS, &busiest);
+	serial = block_overlapped(model->feed, prologue, warps / SCHEDULERS, NULL) +
+		 block_overlapped(model->feed, step, warps / SCHEDULERS, NULL) +
+		 block_overlapped(model->feed, epilogue, warps / SCHEDULERS, NULL);
 	together += (serial - together) / wave->resident;
-	together += wave->steps * model->step.barriers * model->barrier_clocks / wave->resident;
+	together += (1 - overlap) * wave->steps * barriers / wave->resident;
 
-	waiting = wave->steps / model->stages * (model->latency_clocks + own_step);
+	waiting = wave->steps / model->stages * (latency + own_step);
 	time.clocks = felt(fmax(own_chain, together), waiting);
-	time.exposed_clocks = model->start_clocks + model->latency_clocks +
-			      block_overlapped(epilogue, warps / SCHEDULERS, NULL);
+	time.exposed_clocks = model->start_clocks + latency +
+			      block_overlapped(model->feed, epilogue, warps / SCHEDULERS, NULL);
 	time.bound = (enum bound_kind)busiest;
 	if (busiest == BOUND_LATENCY || all[busiest] < 0.5 * time.clocks)
 		time.bound = BOUND_LATENCY;
@@ -106,7 +110,7 @@ static struct wave_time stream_k_clocks(
 		waves_exact + 1 + FIX_UP_EPILOGUES * shares, true};
 	struct wave_time time = wave_clocks(model, &wave);
 
-	time.clocks += shares * model->latency_clocks;
+	time.clocks += shares * block_latency(model, slots->sm_count);
 	return time;
 }
 
@@ -144,7 +148,7 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 			fmin(model->l2_sm_rate, model->l2_chip_rate / wave.sm_count),
 			wave.resident * model->warps, epilogue);
 		time.clocks += model->epilogue_overlap_ratio *
-			       block_overlapped(epilogue, SCHEDULERS, NULL);
+			       block_overlapped(model->feed, epilogue, SCHEDULERS, NULL);
 	}
 	return time;
 }

@@ -155,6 +155,7 @@ done
 # The control: memcheck must find what is planted.
 [ "${CONTROL:-1}" = 0 ] || for program in "$build/gpu/test_device_gpu" "$build/release/gpu/test_device_gpu"; do
 	[ -x "$program" ] && [ -z "${REPORT:-}" ] || continue
+	TILETUNE_LOCK_FOLDER=$logs/lock-control
 	timeout -k 5 "$limit" "$sanitizer" --tool memcheck --target-processes all \
 		--log-file "$logs/control.sanitizer.%p" "$program" . "$device" >"$logs/control.log" 2>&1
 	break
