@@ -174,8 +174,12 @@ enum status single_open_refitted(const struct catalogue *catalogue, const struct
 		status = configuration_from_json(bound, &configuration, choices, err);
 	if (status == STATUS_OK)
 		status = refit_arguments(bound, choices, fitted, &found, err);
-	if (status == STATUS_OK && !found) /* says which constraint */
+	if (status == STATUS_OK && !found) {
+		/* says which constraint, or that the model sees no block that fits: an infinite
+		 * time */
 		status = read_choices(bound, row, choices, err);
+		memcpy(fitted, choices, sizeof(fitted));
+	}
 	if (status != STATUS_OK) {
 		bound_family_free(bound);
 		return status;

@@ -18,7 +18,7 @@ import random
 import statistics
 import sys
 
-SEED = 20261121
+SEED = int(os.environ.get("SEED", "20261122"))
 KINDS = ["bf16"] * 20 + ["fp8_e4m3"] * 6 + ["fp32"] * 4
 # As far as the committed file reaches, and problems that take a millisecond or less.
 if os.environ.get("SMALL"):
@@ -132,7 +132,7 @@ def summary(lookups, fresh, result):
         "seed": SEED,
         "run": raced["run"],
         "device": tuned["device"],
-        "file": answers["file"],
+        "file": os.environ.get("TUNED", answers["file"]),
         "problems": len(rows),
         "tuned": len(tuned["entries"]),
         "answered": sum(item["grade"] != "refused" for item in rows),

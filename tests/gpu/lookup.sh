@@ -9,16 +9,27 @@
 # the tuning is over, those are raced to which it came; OUTPUT.json says how many.
 #
 # From the environment: DEVICE (cuda:0), WORK (lookup-work), CACHE (session-cache), TUNE_LIMIT (240 s),
-# RACE_LIMIT (120 s); for tests TUNED, the file in which is looked up, and TUNE, more arguments of tune.
+# RACE_LIMIT (120 s), SEED (20261122); TUNED, where is looked up: several files are merged first; for
+# tests TUNE, more arguments of tune.
 set -u
 output=${1:-}
 device=${DEVICE:-cuda:0}
 here=$(dirname "$0")
 work=${WORK:-lookup-work}
 cache=${CACHE:-session-cache}
-tuned=${TUNED:-results/nvidia-h200/tuned.json}
+results=results/nvidia-h200
+export TUNED="${TUNED:-$results/tuned.json $results/llm.json $results/spread.json $results/drawn.json}"
 mkdir -p "$work"
 [ -e "$work/lookups.json" ] || {
+	tuned=$work/tuned.json
+	# shellcheck disable=SC2086
+	case $TUNED in
+	*' '*) ./tiletune merge $TUNED -o "$tuned" >"$work/merge.log" 2>&1 ;;
+	*) cp "$TUNED" "$tuned" ;;
+	esac || {
+		cat "$work/merge.log"
+		exit 1
+	}
 	python3 "$here/lookup.py" problems "$tuned" >"$work/problems" || exit 1
 	# shellcheck disable=SC2046
 	./tiletune lookup "$tuned" gemm $(sed 's/^/-p /' "$work/problems") --path . --json \
