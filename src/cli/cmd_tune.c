@@ -325,6 +325,13 @@ static enum status finish_run(struct tuning *tuning, const struct session *sessi
 	return journal_write(tuning->journal, "finish", line, err);
 }
 
+static bool is_empty(const struct tuned *tuned)
+{
+	struct json_at root = json_root(tuned->root, tuned->path), entries;
+
+	return !json_find(&root, "entries", &entries) || json_count(&entries) == 0;
+}
+
 static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
@@ -360,7 +367,8 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		*err = finish_error;
 		status = finish_error.status;
 	}
-	if (to_stdout(tuning) || options->common.json) {
+	/* bad input is an answer on stderr alone */
+	if (machine && !(status == STATUS_BAD_INPUT && is_empty(&tuning->tuned))) {
 		enum status written = common_write_json(
 			"-", tuning->tuned.root, status == STATUS_OK ? err : &finish_error);
 
