@@ -1,12 +1,11 @@
 #!/bin/sh
-# The open measurements in one sitting at a GPU, in order of value, from the folder of
-# `make dist TESTS=1`:
+# Measurements of the tool itself in one sitting at a GPU, from the folder of `make dist TESTS=1`:
 #
 #	sh tests/gpu/sitting.sh OUT [PHASE[=SECONDS]...]
 #
 #	check       240 s  checks of kernels unchanged, slowed by 5%, by 3%         check_rates.json
 #	lookup      160 s  what lookup finds for thirty GEMMs, beside fresh tunings lookup_rates.json
-#	odd         240 s  every odd size, of families whose last run was cut short odd.txt
+#	odd         240 s  every odd size, of mma, attention and gemm_chain          odd.txt
 #	unfused      90 s  attention's three kernels, exhaustively, beside flash_mma  unfused.json
 #	racecheck   150 s  compute-sanitizer on attention and gemm_chain            racecheck.txt
 #
