@@ -187,8 +187,7 @@ static enum device_event_kind stage_of(enum outcome outcome)
 	}
 }
 
-/* What was recorded, as far as this stage shows it. */
-/* longer: what the recorded samples are multiplied with. */
+/* What was recorded, as far as this stage shows it, its samples `longer` times as long. */
 static void answer(struct replay *replay, device_handle handle, enum device_event_kind stage,
 	const struct evaluation *evaluation, double longer)
 {

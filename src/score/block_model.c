@@ -57,6 +57,7 @@ static double clocks_of(
 	return amount > 0 ? amount / rate_of(device, pipe, dtype) : 0;
 }
 
+/* wgmma reads shared memory alone, and in every family that has it the copy engine fills that. */
 static const struct feed *feed_of(const struct launch_work *launch)
 {
 	return launch->per_step[PIPE_TENSOR_WGMMA] > 0 ? &by_copy_engine : &by_threads;

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "score/block_model.h"
 #include "unit/score_cases.h"
 
 #define GOLDEN TEST_DATA "/score/golden.csv"
@@ -309,6 +310,34 @@ static void test_schedules(void **state)
 	assert_true(time_of_work(&hopper, &work) > 0.5 * grid);
 }
 
+/* Threads that copy find memory equally busy however few SMs work; the copy engine does not. And
+ * rows that straddle lines cost it more than the lines. */
+static void test_feeds(void **state)
+{
+	const struct device_spec hopper = case_device_hopper();
+	const struct case_mma mma = {4096, 4096, 4096, 128, 256, 64, 64, 64, 4, 1};
+	struct case_work work;
+	struct traffic traffic = {.lines_read_ratio = 1, .lines_written_ratio = 1};
+	struct block_model threads, engine, straddling;
+	struct time_model_input input = {.device = &hopper, .traffic = &traffic};
+	struct launch_work *launch = &work.launches[0];
+
+	(void)state;
+	case_mma_work(&mma, &work);
+	input.launch = launch;
+	threads = block_model_of(&input);
+	launch->per_step[PIPE_TENSOR_WGMMA] = launch->per_step[PIPE_TENSOR_MMA];
+	launch->per_step[PIPE_TENSOR_MMA] = 0;
+	engine = block_model_of(&input);
+	traffic.lines_read_ratio = 2;
+	straddling = block_model_of(&input);
+
+	assert_true(fabs(block_latency(&threads, 8) / block_latency(&threads, 132) - 1) < 1e-9);
+	assert_true(block_latency(&engine, 8) < 0.8 * block_latency(&engine, 132));
+	assert_true(block_latency(&engine, 8) > engine.latency_clocks);
+	assert_true(straddling.step.clocks[BOUND_L2] > 2 * engine.step.clocks[BOUND_L2]);
+}
+
 static void test_impossible(void **state)
 {
 	const struct device_spec ampere = case_device_ampere();
@@ -423,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_waves_in_time),
 		cmocka_unit_test(test_resources),
 		cmocka_unit_test(test_schedules),
+		cmocka_unit_test(test_feeds),
 		cmocka_unit_test(test_impossible),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_json_errors),
