@@ -178,6 +178,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	char **configs = workbench_folders((const char *const *)roots, "configs");
 	struct catalogue catalogue = {0};
 	struct device_spec *spec = NULL;
+	struct corrections corrections = {0};
 	struct tuned tuned = {0};
 	enum status status = tuned_load(positional->items[0], &tuned, err);
 
@@ -186,14 +187,19 @@ static enum status run(void *options_, const struct string_list *positional, str
 			(const char *const *)templates, positional->items[1], &catalogue, err);
 	if (status == STATUS_OK)
 		status = open_spec(options, &tuned, configs, &spec, err);
+	if (status == STATUS_OK)
+		status = corrections_load((const char *const *)configs, spec->name, &catalogue,
+			&corrections, err);
 	if (status == STATUS_OK) {
 		const struct lookup_request request = {.catalogue = &catalogue,
 			.device = spec,
+			.corrections = &corrections,
 			.tuned = &tuned,
 			.without_best = options->quick};
 
 		status = run_lookup(options, positional, &request, err);
 	}
+	corrections_release(&corrections);
 	device_spec_free(spec);
 	catalogue_release(&catalogue);
 	tuned_release(&tuned);

@@ -17,6 +17,7 @@
 #include "results/journal.h"
 #include "results/schema.h"
 #include "results/tuned.h"
+#include "score/correction.h"
 #include "spec/device_spec.h"
 
 struct validate_options {
@@ -108,6 +109,22 @@ static enum status read_device(const struct checked *file, struct error *err)
 	return status;
 }
 
+static enum status read_correction(const struct checked *file, struct error *err)
+{
+	char **folders = workbench_folders((const char *const *)file->roots, "templates");
+	struct correction *correction;
+	struct catalogue catalogue = {0};
+	enum status status = catalogue_load((const char *const *)folders, NULL, &catalogue, err);
+
+	if (status == STATUS_OK)
+		status = correction_load(file->path, &catalogue, &correction, err);
+	if (status == STATUS_OK)
+		correction_free(correction);
+	catalogue_release(&catalogue);
+	roots_free(folders);
+	return status;
+}
+
 /* Whether the family's own examples are what they say, on the default device; the tests try them on
  * one sheet of every compute capability. */
 static enum status check_examples(
@@ -173,6 +190,7 @@ static const struct {
 	{"tiletune.suite/1", "suite", read_suite},
 	{"tiletune.device/1", "device", read_device},
 	{"tiletune.device_defaults/1", "device_defaults", NULL},
+	{"tiletune.correction/1", "correction", read_correction},
 	{"tiletune.operation/1", "operation", read_template},
 	{"tiletune.family/1", "family", read_template},
 	{"tiletune.explain/1", "explain", NULL},

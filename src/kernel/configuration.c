@@ -209,3 +209,24 @@ enum status configuration_from_json(const struct bound_family *bound, const stru
 	free(names);
 	return status;
 }
+
+enum status configuration_values(const struct bound_family *bound, const char *text,
+	struct value *slots, bool *legal, struct error *err)
+{
+	const size_t parameters = space_parameter_count(bound->space);
+	bool *given = memory_zeroed(parameters + 1, sizeof(*given));
+	struct error reason = {0};
+	int violated = -1;
+	enum status status = STATUS_OK;
+
+	space_fixed(bound->space, slots);
+	*legal = configuration_parse(bound, text, slots, given, &reason) == STATUS_OK &&
+		 space_derive(bound->space, slots, &reason) == STATUS_OK;
+	for (size_t i = 0; i < parameters; i++)
+		*legal = *legal && given[i];
+	if (*legal)
+		status = space_check(bound->space, slots, &violated, err);
+	*legal = *legal && violated < 0;
+	free(given);
+	return status;
+}

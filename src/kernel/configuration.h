@@ -22,6 +22,12 @@ enum status configuration_nearest(const struct bound_family *bound, const struct
 enum status configuration_value_parse(const struct bound_family *bound, size_t parameter,
 	const char *text, struct value *value, struct error *err);
 
+/* All slots of a configuration that is given as a journal has it ("BM=128,BN=256,..."). *legal
+ * false: it is none of the family's for this problem (anymore); slots are of no use then. Errors:
+ * expressions that fail. */
+enum status configuration_values(const struct bound_family *bound, const char *text,
+	struct value *slots, bool *legal, struct error *err);
+
 /* A value from JSON: a number, a boolean or a string. */
 enum status configuration_value_json(
 	const struct json_at *at, struct value *value, struct error *err);

@@ -9,19 +9,23 @@ static const struct feed by_threads = {
 	.latency_under_load = 2.7,
 	.l2_bytes_per_clock_sm = 110,
 	.extra_line_cost = 1,
+	.wait_power = 4.5,
 	.dram_overlap_loss = 0.08,
 	.dram_idle = 0.8,
 };
 static const struct feed by_copy_engine = {
-	.overlap_loss = 0.15,
-	.barrier_overlap = 0.29,
-	.stages_held = 0.83,
-	.latency_under_load = 2.3,
-	.latency_growth = 0.29,
-	.l2_bytes_per_clock_sm = 220,
-	.extra_line_cost = 1.67,
-	.dram_overlap_loss = 0.13,
-	.dram_idle = 0.97,
+	.overlap_loss = 0.0594,
+	.barrier_overlap = 0.415,
+	.stages_held = 0.623,
+	.latency_under_load = 1.5,
+	.latency_growth = 1.06,
+	.l2_bytes_per_clock_sm = 127,
+	.extra_line_cost = 4.46,
+	.crowding = 0.367,
+	.cluster_wait = 0.481,
+	.wait_power = 3.79,
+	.dram_overlap_loss = 0.229,
+	.dram_idle = 0.667,
 };
 /* Bytes written to L2 count as this many read: no other SM shares them. Fitted to timings on an
  * H200. */
@@ -30,11 +34,11 @@ static const double L2_WRITE_COST = 2.7;
 static const double ISSUE_EFFICIENCY = 0.8;
 /* From the start of a cluster to its first load, beyond what a single block takes, for each
  * doubling of its size: its blocks must have found each other. Fitted to timings on an H200. */
-static const double CLUSTER_START_US = 0.9;
+static const double CLUSTER_START_US = 0.335;
 /* A row of a bulk tensor copy that lies outside of the tensor: nothing is fetched, and yet the copy
  * engine of the SM is busy for so many clocks. Fitted to timings on an H200 (tiles of 64 rows over
  * one row of A). */
-static const double COPY_ROW_OUTSIDE_CLOCKS = 6.8;
+static const double COPY_ROW_OUTSIDE_CLOCKS = 5.43;
 /* Share of the spilling instructions that lie in the main loop. */
 static const double SPILL_IN_LOOP = 0.5;
 
@@ -135,6 +139,7 @@ struct block_model block_model_of(const struct time_model_input *input)
 		.stages = launch->stages > 1 ? fmax(1, launch->stages - feed->stages_held) : 1,
 		.warps = fmax(1, ceil(threads / (double)device->warp_size)),
 		.sm_count = (double)device->sm_count,
+		.is_cluster = cluster_size(launch) > 1,
 		.barrier_clocks = device->sync_us * clocks_per_us,
 		.start_clocks = CLUSTER_START_US * log2(cluster_size(launch)) * clocks_per_us,
 		.l2_sm_rate = feed->l2_bytes_per_clock_sm,

@@ -42,6 +42,15 @@ struct feed {
 	double l2_bytes_per_clock_sm;
 	/* What a line more than a row would need costs, in lines. */
 	double extra_line_cost;
+	/* What more than one block on an SM adds to its throughput's time: they take turns at what
+	 * one block would have to itself. */
+	double crowding;
+	/* What a cluster adds to the latency of its loads: a stage is full when the slowest of its
+	 * blocks has sent its share, and free when the slowest has read it. */
+	double cluster_wait;
+	/* Latency varies, so it is felt before it is the longer of the two: exponent of the mean of
+	 * working and waiting. */
+	double wait_power;
 	/* Share of the shorter of DRAM time and SM time that is not hidden behind the longer one,
 	 * and what share of the time before the first data and after the last DRAM is idle for. */
 	double dram_overlap_loss, dram_idle;
@@ -54,6 +63,7 @@ struct block_model {
 	double warps;
 	double sm_count;       /* of the device */
 	double latency_clocks; /* of a load from idle memory, L2 and DRAM mixed by their shares */
+	bool is_cluster;       /* of more than one block */
 	double barrier_clocks;
 	double start_clocks;             /* before the first load, of a cluster */
 	double l2_sm_rate, l2_chip_rate; /* bytes per clock */

@@ -6,10 +6,7 @@
 /* Of what the longest unit has more than the mean, this share is lost at the end of a launch. */
 static const double UNEVEN_LOSS = 2.3;
 /* Epilogues that one partial sum of stream-K costs: written and read in fp32. */
-static const double FIX_UP_EPILOGUES = 0.5;
-/* Latency varies, so it is felt before it is the longer of the two: exponent of the mean of working
- * and waiting. Fitted to timings on an H200. */
-static const double WAIT_POWER = 4.5;
+static const double FIX_UP_EPILOGUES = 0.0813;
 
 /* Blocks that start together. */
 struct wave {
@@ -20,13 +17,13 @@ struct wave {
 	bool first;       /* pays for the first load */
 };
 
-static double felt(double working, double waiting)
+static double felt(double working, double waiting, double power)
 {
 	const double longer = fmax(working, waiting), shorter = fmin(working, waiting);
 
 	if (!(longer > 0) || isinf(longer))
 		return longer;
-	return longer * pow(1 + pow(shorter / longer, WAIT_POWER), 1 / WAIT_POWER);
+	return longer * pow(1 + pow(shorter / longer, power), 1 / power);
 }
 
 static struct wave_time wave_clocks(const struct block_model *model, const struct wave *wave)
@@ -68,9 +65,12 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 		 block_overlapped(model->feed, epilogue, warps / SCHEDULERS, NULL);
 	together += (serial - together) / wave->resident;
 	together += (1 - overlap) * wave->steps * barriers / wave->resident;
+	if (wave->resident > 1)
+		together *= 1 + model->feed->crowding;
 
-	waiting = wave->steps / model->stages * (latency + own_step);
-	time.clocks = felt(fmax(own_chain, together), waiting);
+	waiting = wave->steps / model->stages *
+		  (latency * (model->is_cluster ? 1 + model->feed->cluster_wait : 1) + own_step);
+	time.clocks = felt(fmax(own_chain, together), waiting, model->feed->wait_power);
 	time.exposed_clocks = model->start_clocks + latency +
 			      block_overlapped(model->feed, epilogue, warps / SCHEDULERS, NULL);
 	time.bound = (enum bound_kind)busiest;

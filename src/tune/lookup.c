@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tune/corrected.h"
 #include "tune/entry.h"
 #include "tune/single.h"
 
@@ -80,33 +81,28 @@ static bool is_new(struct lookup *lookup, const char *name)
 
 /* What the family's default would take; infinite where it has no legal configuration or is
  * composite (its steps are the choice). */
-static double predict_default(const struct bound_family *bound)
+static double predict_default(const struct lookup *lookup, const struct bound_family *bound)
 {
 	choice choices[SPACE_PARAMETERS_MAX];
 	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
-	struct work work = {0};
-	struct score score = {0};
 	bool found = false;
 	double predicted_us = INFINITY;
 
 	if (!bound->composite && configuration_default(bound, choices, &found, NULL) == STATUS_OK &&
 		found && space_values(bound->space, choices, slots, NULL) == STATUS_OK &&
-		candidate_work(bound, slots, &work, NULL) == STATUS_OK) {
-		score_compute(bound->device, &work, NULL, &score);
-		predicted_us = score.predicted_time_us;
-		score_release(&score);
-	}
-	work_release(&work);
+		corrected_time(lookup->request->corrections, bound, slots, &predicted_us, NULL) !=
+			STATUS_OK)
+		predicted_us = INFINITY;
 	free(slots);
 	return predicted_us;
 }
 
-static double default_of(struct lookup *lookup, const struct bound_family *bound)
+static double default_of(const struct lookup *lookup, const struct bound_family *bound)
 {
 	for (size_t i = 0; i < lookup->count; i++)
 		if (lookup->options[i].pool.families[0].bound->family == bound->family)
 			return lookup->options[i].default_us;
-	return predict_default(bound);
+	return predict_default(lookup, bound);
 }
 
 static void consider(struct lookup *lookup, const struct json_at *entry, const struct json_at *row)
@@ -114,19 +110,25 @@ static void consider(struct lookup *lookup, const struct json_at *entry, const s
 	const struct lookup_request *request = lookup->request;
 	struct option option = {.entry = json_root(entry->node, request->tuned->path)};
 	struct error reason = {0};
+	enum status status;
 
 	option.name = row_name(row);
 	if (!is_new(lookup, option.name)) {
 		free(option.name);
 		return;
 	}
-	if (single_open_refitted(request->catalogue, lookup->problem, request->device, row,
-		    &option.pool, &option.refitted, &reason) != STATUS_OK) {
+	status = single_open_refitted(request->catalogue, lookup->problem, request->device, row,
+		&option.pool, &option.refitted, &reason);
+	if (status == STATUS_OK)
+		status = corrected_candidate_time(
+			request->corrections, &option.pool, 0, &option.predicted_us, &reason);
+	if (status != STATUS_OK) {
 		add_reason(lookup, reason.message);
+		candidates_release(&option.pool);
 		free(option.name);
 		return;
 	}
-	option.predicted_us = option.pool.predicted_us[0];
+	option.pool.predicted_us[0] = option.predicted_us;
 	option.default_us = default_of(lookup, option.pool.families[0].bound);
 	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
 	lookup->options[lookup->count++] = option;
@@ -227,8 +229,10 @@ static bool find_exact(struct lookup *lookup, struct lookup_answer *answer)
 	answer->why = string_format("the file has this problem, %s", timing);
 	answer->result = json_copy(winner.node);
 	answer->from = from_json(&entry);
-	answer->predicted_us = pool.predicted_us[0];
-	answer->default_us = predict_default(pool.families[0].bound);
+	if (corrected_candidate_time(request->corrections, &pool, 0, &answer->predicted_us, NULL) !=
+		STATUS_OK)
+		answer->predicted_us = pool.predicted_us[0];
+	answer->default_us = predict_default(lookup, pool.families[0].bound);
 	candidates_release(&pool);
 	return true;
 }
@@ -320,10 +324,10 @@ static enum status find_best(
 
 	if (status != STATUS_OK)
 		return status;
-	for (size_t i = 0; i < pool.count; i++)
-		answer->model_best_us = fmin(answer->model_best_us, pool.predicted_us[i]);
+	status = corrected_least_time(
+		lookup->request->corrections, &pool, &answer->model_best_us, err);
 	candidates_release(&pool);
-	return STATUS_OK;
+	return status;
 }
 
 static void lookup_release(struct lookup *lookup)

@@ -9,6 +9,7 @@
 
 #include "kernel/catalogue.h"
 #include "results/tuned.h"
+#include "score/correction.h"
 #include "spec/device_spec.h"
 
 enum lookup_grade {
@@ -35,7 +36,8 @@ struct lookup_answer {
 
 struct lookup_request {
 	const struct catalogue *catalogue;
-	const struct device_spec *device; /* that the problem is to run on */
+	const struct device_spec *device;      /* that the problem is to run on */
+	const struct corrections *corrections; /* of that device; NULL: the model alone */
 	const struct tuned *tuned;
 	bool without_best; /* do not score the whole space: model_best_us is infinite */
 };

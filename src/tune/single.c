@@ -213,7 +213,7 @@ enum status single_evaluate(
 			build.kernel_hash);
 		score_compute(pool->device, &work, NULL, &evaluation->score);
 		evaluation->launch_count = evaluation->score.launch_count;
-		evaluation_add_samples(evaluation, &evaluation->score.predicted_time_us, 1);
+		evaluation_add_samples(evaluation, &pool->predicted_us[0], 1);
 	}
 	work_release(&work);
 	build_release(&build);

@@ -29,7 +29,8 @@ enum status single_open_refitted(const struct catalogue *catalogue, const struct
 enum status single_from_choices(const struct problem *problem, const struct device_spec *device,
 	struct bound_family *bound, const choice *choices, struct candidates *pool,
 	struct error *err);
-/* What can be said of it without compiling it: names, hash, the model's score and time. */
+/* What can be said of it without compiling it: names, hash, the model's score, the pool's predicted
+ * time. */
 enum status single_evaluate(
 	const struct candidates *pool, struct evaluation *evaluation, struct error *err);
 

@@ -24,6 +24,7 @@
 struct comparison {
 	struct workbench bench;
 	struct tuned tuned;
+	struct corrections corrections;
 	struct journal_record *records;
 	size_t record_count;
 	bool verbose;
@@ -156,6 +157,7 @@ static enum status compare_entry(
 	const struct lookup_request request = {
 		.catalogue = &comparison->bench.catalogue,
 		.device = device_spec(comparison->bench.device),
+		.corrections = &comparison->corrections,
 		.tuned = &rest,
 		.without_best = true,
 	};
@@ -181,6 +183,10 @@ static enum status run(
 
 	if (status == STATUS_OK)
 		status = tuned_load(arguments[2], &comparison->tuned, err);
+	if (status == STATUS_OK)
+		status = corrections_load((const char *const *)comparison->bench.config_folders,
+			device_spec(comparison->bench.device)->name, &comparison->bench.catalogue,
+			&comparison->corrections, err);
 	comparison->records = memory_zeroed((size_t)count, sizeof(*comparison->records));
 	for (int i = 3; i < count && status == STATUS_OK; i++)
 		status = journal_read(

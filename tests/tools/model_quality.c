@@ -7,8 +7,9 @@
  * Of configurations that share a kernel (they differ in launch arguments only) the model's first
  * counts, as in search/shortlist.h; -a takes all of them one by one.
  *
- *	model_quality [-v] [-a] [-f FAMILY] ROOT DEVICE JOURNAL...
+ *	model_quality [-v] [-a] [-c] [-f FAMILY] ROOT DEVICE JOURNAL...
  *
+ * -c judges the model with what timings taught of the device (score/correction.h).
  * -v adds how far off the predictions are by parameter value; -f takes one family only. Journals
  * of one problem are put together: what was measured several times counts once, with the geometric
  * mean. Configurations that are no longer in the space are counted.
@@ -23,6 +24,8 @@
 #include "base/text.h"
 #include "kernel/family.h"
 #include "results/journal.h"
+#include "kernel/configuration.h"
+#include "tune/corrected.h"
 #include "tune/workbench.h"
 
 struct sample {
@@ -40,7 +43,8 @@ struct measured_problem {
 struct report {
 	struct workbench bench;
 	const char *only_family; /* or NULL */
-	bool verbose, all_launches;
+	bool verbose, all_launches, corrected;
+	struct corrections corrections;
 	struct measured_problem *problems;
 	size_t count, capacity;
 	double log_regret[4]; /* sums over problems */
@@ -80,36 +84,14 @@ static enum status find_problem(struct report *report, const struct journal_prob
 }
 
 /* Scores as the search does, before compilation. *legal false: no longer in the space. */
-static enum status predict(const struct bound_family *bound, const char *configuration, bool *legal,
-	double *predicted_us, struct error *err)
+static enum status predict(const struct corrections *corrections, const struct bound_family *bound,
+	const char *configuration, bool *legal, double *predicted_us, struct error *err)
 {
 	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
-	bool *given = memory_zeroed(space_parameter_count(bound->space), sizeof(*given));
-	struct error reason = {0};
-	struct work work = {0};
-	struct score score = {0};
-	int violated = -1;
-	enum status status = STATUS_OK;
+	enum status status = configuration_values(bound, configuration, slots, legal, err);
 
-	*legal = false;
-	space_fixed(bound->space, slots);
-	if (configuration_parse(bound, configuration, slots, given, &reason) == STATUS_OK &&
-		space_derive(bound->space, slots, &reason) == STATUS_OK)
-		*legal = true;
-	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
-		*legal = *legal && given[i];
-	if (*legal)
-		status = space_check(bound->space, slots, &violated, err);
-	*legal = *legal && violated < 0;
 	if (status == STATUS_OK && *legal)
-		status = candidate_work(bound, slots, &work, err);
-	if (status == STATUS_OK && *legal) {
-		score_compute(bound->device, &work, NULL, &score);
-		*predicted_us = score.predicted_time_us;
-	}
-	score_release(&score);
-	work_release(&work);
-	free(given);
+		status = corrected_time(corrections, bound, slots, predicted_us, err);
 	free(slots);
 	return status;
 }
@@ -134,8 +116,8 @@ static enum status add_family(struct report *report, struct measured_problem *me
 		if (evaluation->outcome != OUTCOME_OK || evaluation->predicted ||
 			strcmp(evaluation->family, family_name(family)) != 0)
 			continue;
-		status = predict(
-			bound, evaluation->configuration, &legal, &sample.predicted_us, err);
+		status = predict(report->corrected ? &report->corrections : NULL, bound,
+			evaluation->configuration, &legal, &sample.predicted_us, err);
 		measured->stale += !legal;
 		if (status != STATUS_OK || !legal || !isfinite(sample.predicted_us))
 			continue;
@@ -400,6 +382,7 @@ static void report_release(struct report *report)
 		problem_free(report->problems[i].problem);
 	}
 	free(report->problems);
+	corrections_release(&report->corrections);
 	workbench_release(&report->bench);
 }
 
@@ -410,6 +393,10 @@ static enum status run(struct report *report, char **arguments, int count, struc
 		.roots = roots, .device = arguments[1], .no_cache = true};
 	enum status status = workbench_open(&options, &report->bench, err);
 
+	if (status == STATUS_OK)
+		status = corrections_load((const char *const *)report->bench.config_folders,
+			device_spec(report->bench.device)->name, &report->bench.catalogue,
+			&report->corrections, err);
 	for (int i = 2; i < count && status == STATUS_OK; i++)
 		status = add_journal(report, arguments[i], err);
 	for (size_t i = 0; i < report->count && status == STATUS_OK; i++)
@@ -434,11 +421,13 @@ int main(int count, char **arguments)
 			report.verbose = true;
 		else if (strcmp(arguments[at], "-a") == 0)
 			report.all_launches = true;
+		else if (strcmp(arguments[at], "-c") == 0)
+			report.corrected = true;
 		at++;
 	}
 	if (count - at < 3) {
 		fprintf(stderr,
-			"usage: model_quality [-v] [-a] [-f FAMILY] ROOT DEVICE JOURNAL...\n");
+			"usage: model_quality [-v] [-a] [-c] [-f FAMILY] ROOT DEVICE JOURNAL...\n");
 		return STATUS_BAD_INPUT;
 	}
 	status = run(&report, arguments + at, count - at, &err);

@@ -258,6 +258,41 @@ static void what_is_not_legal_is_refused_with_the_reason(void **state)
 	shelf_close(&shelf);
 }
 
+/* The file says that two rows of a block take twice as long as the model thinks. */
+static void what_timings_taught_changes_the_choice(void **state)
+{
+	static const char *const configs[] = {"tests/data/score/configs", NULL};
+	struct corrections corrections;
+	struct shelf shelf;
+	struct lookup_answer answer;
+	struct error err = {0};
+	struct json_at result, time;
+	double alone_us, median_us;
+
+	(void)state;
+	shelf_open(&shelf);
+	put(&shelf, "rows=4096,cols=1000", CONFIG(128, 2, 4, 1));
+	put(&shelf, "rows=4000,cols=1000", CONFIG(128, 4, 4, 1));
+	answer = find(&shelf, "rows=7,cols=1000");
+	assert_configuration(&answer, CONFIG(128, 2, 4, 1));
+	alone_us = answer.predicted_us;
+	lookup_answer_release(&answer);
+	assert_ok(corrections_load(configs, "toy", &shelf.catalogue, &corrections, &err));
+	shelf.request.corrections = &corrections;
+	answer = find(&shelf, "rows=7,cols=1000");
+	assert_configuration(&answer, CONFIG(128, 4, 4, 1));
+	assert_true(answer.predicted_us > alone_us);
+	assert_true(answer.predicted_us <= answer.default_us);
+	/* the row has that time, too */
+	result = json_root(answer.result, "answer");
+	assert_true(json_find(&result, "time_us", &time));
+	assert_ok(json_member_double(&time, "median", &median_us, &err));
+	assert_true(median_us == answer.predicted_us);
+	lookup_answer_release(&answer);
+	corrections_release(&corrections);
+	shelf_close(&shelf);
+}
+
 /* TURNS is an argument of the launch: seven rows are one turn of the same binary. */
 static void launch_arguments_are_fitted_to_the_problem(void **state)
 {
@@ -314,6 +349,7 @@ int main(void)
 		cmocka_unit_test(the_model_chooses_among_all_entries),
 		cmocka_unit_test(what_loses_to_the_default_is_refused),
 		cmocka_unit_test(what_is_not_legal_is_refused_with_the_reason),
+		cmocka_unit_test(what_timings_taught_changes_the_choice),
 		cmocka_unit_test(launch_arguments_are_fitted_to_the_problem),
 		cmocka_unit_test(launches_are_for_the_asked_problem),
 	};

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a correction is fitted to (score/correction.h): of every candidate of one family that
+ * journals measured, the features, the model's time without correction and the measured one.
+ *
+ *	correction_data ROOT DEVICE CORRECTION.json JOURNAL... > DATA.csv
+ *
+ * CORRECTION.json gives family and features; its trees, if it has any, are not looked at. A line
+ * has the problem's text (in quotes), the configuration's kernel and all of it (in quotes), the
+ * best that any family of the operation reached for the problem, measured_us, predicted_us, then
+ * the features.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "kernel/configuration.h"
+#include "kernel/family.h"
+#include "results/journal.h"
+#include "score/correction.h"
+#include "tune/workbench.h"
+
+struct collection {
+	struct workbench bench;
+	struct correction *correction;
+	const struct family *family;
+	double *features;
+};
+
+/* Without the arguments of launches: what candidates of one kernel have in common. */
+static void print_kernel(const struct family *family, const char *configuration)
+{
+	for (size_t i = 0; i < family->parameter_count && *configuration; i++) {
+		const size_t width = strcspn(configuration, ",");
+
+		if (!family->parameters[i].is_argument)
+			printf("%.*s ", (int)width, configuration);
+		configuration += width + (configuration[width] == ',');
+	}
+}
+
+static bool is_measured(const struct evaluation *evaluation)
+{
+	return evaluation->outcome == OUTCOME_OK && !evaluation->predicted;
+}
+
+static enum status print_sample(const struct collection *collection,
+	const struct bound_family *bound, const struct evaluation *evaluation, double best_us,
+	struct error *err)
+{
+	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	struct work work = {0};
+	struct score score = {0};
+	bool legal = false;
+	enum status status =
+		configuration_values(bound, evaluation->configuration, slots, &legal, err);
+
+	if (status == STATUS_OK && legal)
+		status = candidate_work(bound, slots, &work, err);
+	if (status == STATUS_OK && legal) {
+		score_compute(bound->device, &work, NULL, &score);
+		status = correction_features(
+			collection->correction, slots, &score, collection->features, err);
+	}
+	if (status == STATUS_OK && legal && isfinite(score.predicted_time_us)) {
+		printf("\"%s\",\"", bound->problem->text);
+		print_kernel(collection->family, evaluation->configuration);
+		printf("\",\"%s\",%.7g,%.7g,%.7g", evaluation->configuration, best_us,
+			evaluation->time.median, score.predicted_time_us);
+		for (size_t i = 0; i < correction_feature_count(collection->correction); i++)
+			printf(",%.9g", collection->features[i]);
+		putchar('\n');
+	}
+	score_release(&score);
+	work_release(&work);
+	free(slots);
+	return status;
+}
+
+static enum status print_problem(const struct collection *collection,
+	const struct journal_problem *recorded, struct error *err)
+{
+	const struct device_spec *device = device_spec(collection->bench.device);
+	const struct operation *operation = family_operation(collection->family);
+	struct problem_list list = {0};
+	struct bound_family *bound = NULL;
+	double best_us = INFINITY;
+	bool applies = false;
+	enum status status = problem_parse(operation, recorded->problem, &list, err);
+
+	if (status == STATUS_OK)
+		status = family_applies(
+			collection->family, list.items[0], device, &applies, NULL, err);
+	if (status == STATUS_OK && applies)
+		status = family_bind(collection->family, list.items[0], device, NULL, &bound, err);
+	for (size_t i = 0; i < recorded->evaluation_count; i++)
+		if (is_measured(&recorded->evaluations[i]))
+			best_us = fmin(best_us, recorded->evaluations[i].time.median);
+	for (size_t i = 0; i < recorded->evaluation_count && bound && status == STATUS_OK; i++) {
+		const struct evaluation *evaluation = &recorded->evaluations[i];
+
+		if (is_measured(evaluation) &&
+			strcmp(evaluation->family, family_name(collection->family)) == 0)
+			status = print_sample(collection, bound, evaluation, best_us, err);
+	}
+	bound_family_free(bound);
+	problem_list_release(&list);
+	return status;
+}
+
+static enum status print_journal(
+	const struct collection *collection, const char *path, struct error *err)
+{
+	const char *operation = operation_name(family_operation(collection->family));
+	struct journal_record record = {0};
+	enum status status = journal_read(path, &record, err);
+
+	for (size_t i = 0; i < record.run_count; i++)
+		for (size_t k = 0; k < record.runs[i].problem_count && status == STATUS_OK; k++)
+			if (strcmp(record.runs[i].problems[k].operation, operation) == 0)
+				status =
+					print_problem(collection, &record.runs[i].problems[k], err);
+	journal_record_release(&record);
+	return status;
+}
+
+static enum status run(
+	struct collection *collection, char **arguments, int count, struct error *err)
+{
+	const char *const roots[] = {arguments[0], NULL};
+	const struct workbench_options options = {
+		.roots = roots, .device = arguments[1], .no_cache = true};
+	enum status status = workbench_open(&options, &collection->bench, err);
+
+	if (status == STATUS_OK)
+		status = correction_load(
+			arguments[2], &collection->bench.catalogue, &collection->correction, err);
+	if (status != STATUS_OK)
+		return status;
+	collection->family = correction_family(collection->correction);
+	collection->features =
+		memory_zeroed(correction_feature_count(collection->correction) + 1, sizeof(double));
+	printf("problem,kernel,configuration,best_us,measured_us,predicted_us");
+	for (size_t i = 0; i < correction_feature_count(collection->correction); i++)
+		printf(",%s", correction_feature_name(collection->correction, i));
+	putchar('\n');
+	for (int i = 3; i < count && status == STATUS_OK; i++)
+		status = print_journal(collection, arguments[i], err);
+	return status;
+}
+
+int main(int count, char **arguments)
+{
+	struct collection collection = {0};
+	struct error err = {0};
+	enum status status;
+
+	if (count < 5) {
+		fprintf(stderr, "usage: correction_data ROOT DEVICE CORRECTION.json JOURNAL...\n");
+		return STATUS_BAD_INPUT;
+	}
+	status = run(&collection, arguments + 1, count - 1, &err);
+	if (status != STATUS_OK)
+		fprintf(stderr, "%s\n", err.message);
+	free(collection.features);
+	correction_free(collection.correction);
+	workbench_release(&collection.bench);
+	return (int)status;
+}
