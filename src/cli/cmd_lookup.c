@@ -188,8 +188,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	if (status == STATUS_OK)
 		status = open_spec(options, &tuned, configs, &spec, err);
 	if (status == STATUS_OK)
-		status = corrections_load((const char *const *)configs, spec->name, &catalogue,
-			&corrections, err);
+		status = corrections_load(
+			(const char *const *)configs, spec->name, &catalogue, &corrections, err);
 	if (status == STATUS_OK) {
 		const struct lookup_request request = {.catalogue = &catalogue,
 			.device = spec,
@@ -220,7 +220,9 @@ const struct command command_lookup = {
 		"that\n"
 		"is predicted slower than its family's default; with the loss that is to be "
 		"expected\n"
-		"against the best that the model knows. Refused (exit code 1): nothing serves.",
+		"against the best that the model knows. The model is corrected by what timings "
+		"taught\n"
+		"where configs/corrections has the GPU. Refused (exit code 1): nothing serves.",
 	.examples = "  tiletune lookup tuned.json gemm -p M=4000,N=4096,K=4096,dtype=bf16 --json",
 	.options = lookup_option_table,
 	.options_size = sizeof(struct lookup_options),

@@ -18,7 +18,7 @@ import random
 import statistics
 import sys
 
-SEED = int(os.environ.get("SEED", "20261123"))
+SEED = int(os.environ.get("SEED", "20261125"))
 KINDS = ["bf16"] * 20 + ["fp8_e4m3"] * 6 + ["fp32"] * 4
 # As far as the committed file reaches, and problems that take a millisecond or less.
 if os.environ.get("SMALL"):

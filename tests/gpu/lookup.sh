@@ -9,7 +9,7 @@
 # the tuning is over, those are raced to which it came; OUTPUT.json says how many.
 #
 # From the environment: DEVICE (cuda:0), WORK (lookup-work), CACHE (session-cache), TUNE_LIMIT (240 s),
-# RACE_LIMIT (120 s), SEED (20261123); TUNED, where is looked up: several files are merged first; for
+# RACE_LIMIT (120 s), SEED (20261125); TUNED, where is looked up: several files are merged first; for
 # tests TUNE, more arguments of tune.
 set -u
 output=${1:-}
@@ -18,7 +18,8 @@ here=$(dirname "$0")
 work=${WORK:-lookup-work}
 cache=${CACHE:-session-cache}
 results=results/nvidia-h200
-for name in tuned llm spread spread_more few_rows drawn drawn_again; do
+for name in tuned llm spread spread_more few_rows drawn drawn_again drawn_third \
+	drawn_fourth; do
 	all="${all:-} $results/$name.json"
 done
 export TUNED="${TUNED:-${all# }}"
