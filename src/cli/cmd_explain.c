@@ -143,11 +143,14 @@ static enum status explain_family(struct explain *explain, const struct family *
 	if (status == STATUS_OK && found)
 		status = explanation_make(&explain->bench, bound, &completion, &explanation, err);
 	if (status == STATUS_OK && found) {
-		explain->explained++;
 		if (explain->options->common.json)
 			json_push(explain->candidates, explanation_to_json(&explanation));
-		else
+		else if (explain->explained == 0)
+			printf("%s %s on %s\n", operation_name(problem->operation), problem->text,
+				device->title);
+		if (!explain->options->common.json)
 			print_explanation(&explanation, "  ");
+		explain->explained++;
 	}
 	explanation_release(&explanation);
 	completion_release(&completion);
@@ -172,15 +175,11 @@ static bool asked_for(const struct explain_options *options, const struct family
 static enum status explain_problem(
 	struct explain *explain, const struct problem *problem, struct error *err)
 {
-	const struct device_spec *device = device_spec(explain->bench.device);
 	enum status status = STATUS_OK;
 
 	explain->candidates = json_new_array();
 	explain->explained = 0;
 	text_clear(&explain->reasons);
-	if (!explain->options->common.json)
-		printf("%s %s on %s\n", operation_name(problem->operation), problem->text,
-			device->title);
 	for (size_t i = 0; i < explain->bench.catalogue.family_count && status == STATUS_OK; i++) {
 		const struct family *family = explain->bench.catalogue.families[i];
 
@@ -199,7 +198,8 @@ static enum status explain_problem(
 		json_put_string(json, "operation", operation_name(problem->operation));
 		json_put(json, "problem", problem_to_json(problem));
 		json_put(json, "device",
-			tuned_device_json(device, device_identity(explain->bench.device)->name));
+			tuned_device_json(device_spec(explain->bench.device),
+				device_identity(explain->bench.device)->name));
 		json_put(json, "candidates", explain->candidates);
 		explain->candidates = NULL;
 		status = common_write_json("-", json, err);

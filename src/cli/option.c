@@ -48,6 +48,22 @@ static enum status unknown_option(
 	return error_hint(err, "`tiletune help %s` lists them", command->name);
 }
 
+/* "one|two": the one nearest to a typo, as a hint. */
+static enum status hint_choice(const char *choices, const char *value, struct error *err)
+{
+	char *copy = string_copy(choices), *rest = copy;
+	const char *names[64] = {NULL}, *nearest;
+	size_t count = 0;
+
+	while (count < ARRAY_COUNT(names) - 1 && (names[count] = strsep(&rest, "|")) != NULL)
+		count++;
+	nearest = name_nearest(value, names);
+	if (nearest)
+		error_hint(err, "did you mean %s?", nearest);
+	free(copy);
+	return STATUS_BAD_INPUT;
+}
+
 static bool is_choice(const char *choices, const char *value)
 {
 	size_t length = strlen(value);
@@ -77,10 +93,11 @@ static enum status store(
 {
 	enum status status = STATUS_OK;
 
-	if (option->choices && !is_choice(option->choices, value))
-		status = error_set(err, STATUS_BAD_INPUT, "expected one of %s, found \"%s\"",
+	if (option->choices && !is_choice(option->choices, value)) {
+		error_set(err, STATUS_BAD_INPUT, "expected one of %s, found \"%s\"",
 			option->choices, value);
-	else if (option->type == OPTION_STRING)
+		status = hint_choice(option->choices, value, err);
+	} else if (option->type == OPTION_STRING)
 		*(const char **)place(option, options) = value;
 	else if (option->type == OPTION_STRINGS)
 		string_list_add(place(option, options), value);

@@ -46,8 +46,7 @@ struct json *configuration_to_json(const struct bound_family *bound, const choic
 	return object;
 }
 
-/* "BM: expected one of 64, 128, found ..." */
-static enum status refuse(
+enum status configuration_refuse(
 	const struct bound_family *bound, size_t parameter, const char *found, struct error *err)
 {
 	const struct value_list *list = space_parameter_values(bound->space, parameter);
@@ -95,7 +94,7 @@ enum status configuration_value_parse(const struct bound_family *bound, size_t p
 		*value = value_real(real);
 		return STATUS_OK;
 	}
-	return refuse(bound, parameter, text, err);
+	return configuration_refuse(bound, parameter, text, err);
 }
 
 static int find_parameter(const struct bound_family *bound, const char *name, struct error *err)

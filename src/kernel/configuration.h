@@ -28,6 +28,11 @@ enum status configuration_value_parse(const struct bound_family *bound, size_t p
 enum status configuration_values(const struct bound_family *bound, const char *text,
 	struct value *slots, bool *legal, struct error *err);
 
+/* The error about a value that is not in the parameter's list: "BM: expected one of 64, 128, found
+ * ...". */
+enum status configuration_refuse(
+	const struct bound_family *bound, size_t parameter, const char *found, struct error *err);
+
 /* A value from JSON: a number, a boolean or a string. */
 enum status configuration_value_json(
 	const struct json_at *at, struct value *value, struct error *err);

@@ -46,7 +46,8 @@ static void compare_identity(struct check *check, struct check_row *row)
 				check_trait_name((enum check_trait)i));
 	if (refused)
 		check_row_decide(row, CHECK_NOT_COMPARABLE,
-			"%s differs from the baseline's and is not allowed to", names.data);
+			"%s not as in the baseline, and not allowed to be other (--allow)",
+			names.data);
 	text_release(&names);
 }
 

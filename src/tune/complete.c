@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernel/configuration.h"
 #include "score/score.h"
 
 /* Choices that are fixed while the rest is searched; -1: free. */
@@ -104,11 +105,9 @@ static enum status read_given(const struct bound_family *bound, const char *text
 		if (fixed[i] >= 0)
 			continue;
 		value_format(slots[space_parameter_slot(space, i)], &value);
-		status = error_set(err, STATUS_BAD_INPUT,
-			"%s: %s: expected a value of its list, found %s",
-			family_name(bound->family), space_parameter_name(space, i),
-			text_string(&value));
+		status = configuration_refuse(bound, i, text_string(&value), err);
 		text_release(&value);
+		error_context(err, "%s", family_name(bound->family));
 	}
 	free(slots);
 	free(given);
