@@ -117,7 +117,7 @@ static enum status read_correction(const struct checked *file, struct error *err
 	enum status status = catalogue_load((const char *const *)folders, NULL, &catalogue, err);
 
 	if (status == STATUS_OK)
-		status = correction_load(file->path, &catalogue, &correction, err);
+		status = correction_load(file->path, NULL, &catalogue, &correction, err);
 	if (status == STATUS_OK)
 		correction_free(correction);
 	catalogue_release(&catalogue);

@@ -5,9 +5,9 @@
  *
  *	{"splits": [[feature, threshold, low, high], ...], "leaves": [0.01, ...]}
  *
- * A point goes to `low` where its feature is at most the threshold, else to `high`. These are
- *indices of splits, which come after their parent; ~index, which is negative, is a leaf. Without
- *splits a tree is its only leaf.
+ * A point goes to `low` where its feature is at most the threshold, else to `high`. A link that is
+ * not negative is a split (they come after their parent), ~link of a negative one is a leaf.
+ *Without splits a tree is its only leaf.
  */
 #ifndef SCORE_BOOSTED_TREES_H
 #define SCORE_BOOSTED_TREES_H

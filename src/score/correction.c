@@ -99,8 +99,22 @@ static enum status read_features(
 	return status;
 }
 
-static enum status read_all(
-	const struct catalogue *catalogue, struct correction *correction, struct error *err)
+/* The folder says which device a file is for: one that was copied there is not. */
+static enum status check_device(const struct json_at *root, const char *device, struct error *err)
+{
+	struct json_at at;
+	const char *name;
+	enum status status = json_member(root, "device", &at, err);
+
+	if (status == STATUS_OK)
+		status = json_get_string(&at, &name, err);
+	if (status == STATUS_OK && device && strcmp(name, device) != 0)
+		status = json_error(&at, err, "\"%s\", as the folder is named", device);
+	return status;
+}
+
+static enum status read_all(const struct catalogue *catalogue, const char *device,
+	struct correction *correction, struct error *err)
 {
 	static const char *const keys[] = {
 		"format", "device", "family", "summary", "fitted", "features", "trees", NULL};
@@ -111,6 +125,8 @@ static enum status read_all(
 
 	if (status == STATUS_OK)
 		status = json_expect_keys(&root, keys, err);
+	if (status == STATUS_OK)
+		status = check_device(&root, device, err);
 	if (status == STATUS_OK)
 		status = json_member_string(&root, "family", &name, err);
 	if (status == STATUS_OK)
@@ -125,7 +141,7 @@ static enum status read_all(
 	return status;
 }
 
-enum status correction_load(const char *path, const struct catalogue *catalogue,
+enum status correction_load(const char *path, const char *device, const struct catalogue *catalogue,
 	struct correction **correction, struct error *err)
 {
 	struct correction *read = memory_zeroed(1, sizeof(*read));
@@ -135,7 +151,7 @@ enum status correction_load(const char *path, const struct catalogue *catalogue,
 	read->file = string_copy(path);
 	status = json_load(path, &read->tree, err);
 	if (status == STATUS_OK)
-		status = read_all(catalogue, read, err);
+		status = read_all(catalogue, device, read, err);
 	if (status != STATUS_OK) {
 		correction_free(read);
 		return status;

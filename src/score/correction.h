@@ -35,8 +35,9 @@ void corrections_release(struct corrections *corrections);
 const struct correction *corrections_find(
 	const struct corrections *corrections, const struct family *family);
 
-/* One file. Errors: as above, and a family that is not in the catalogue. */
-enum status correction_load(const char *path, const struct catalogue *catalogue,
+/* One file. Errors: as above, and a family that is not in the catalogue. device: the sheet that it
+ * must be for; NULL: any. */
+enum status correction_load(const char *path, const char *device, const struct catalogue *catalogue,
 	struct correction **correction, struct error *err);
 void correction_free(struct correction *correction);
 

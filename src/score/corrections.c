@@ -11,7 +11,7 @@
 
 /* A folder on its way. */
 struct search {
-	const char *folder;
+	const char *folder, *device;
 	const struct catalogue *catalogue;
 	struct corrections *corrections;
 };
@@ -49,7 +49,7 @@ static enum status visit(const char *name, void *context, struct error *err)
 	if (!family || corrections_find(corrections, family))
 		return STATUS_OK;
 	path = path_join(search->folder, name);
-	status = correction_load(path, search->catalogue, &correction, err);
+	status = correction_load(path, search->device, search->catalogue, &correction, err);
 	free(path);
 	if (status == STATUS_OK) {
 		ARRAY_GROW(corrections->items, corrections->count, corrections->capacity);
@@ -70,7 +70,7 @@ enum status corrections_load(const char *const *config_folders, const char *devi
 	*corrections = (struct corrections){0};
 	for (; *config_folders && status == STATUS_OK; config_folders++) {
 		char *folder = string_format("%s/corrections/%s", *config_folders, device);
-		struct search search = {folder, catalogue, corrections};
+		struct search search = {folder, device, catalogue, corrections};
 
 		if (directory_exists(folder))
 			status = directory_list(folder, visit, &search, err);

@@ -81,31 +81,38 @@ static bool is_new(struct lookup *lookup, const char *name)
 
 /* What the family's default would take; infinite where it has no legal configuration or is
  * composite (its steps are the choice). */
-static double predict_default(const struct lookup *lookup, const struct bound_family *bound)
+static enum status predict_default(const struct lookup *lookup, const struct bound_family *bound,
+	double *predicted_us, struct error *err)
 {
 	choice choices[SPACE_PARAMETERS_MAX];
 	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
 	bool found = false;
-	double predicted_us = INFINITY;
+	enum status status = STATUS_OK;
 
+	*predicted_us = INFINITY;
 	if (!bound->composite && configuration_default(bound, choices, &found, NULL) == STATUS_OK &&
-		found && space_values(bound->space, choices, slots, NULL) == STATUS_OK &&
-		corrected_time(lookup->request->corrections, bound, slots, &predicted_us, NULL) !=
-			STATUS_OK)
-		predicted_us = INFINITY;
+		found && space_values(bound->space, choices, slots, NULL) == STATUS_OK)
+		status = corrected_time(
+			lookup->request->corrections, bound, slots, predicted_us, err);
 	free(slots);
-	return predicted_us;
+	return status;
 }
 
-static double default_of(const struct lookup *lookup, const struct bound_family *bound)
+static enum status default_of(const struct lookup *lookup, const struct bound_family *bound,
+	double *default_us, struct error *err)
 {
 	for (size_t i = 0; i < lookup->count; i++)
-		if (lookup->options[i].pool.families[0].bound->family == bound->family)
-			return lookup->options[i].default_us;
-	return predict_default(lookup, bound);
+		if (lookup->options[i].pool.families[0].bound->family == bound->family) {
+			*default_us = lookup->options[i].default_us;
+			return STATUS_OK;
+		}
+	return predict_default(lookup, bound, default_us, err);
 }
 
-static void consider(struct lookup *lookup, const struct json_at *entry, const struct json_at *row)
+/* A row that cannot be had for this problem is passed over, with its reason; an expression that
+ * fails over one that can is an error. */
+static enum status consider(struct lookup *lookup, const struct json_at *entry,
+	const struct json_at *row, struct error *err)
 {
 	const struct lookup_request *request = lookup->request;
 	struct option option = {.entry = json_root(entry->node, request->tuned->path)};
@@ -115,64 +122,78 @@ static void consider(struct lookup *lookup, const struct json_at *entry, const s
 	option.name = row_name(row);
 	if (!is_new(lookup, option.name)) {
 		free(option.name);
-		return;
+		return STATUS_OK;
 	}
-	status = single_open_refitted(request->catalogue, lookup->problem, request->device, row,
-		&option.pool, &option.refitted, &reason);
-	if (status == STATUS_OK)
-		status = corrected_candidate_time(
-			request->corrections, &option.pool, 0, &option.predicted_us, &reason);
-	if (status != STATUS_OK) {
+	if (single_open_refitted(request->catalogue, lookup->problem, request->device, row,
+		    &option.pool, &option.refitted, &reason) != STATUS_OK) {
 		add_reason(lookup, reason.message);
+		free(option.name);
+		return STATUS_OK;
+	}
+	status = corrected_candidate_time(
+		request->corrections, &option.pool, 0, &option.predicted_us, err);
+	if (status == STATUS_OK)
+		status = default_of(lookup, option.pool.families[0].bound, &option.default_us, err);
+	if (status != STATUS_OK) {
 		candidates_release(&option.pool);
 		free(option.name);
-		return;
+		return status;
 	}
 	option.pool.predicted_us[0] = option.predicted_us;
-	option.default_us = default_of(lookup, option.pool.families[0].bound);
 	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
 	lookup->options[lookup->count++] = option;
+	return STATUS_OK;
 }
 
-static void consider_rows(struct lookup *lookup, const struct json_at *entry, const char *member)
+static enum status consider_rows(
+	struct lookup *lookup, const struct json_at *entry, const char *member, struct error *err)
 {
 	struct json_at rows;
+	enum status status = STATUS_OK;
 
 	if (!json_find(entry, member, &rows))
-		return;
-	for (size_t i = 0; i < json_count(&rows); i++) {
+		return STATUS_OK;
+	for (size_t i = 0; i < json_count(&rows) && status == STATUS_OK; i++) {
 		struct json_at row = json_item(&rows, i);
 
-		consider(lookup, entry, &row);
+		status = consider(lookup, entry, &row, err);
 	}
+	return status;
 }
 
-static void consider_entry(struct lookup *lookup, const struct json_at *entry)
+static enum status consider_entry(
+	struct lookup *lookup, const struct json_at *entry, struct error *err)
 {
 	struct json_at winner;
+	enum status status = STATUS_OK;
 
 	if (json_find(entry, "winner", &winner))
-		consider(lookup, entry, &winner);
-	consider_rows(lookup, entry, "families");
-	consider_rows(lookup, entry, "tied");
+		status = consider(lookup, entry, &winner, err);
+	if (status == STATUS_OK)
+		status = consider_rows(lookup, entry, "families", err);
+	if (status == STATUS_OK)
+		status = consider_rows(lookup, entry, "tied", err);
+	return status;
 }
 
-static void consider_all(struct lookup *lookup)
+static enum status consider_all(struct lookup *lookup, struct error *err)
 {
 	const struct tuned *tuned = lookup->request->tuned;
 	const char *asked = operation_name(lookup->problem->operation);
 	struct json_at root = json_root(tuned->root, tuned->path), entries;
+	enum status status = STATUS_OK;
 
 	if (!json_find(&root, "entries", &entries))
-		return;
-	for (size_t i = 0; i < json_count(&entries); i++) {
+		return STATUS_OK;
+	for (size_t i = 0; i < json_count(&entries) && status == STATUS_OK; i++) {
 		struct json_at entry = json_item(&entries, i);
 		const char *operation = "";
 
 		json_member_string(&entry, "operation", &operation, NULL);
 		if (strcmp(operation, asked) == 0)
-			consider_entry(lookup, &entry);
+			status = consider_entry(lookup, &entry, err);
 	}
+	return status;
 }
 
 static struct json *from_json(const struct json_at *entry)
@@ -202,8 +223,10 @@ static enum status option_result(
 	return status;
 }
 
-/* The file's own entry for the problem, if its winner still is what it was. */
-static bool find_exact(struct lookup *lookup, struct lookup_answer *answer)
+/* The file's own entry for the problem, if its winner still is what it was; else the grade stays.
+ */
+static enum status find_exact(
+	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
 	const struct lookup_request *request = lookup->request;
 	const struct problem *problem = lookup->problem;
@@ -212,29 +235,30 @@ static bool find_exact(struct lookup *lookup, struct lookup_answer *answer)
 	struct candidates pool;
 	struct error reason = {0};
 	const char *timing = "";
+	enum status status;
 	bool found =
 		tuned_find(request->tuned, operation_name(problem->operation), asked, &entry) &&
 		json_find(&entry, "winner", &winner);
 
 	json_free(asked);
 	if (!found)
-		return false;
+		return STATUS_OK;
 	if (single_open(request->catalogue, problem, request->device, &winner, &pool, &reason) !=
 		STATUS_OK) {
 		add_reason(lookup, reason.message);
-		return false;
+		return STATUS_OK;
 	}
 	json_member_string(&entry, "timing", &timing, NULL);
 	answer->grade = LOOKUP_EXACT;
 	answer->why = string_format("the file has this problem, %s", timing);
 	answer->result = json_copy(winner.node);
 	answer->from = from_json(&entry);
-	if (corrected_candidate_time(request->corrections, &pool, 0, &answer->predicted_us, NULL) !=
-		STATUS_OK)
-		answer->predicted_us = pool.predicted_us[0];
-	answer->default_us = predict_default(lookup, pool.families[0].bound);
+	status = corrected_candidate_time(
+		request->corrections, &pool, 0, &answer->predicted_us, err);
+	if (status == STATUS_OK)
+		status = predict_default(lookup, pool.families[0].bound, &answer->default_us, err);
 	candidates_release(&pool);
-	return true;
+	return status;
 }
 
 static struct problem *problem_of(const struct lookup *lookup, const struct json_at *entry)
@@ -282,7 +306,9 @@ static enum status find_nearest(
 	struct problem *there;
 	enum status status;
 
-	consider_all(lookup);
+	status = consider_all(lookup, err);
+	if (status != STATUS_OK)
+		return status;
 	answer->considered = lookup->seen_count;
 	answer->legal = lookup->count;
 	best = best_option(lookup);
@@ -347,13 +373,14 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 	struct lookup_answer *answer, struct error *err)
 {
 	struct lookup lookup = {.request = request, .problem = problem};
-	enum status status = STATUS_OK;
+	enum status status;
 
 	*answer = (struct lookup_answer){.grade = LOOKUP_REFUSED,
 		.predicted_us = INFINITY,
 		.default_us = INFINITY,
 		.model_best_us = INFINITY};
-	if (!find_exact(&lookup, answer))
+	status = find_exact(&lookup, answer, err);
+	if (status == STATUS_OK && answer->grade != LOOKUP_EXACT)
 		status = find_nearest(&lookup, answer, err);
 	if (status == STATUS_OK && answer->grade == LOOKUP_NEAREST) {
 		if (!request->without_best)

@@ -135,8 +135,8 @@ static enum status run(
 	enum status status = workbench_open(&options, &collection->bench, err);
 
 	if (status == STATUS_OK)
-		status = correction_load(
-			arguments[2], &collection->bench.catalogue, &collection->correction, err);
+		status = correction_load(arguments[2], NULL, &collection->bench.catalogue,
+			&collection->correction, err);
 	if (status != STATUS_OK)
 		return status;
 	collection->family = correction_family(collection->correction);

@@ -19,6 +19,7 @@ import numpy
 
 FOLDS = 8
 ROUNDS = 400
+FEWEST = 1000
 FAR = 4  # times the best: slower ones tell nothing
 SETTINGS = {
     "objective": "regression",
@@ -57,9 +58,12 @@ class Samples:
                 together.setdefault((row[0], row[2]), (row[1], numbers[2:], []))[2].append(numbers[1])
         kept = [
             (problem, kernel, numbers, math.exp(sum(map(math.log, times)) / len(times)), best[problem])
-            for (problem, _), (kernel, numbers, times) in together.items()
+            # in this order whatever that of the journals was: the fit depends on it
+            for (problem, _), (kernel, numbers, times) in sorted(together.items())
         ]
         kept = [row for row in kept if row[3] < FAR * row[4]]
+        if len(kept) < FEWEST or len({row[0] for row in kept}) < FOLDS:
+            sys.exit(f"{path}: expected {FEWEST} samples or more of {FOLDS} problems or more, found {len(kept)}")
         self.problem_names = sorted({row[0] for row in kept})
         number = {name: index for index, name in enumerate(self.problem_names)}
         self.problem = numpy.array([number[row[0]] for row in kept])
@@ -138,8 +142,11 @@ def main(correction_path, data_path):
         sys.exit(f"{data_path}: expected the features of {correction_path}, found {samples.feature_names}")
     corrected = samples.out_of_fold()
     model = samples.reached(samples.predicted)
+    if not len(model):
+        sys.exit(f"{data_path}: expected problems with ten samples or more, found none")
     learned = samples.reached(samples.predicted * numpy.exp(corrected))
     correction["fitted"] = {
+        "with": f"lightgbm {lightgbm.__version__}",
         "samples": len(samples.wanted),
         "problems": len(samples.problem_names),
         "folds": FOLDS,

@@ -232,6 +232,7 @@ int main(int count, char **arguments)
 		journal_record_release(&comparison.records[i]);
 	free(comparison.records);
 	free(comparison.worst_problem);
+	corrections_release(&comparison.corrections);
 	tuned_release(&comparison.tuned);
 	workbench_release(&comparison.bench);
 	return (int)status;

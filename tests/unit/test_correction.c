@@ -206,15 +206,22 @@ static void broken_files_are_errors(void **state)
 		const char *text, *message;
 	} cases[] = {
 		{"{", "row_softmax-online.json"},
-		{"{\"format\":\"tiletune.correction/1\",\"family\":\"row_softmax/online\","
+		{"{\"format\":\"tiletune.correction/"
+		 "1\",\"device\":\"toy\",\"family\":\"row_softmax/online\","
 		 "\"features\":[{\"name\":\"a\",\"expr\":\"ROWZ\"}],\"trees\":[]}",
 			"$.features[0].expr: column 1"},
-		{"{\"format\":\"tiletune.correction/1\",\"family\":\"row_softmax/gone\","
+		{"{\"format\":\"tiletune.correction/"
+		 "1\",\"device\":\"toy\",\"family\":\"row_softmax/gone\","
 		 "\"features\":[],\"trees\":[]}",
 			"gone"},
-		{"{\"format\":\"tiletune.correction/1\",\"family\":\"row_softmax/online\","
+		{"{\"format\":\"tiletune.correction/"
+		 "1\",\"device\":\"toy\",\"family\":\"row_softmax/online\","
 		 "\"features\":[],\"trees\":[],\"leaves\":1}",
 			"leaves"},
+		{"{\"format\":\"tiletune.correction/"
+		 "1\",\"device\":\"a10\",\"family\":\"row_softmax/online\","
+		 "\"features\":[],\"trees\":[]}",
+			"$.device: expected \"toy\", as the folder is named"},
 	};
 	char folder[] = "/tmp/tiletune-corrections-XXXXXX";
 	char *parts[3];

@@ -293,6 +293,36 @@ static void what_timings_taught_changes_the_choice(void **state)
 	shelf_close(&shelf);
 }
 
+/* Not a row that is passed over: what is found would be wrong without a word. */
+static void a_correction_that_fails_is_an_error(void **state)
+{
+	static const char *const configs[] = {"tests/data/score/failing", NULL};
+	static const char *const problems[] = {"rows=7,cols=1000", "rows=4096,cols=1000"};
+	struct corrections corrections;
+	struct shelf shelf;
+	struct error err = {0};
+
+	(void)state;
+	shelf_open(&shelf);
+	put(&shelf, "rows=4096,cols=1000", CONFIG(128, 4, 4, 1));
+	assert_ok(corrections_load(configs, "toy", &shelf.catalogue, &corrections, &err));
+	shelf.request.corrections = &corrections;
+	shelf.request.without_best = true;
+	for (size_t i = 0; i < ARRAY_COUNT(problems); i++) {
+		struct problem *problem = parse(&shelf, problems[i]);
+		struct lookup_answer answer;
+
+		err = (struct error){0};
+		assert_int_not_equal(
+			lookup_find(&shelf.request, problem, &answer, &err), STATUS_OK);
+		assert_non_null(strstr(err.message, "$.features[0].expr"));
+		assert_null(answer.result);
+		problem_free(problem);
+	}
+	corrections_release(&corrections);
+	shelf_close(&shelf);
+}
+
 /* TURNS is an argument of the launch: seven rows are one turn of the same binary. */
 static void launch_arguments_are_fitted_to_the_problem(void **state)
 {
@@ -350,6 +380,7 @@ int main(void)
 		cmocka_unit_test(what_loses_to_the_default_is_refused),
 		cmocka_unit_test(what_is_not_legal_is_refused_with_the_reason),
 		cmocka_unit_test(what_timings_taught_changes_the_choice),
+		cmocka_unit_test(a_correction_that_fails_is_an_error),
 		cmocka_unit_test(launch_arguments_are_fitted_to_the_problem),
 		cmocka_unit_test(launches_are_for_the_asked_problem),
 	};
