@@ -8,6 +8,7 @@ static const struct feed by_threads = {
 	.stages_held = 0.55,
 	.latency_under_load = 2.7,
 	.l2_bytes_per_clock_sm = 110,
+	.l2_read_cost = 1,
 	.extra_line_cost = 1,
 	.wait_power = 4.5,
 	.dram_overlap_loss = 0.08,
@@ -20,6 +21,7 @@ static const struct feed by_copy_engine = {
 	.latency_under_load = 1.5,
 	.latency_growth = 1.06,
 	.l2_bytes_per_clock_sm = 127,
+	.l2_read_cost = 0.418,
 	.extra_line_cost = 4.46,
 	.crowding = 0.367,
 	.cluster_wait = 0.481,
@@ -72,6 +74,7 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 	const struct device_spec *device = input->device;
 	const enum dtype dtype = input->launch->dtype;
 	const double wgmma_factor = input->wgmma_serialized ? 2 : 1;
+	const struct feed *feed = feed_of(input->launch);
 	struct phase phase = {.barriers = amounts[PIPE_BARRIERS]};
 
 	phase.clocks[BOUND_TENSOR] =
@@ -88,9 +91,8 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 		COPY_ROW_OUTSIDE_CLOCKS * amounts[PIPE_COPY_ROWS_OUTSIDE];
 	/* requests are served by line, whatever part of it they want */
 	phase.clocks[BOUND_L2] =
-		(1 + feed_of(input->launch)->extra_line_cost *
-				(input->traffic->lines_read_ratio - 1)) *
-			amounts[PIPE_L2_READ] +
+		(1 + feed->extra_line_cost * (input->traffic->lines_read_ratio - 1)) *
+			feed->l2_read_cost * amounts[PIPE_L2_READ] +
 		input->traffic->lines_written_ratio * L2_WRITE_COST * amounts[PIPE_L2_WRITE];
 	return phase;
 }
@@ -150,7 +152,8 @@ struct block_model block_model_of(const struct time_model_input *input)
 
 	step_add_smem(input, &model, &model.step);
 	if (input->traffic->l2_bytes > 0)
-		miss_ratio = fmin(1, launch->dram_read_bytes / input->traffic->l2_bytes);
+		miss_ratio = fmin(1,
+			launch->dram_read_bytes / (feed->l2_read_cost * input->traffic->l2_bytes));
 	model.latency_clocks =
 		clocks_per_us *
 		(device->l2_latency_us +

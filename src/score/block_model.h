@@ -37,9 +37,11 @@ struct feed {
 	 * ask, and the exponent of the share of SMs at work in between (0: always all). */
 	double latency_under_load, latency_growth;
 	/* Bytes per clock that one SM can get. More than the 64 that one SM alone reads from L2:
-	 * operands that neighbouring SMs ask for at the same time are fetched once. No kernel timed
-	 * was held back by a larger limit, so it is not known better. */
+	 * operands that neighbouring SMs ask for at the same time are fetched once. */
 	double l2_bytes_per_clock_sm;
+	/* What a byte read from L2 takes of that rate and of the chip's: whole lines in the order
+	 * of a tensor copy cost less than what threads ask for. */
+	double l2_read_cost;
 	/* What a line more than a row would need costs, in lines. */
 	double extra_line_cost;
 	/* What more than one block on an SM adds to its throughput's time: they take turns at what
