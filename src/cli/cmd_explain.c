@@ -143,13 +143,14 @@ static enum status explain_family(struct explain *explain, const struct family *
 	if (status == STATUS_OK && found)
 		status = explanation_make(&explain->bench, bound, &completion, &explanation, err);
 	if (status == STATUS_OK && found) {
-		if (explain->options->common.json)
+		if (explain->options->common.json) {
 			json_push(explain->candidates, explanation_to_json(&explanation));
-		else if (explain->explained == 0)
-			printf("%s %s on %s\n", operation_name(problem->operation), problem->text,
-				device->title);
-		if (!explain->options->common.json)
+		} else {
+			if (!explain->explained) /* no heading over an error */
+				printf("%s %s on %s\n", operation_name(problem->operation),
+					problem->text, device->title);
 			print_explanation(&explanation, "  ");
+		}
 		explain->explained++;
 	}
 	explanation_release(&explanation);

@@ -9,8 +9,8 @@
 #include "score/correction.h"
 #include "tune/candidates.h"
 
-/* slots: of a legal configuration, constants included. Infinite where the model sees no block that
- * fits. Errors: expressions that fail. */
+/* corrections: NULL: the model alone. slots: of a legal configuration, constants included. Infinite
+ * where the model sees no block that fits. Errors: expressions that fail. */
 enum status corrected_time(const struct corrections *corrections, const struct bound_family *bound,
 	const struct value *slots, double *time_us, struct error *err);
 /* The same of a pool's candidate. */

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "kernel/family.h"
-#include "score/score.h"
+#include "tune/corrected.h"
 
 /* Less than the model can tell apart is no reason to leave what was measured. */
 static const double worth_it_ratio = 0.97;
@@ -25,8 +25,6 @@ struct refit {
 static enum status predict(struct refit *refit, double *predicted_us, struct error *err)
 {
 	const struct space *space = refit->bound->space;
-	struct work work = {0};
-	struct score score = {0};
 	int violated = -1;
 	enum status status;
 
@@ -38,14 +36,7 @@ static enum status predict(struct refit *refit, double *predicted_us, struct err
 	status = space_examine(space, refit->slots, &violated, err);
 	if (status != STATUS_OK || violated >= 0)
 		return status;
-	status = candidate_work(refit->bound, refit->slots, &work, err);
-	if (status == STATUS_OK) {
-		score_compute(refit->bound->device, &work, NULL, &score);
-		*predicted_us = score.predicted_time_us;
-		score_release(&score);
-	}
-	work_release(&work);
-	return status;
+	return corrected_time(NULL, refit->bound, refit->slots, predicted_us, err);
 }
 
 /* All values of the arguments from parameter `from` on. */

@@ -6,26 +6,8 @@
 
 #include "base/memory.h"
 #include "kernel/composite.h"
+#include "tune/corrected.h"
 #include "tune/refit.h"
-
-static enum status predict(struct candidates *pool, struct error *err)
-{
-	struct value *slots = candidates_values(pool, 0, err);
-	struct work work = {0};
-	struct score score = {0};
-	enum status status = STATUS_FAILED;
-
-	if (slots)
-		status = candidate_work(pool->families[0].bound, slots, &work, err);
-	if (status == STATUS_OK) {
-		score_compute(pool->device, &work, NULL, &score);
-		pool->predicted_us[0] = score.predicted_time_us;
-		score_release(&score);
-	}
-	work_release(&work);
-	free(slots);
-	return status;
-}
 
 enum status single_from_choices(const struct problem *problem, const struct device_spec *device,
 	struct bound_family *bound, const choice *choices, struct candidates *pool,
@@ -48,7 +30,7 @@ enum status single_from_choices(const struct problem *problem, const struct devi
 		.count = 1,
 		.predicted_us = memory_zeroed(1, sizeof(double)),
 		.family_of = memory_zeroed(1, sizeof(uint32_t))};
-	status = predict(pool, err);
+	status = corrected_candidate_time(NULL, pool, 0, &pool->predicted_us[0], err);
 	if (status != STATUS_OK)
 		candidates_release(pool);
 	return status;

@@ -18,9 +18,10 @@ here=$(dirname "$0")
 work=${WORK:-lookup-work}
 cache=${CACHE:-session-cache}
 results=results/nvidia-h200
+all=
 for name in tuned llm spread spread_more few_rows drawn drawn_again drawn_third \
 	drawn_fourth; do
-	all="${all:-} $results/$name.json"
+	all="$all $results/$name.json"
 done
 export TUNED="${TUNED:-${all# }}"
 mkdir -p "$work"

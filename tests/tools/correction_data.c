@@ -6,9 +6,8 @@
  *	correction_data ROOT DEVICE CORRECTION.json JOURNAL... > DATA.csv
  *
  * CORRECTION.json gives family and features; its trees, if it has any, are not looked at. A line
- * has the problem's text (in quotes), the configuration's kernel and all of it (in quotes), the
- * best that any family of the operation reached for the problem, measured_us, predicted_us, then
- * the features.
+ * has the problem and the configuration (in quotes), the best time of any family for the problem,
+ * measured_us, predicted_us, then the features.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,18 +27,6 @@ struct collection {
 	const struct family *family;
 	double *features;
 };
-
-/* Without the arguments of launches: what candidates of one kernel have in common. */
-static void print_kernel(const struct family *family, const char *configuration)
-{
-	for (size_t i = 0; i < family->parameter_count && *configuration; i++) {
-		const size_t width = strcspn(configuration, ",");
-
-		if (!family->parameters[i].is_argument)
-			printf("%.*s ", (int)width, configuration);
-		configuration += width + (configuration[width] == ',');
-	}
-}
 
 static bool is_measured(const struct evaluation *evaluation)
 {
@@ -65,10 +52,9 @@ static enum status print_sample(const struct collection *collection,
 			collection->correction, slots, &score, collection->features, err);
 	}
 	if (status == STATUS_OK && legal && isfinite(score.predicted_time_us)) {
-		printf("\"%s\",\"", bound->problem->text);
-		print_kernel(collection->family, evaluation->configuration);
-		printf("\",\"%s\",%.7g,%.7g,%.7g", evaluation->configuration, best_us,
-			evaluation->time.median, score.predicted_time_us);
+		printf("\"%s\",\"%s\",%.7g,%.7g,%.7g", bound->problem->text,
+			evaluation->configuration, best_us, evaluation->time.median,
+			score.predicted_time_us);
 		for (size_t i = 0; i < correction_feature_count(collection->correction); i++)
 			printf(",%.9g", collection->features[i]);
 		putchar('\n');
@@ -142,7 +128,7 @@ static enum status run(
 	collection->family = correction_family(collection->correction);
 	collection->features =
 		memory_zeroed(correction_feature_count(collection->correction) + 1, sizeof(double));
-	printf("problem,kernel,configuration,best_us,measured_us,predicted_us");
+	printf("problem,configuration,best_us,measured_us,predicted_us");
 	for (size_t i = 0; i < correction_feature_count(collection->correction); i++)
 		printf(",%s", correction_feature_name(collection->correction, i));
 	putchar('\n');

@@ -37,7 +37,7 @@ SETTINGS = {
     "num_threads": 2,
     "verbose": -1,
 }
-TEXTS = ("problem", "kernel", "configuration")
+TEXTS = ("problem", "configuration")
 TIMES = ("best_us", "measured_us", "predicted_us")
 
 
@@ -55,23 +55,22 @@ class Samples:
             for row in rows:
                 numbers = [float(value) for value in row[len(TEXTS):]]
                 best[row[0]] = min(best.get(row[0], math.inf), numbers[0])
-                together.setdefault((row[0], row[2]), (row[1], numbers[2:], []))[2].append(numbers[1])
+                together.setdefault((row[0], row[1]), (numbers[2:], []))[1].append(numbers[1])
         kept = [
-            (problem, kernel, numbers, math.exp(sum(map(math.log, times)) / len(times)), best[problem])
+            (problem, numbers, math.exp(sum(map(math.log, times)) / len(times)), best[problem])
             # in this order whatever that of the journals was: the fit depends on it
-            for (problem, _), (kernel, numbers, times) in sorted(together.items())
+            for (problem, _), (numbers, times) in sorted(together.items())
         ]
-        kept = [row for row in kept if row[3] < FAR * row[4]]
+        kept = [row for row in kept if row[2] < FAR * row[3]]
         if len(kept) < FEWEST or len({row[0] for row in kept}) < FOLDS:
             sys.exit(f"{path}: expected {FEWEST} samples or more of {FOLDS} problems or more, found {len(kept)}")
         self.problem_names = sorted({row[0] for row in kept})
         number = {name: index for index, name in enumerate(self.problem_names)}
         self.problem = numpy.array([number[row[0]] for row in kept])
-        self.kernel = numpy.array([row[1] for row in kept])
-        self.predicted = numpy.array([row[2][0] for row in kept])
-        self.features = numpy.array([row[2][1:] for row in kept])
-        self.measured = numpy.array([row[3] for row in kept])
-        self.over_best = self.measured / numpy.array([row[4] for row in kept])
+        self.predicted = numpy.array([row[1][0] for row in kept])
+        self.features = numpy.array([row[1][1:] for row in kept])
+        self.measured = numpy.array([row[2] for row in kept])
+        self.over_best = self.measured / numpy.array([row[3] for row in kept])
         self.wanted = numpy.log(self.measured / self.predicted)
         weight = numpy.select([self.over_best < 1.1, self.over_best < 1.3, self.over_best < 1.6], [3, 1.5, 0.7], 0.2)
         share = numpy.bincount(self.problem, weight)

@@ -22,9 +22,9 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "kernel/configuration.h"
 #include "kernel/family.h"
 #include "results/journal.h"
-#include "kernel/configuration.h"
 #include "tune/corrected.h"
 #include "tune/workbench.h"
 
