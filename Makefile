@@ -42,7 +42,7 @@ LIBS := -lcjson -lz -ldl -lm -lpthread
 # ---- sources: one static library per layer, in the order of src/layers.txt ----
 LAYERS := $(shell grep -v '^\#' src/layers.txt)
 layer_sources = $(filter-out src/cli/main.c,$(sort $(wildcard src/$(1)/*.c)))
-layer_objects = $(patsubst src/%.c,$(OUT)/obj/%.o,$(call layer_sources,$(1))) $(if $(filter spec,$(1)),$(OUT)/gen/default_device.o)$(if $(filter report,$(1)),$(OUT)/gen/report_assets.o)
+layer_objects = $(patsubst src/%.c,$(OUT)/obj/%.o,$(call layer_sources,$(1))) $(if $(filter spec,$(1)),$(OUT)/gen/default_device.o)$(if $(filter figure,$(1)),$(OUT)/gen/report_assets.o)
 reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
 upto = $(if $(1),$(firstword $(1)) $(if $(filter $(2),$(firstword $(1))),,$(call upto,$(wordlist 2,$(words $(1)),$(1)),$(2))))
 layer_libs = $(patsubst %,$(OUT)/lib%.a,$(call reverse,$(call upto,$(LAYERS),$(1))))
@@ -75,9 +75,9 @@ FORCE:
 $(OUT)/gen/default_device.c: configs/devices/h200-sxm.json $(wildcard configs/devices/defaults/*.json) src/spec/embed.sh
 	@mkdir -p $(@D)
 	$(Q)sh src/spec/embed.sh configs/devices > $@
-$(OUT)/gen/report_assets.c: $(wildcard src/report/assets/*) src/report/embed.sh
+$(OUT)/gen/report_assets.c: $(wildcard src/figure/assets/*) src/figure/embed.sh
 	@mkdir -p $(@D)
-	$(Q)sh src/report/embed.sh src/report/assets > $@
+	$(Q)sh src/figure/embed.sh src/figure/assets > $@
 $(OUT)/gen/%.o: $(OUT)/gen/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 

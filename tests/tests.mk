@@ -67,7 +67,7 @@ fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
 TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/correction_data
 
 # sample_families, model_quality (the model against recorded journals), ...
-$(OUT)/tests/%: tests/tools/%.c $(call layer_libs,tune)
+$(OUT)/tests/%: tests/tools/%.c $(call layer_libs,advise)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 

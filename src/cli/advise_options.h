@@ -16,7 +16,7 @@ struct advise_command {
 	double budget_s;
 };
 
-enum status advise_sweep(const struct advise_command *command, struct workbench *bench,
+enum status advise_sweep(const struct advise_command *command, struct context *bench,
 	const struct operation *operation, struct error *err);
 
 #endif

@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "cli/advise_options.h"
 #include "cli/run_record.h"
-#include "report/chart.h"
-#include "tune/sweep.h"
+#include "figure/chart.h"
+#include "advise/sweep.h"
 
 enum {
 	PLOT_COLUMNS = 84,
@@ -170,7 +170,7 @@ static enum status print(const struct advise_command *command, const struct swee
 	return status;
 }
 
-enum status advise_sweep(const struct advise_command *command, struct workbench *bench,
+enum status advise_sweep(const struct advise_command *command, struct context *bench,
 	const struct operation *operation, struct error *err)
 {
 	struct sweep_options options = {.families = command->families.items,

@@ -12,7 +12,7 @@
 #include "cli/advise_options.h"
 #include "cli/run_record.h"
 #include "cli/show.h"
-#include "tune/advise.h"
+#include "advise/advise.h"
 
 #define AT(member) offsetof(struct advise_command, member)
 
@@ -53,23 +53,23 @@ static const char *heading(enum variant_kind kind)
 
 static void print_candidate(const struct advice_row *row, const char *indent)
 {
-	const struct evaluation *evaluation = &row->outlook.best->flight.evaluation;
+	const struct evaluation *evaluation = &row->best_of.best->trial.evaluation;
 
-	printf("%s%.2f us, ", indent, row->outlook.time_us);
-	show_speed(stdout, row->outlook.problem, &evaluation->score, row->outlook.time_us);
+	printf("%s%.2f us, ", indent, row->best_of.time_us);
+	show_speed(stdout, row->best_of.problem, &evaluation->score, row->best_of.time_us);
 	printf("  %s {%s}\n", evaluation->family, evaluation->configuration);
 }
 
 static void print_cost(const struct advice_row *asked, const struct advice_row *row)
 {
-	double with_copy_us = row->outlook.time_us + row->copy_us;
+	double with_copy_us = row->best_of.time_us + row->copy_us;
 
 	printf("      costs %.1f%% more FLOP and %+.2f MiB of memory; net gain %+.1f%%",
 		100 * (row->flop / asked->flop - 1),
 		(row->tensor_bytes - asked->tensor_bytes) / 1048576, 100 * row->net_gain_ratio);
 	if (row->copy_us > 0)
 		printf(", %+.1f%% if everything must be copied each time (%.1f us)",
-			100 * (asked->outlook.time_us / with_copy_us - 1), row->copy_us);
+			100 * (asked->best_of.time_us / with_copy_us - 1), row->copy_us);
 	fputc('\n', stdout);
 }
 
@@ -95,16 +95,16 @@ static void print_advice(const struct advise *advise)
 	int shown = -1;
 	size_t of_kind = 0;
 
-	printf("%s %s on %s, %s\n", operation_name(advise->operation), asked->outlook.problem->text,
+	printf("%s %s on %s, %s\n", operation_name(advise->operation), asked->best_of.problem->text,
 		device_spec(advise->bench->device)->title,
 		advise->measured ? "measured" : "predicted, not measured");
 	print_candidate(asked, "  as asked: ");
-	show_why(stdout, asked->outlook.problem, &asked->outlook.best->flight.evaluation.score,
+	show_why(stdout, asked->best_of.problem, &asked->best_of.best->trial.evaluation.score,
 		"    ");
 	for (size_t i = 1; i < advise->row_count; i++) {
 		const struct advice_row *row = &advise->rows[i];
 
-		if (!row->outlook.best || advice_gain_ratio(row) < advice_gain_least_ratio)
+		if (!row->best_of.best || advice_gain_ratio(row) < advice_gain_least_ratio)
 			continue;
 		if ((int)row->variant->kind != shown) {
 			printf("  %s:\n", heading(row->variant->kind));
@@ -119,7 +119,7 @@ static void print_advice(const struct advise *advise)
 			100 * advice_gain_least_ratio);
 }
 
-static enum status advise_problem(const struct advise_command *command, struct workbench *bench,
+static enum status advise_problem(const struct advise_command *command, struct context *bench,
 	const struct operation *operation, const char *text, struct error *err)
 {
 	struct show show = {.talk = stderr, .bench = bench, .progress = isatty(STDERR_FILENO)};
@@ -175,7 +175,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct advise_command *command = options_;
 	char **roots = roots_find(&command->common.paths);
-	struct workbench bench = {0};
+	struct context bench = {0};
 	const struct operation *operation = NULL;
 	enum status status = check_options(command, err);
 
@@ -197,7 +197,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		i++)
 		status =
 			advise_problem(command, &bench, operation, command->problems.items[i], err);
-	workbench_release(&bench);
+	context_release(&bench);
 	roots_free(roots);
 	return status;
 }

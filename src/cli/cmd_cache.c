@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "cli/common.h"
 #include "compile/cache.h"
-#include "report/canvas.h"
+#include "figure/canvas.h"
+#include "report/format.h"
 
 struct cache_options {
 	struct common_options common;

@@ -198,7 +198,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const struct check_command *command = options_;
 	char **roots = roots_find(&command->common.paths);
 	struct tuned baseline = {0};
-	struct workbench bench = {0};
+	struct context bench = {0};
 	struct check_options options;
 	struct check check = {0};
 	enum status status = read_options(command, &options, err);
@@ -218,7 +218,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 			status = run_check(command, &check, err);
 		check_release(&check);
 	}
-	workbench_release(&bench);
+	context_release(&bench);
 	tuned_release(&baseline);
 	roots_free(roots);
 	return status;

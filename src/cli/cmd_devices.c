@@ -156,7 +156,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct devices_options *options = options_;
 	char **roots = roots_find(&options->common.paths);
-	char **folders = workbench_folders((const char *const *)roots, "configs");
+	char **folders = context_folders((const char *const *)roots, "configs");
 	struct json *json = json_new_object(), *gpus = json_new_array();
 	struct json *sheets = json_new_array();
 	int driver_version = 0;

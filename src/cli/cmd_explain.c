@@ -10,9 +10,9 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "cli/show.h"
-#include "results/tuned.h"
-#include "tune/explanation.h"
-#include "tune/explanation_steps.h"
+#include "format/tuned.h"
+#include "engine/explanation.h"
+#include "engine/explanation_steps.h"
 
 struct explain_options {
 	struct common_options common;
@@ -39,7 +39,7 @@ static const struct option explain_option_table[] = {
 
 struct explain {
 	const struct explain_options *options;
-	struct workbench bench;
+	struct context bench;
 	struct problem_list problems;
 	struct json *candidates; /* of one problem */
 	struct text reasons;     /* why families are left out */
@@ -242,7 +242,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		status = explain_problem(&explain, explain.problems.items[i], err);
 	problem_list_release(&explain.problems);
 	text_release(&explain.reasons);
-	workbench_release(&explain.bench);
+	context_release(&explain.bench);
 	roots_free(roots);
 	return status;
 }

@@ -11,8 +11,8 @@
 #include "cli/common.h"
 #include "cli/export_write.h"
 #include "cli/file_device.h"
-#include "report/export.h"
-#include "report/export_kernel.h"
+#include "export/export.h"
+#include "export/export_kernel.h"
 
 struct export_options {
 	const char *format, *output, *device, *nvrtc, *cache, *worker;
@@ -248,8 +248,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	format = export_format_find(options->format);
 	image = export_image_find(options->format);
 	roots = roots_find(&options->paths);
-	exporting.templates = workbench_folders((const char *const *)roots, "templates");
-	exporting.configs = workbench_folders((const char *const *)roots, "configs");
+	exporting.templates = context_folders((const char *const *)roots, "templates");
+	exporting.configs = context_folders((const char *const *)roots, "configs");
 	status = load(&exporting, positional, image != NULL, err);
 	if (status == STATUS_OK)
 		status = format ? export_table(&exporting, format, err)

@@ -59,7 +59,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const struct families_options *options = options_;
 	const char *only = positional->count ? positional->items[0] : NULL;
 	char **roots = roots_find(&options->common.paths);
-	char **folders = workbench_folders((const char *const *)roots, "templates");
+	char **folders = context_folders((const char *const *)roots, "templates");
 	struct catalogue catalogue = {0};
 	struct json *list = json_new_array();
 	enum status status = catalogue_load((const char *const *)folders, only, &catalogue, err);

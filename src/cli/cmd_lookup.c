@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "cli/file_device.h"
-#include "tune/lookup.h"
+#include "lookup/lookup.h"
 
 struct lookup_options {
 	struct common_options common;
@@ -174,8 +174,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct lookup_options *options = options_;
 	char **roots = roots_find(&options->common.paths);
-	char **templates = workbench_folders((const char *const *)roots, "templates");
-	char **configs = workbench_folders((const char *const *)roots, "configs");
+	char **templates = context_folders((const char *const *)roots, "templates");
+	char **configs = context_folders((const char *const *)roots, "configs");
 	struct catalogue catalogue = {0};
 	struct device_spec *spec = NULL;
 	struct corrections corrections = {0};

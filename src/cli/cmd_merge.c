@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/common.h"
-#include "results/merge.h"
+#include "format/merge.h"
 
 struct merge_options {
 	struct common_options common;

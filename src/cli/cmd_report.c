@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "cli/common.h"
-#include "report/figure.h"
-#include "report/html.h"
+#include "figure/figure.h"
+#include "html/html.h"
 #include "report/report_table.h"
 
 struct report_command_options {
@@ -94,8 +94,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct report_command_options *options = options_;
 	char **roots = roots_find(&options->paths);
-	char **templates = workbench_folders((const char *const *)roots, "templates");
-	char **configs = workbench_folders((const char *const *)roots, "configs");
+	char **templates = context_folders((const char *const *)roots, "templates");
+	char **configs = context_folders((const char *const *)roots, "configs");
 	struct report_options wanted = {.paths = positional->items,
 		.path_count = positional->count,
 		.template_folders = (const char *const *)templates,

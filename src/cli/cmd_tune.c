@@ -41,8 +41,8 @@ static const struct option tune_option_table[] = {
 		NULL},
 	{"effort", 'e', OPTION_STRING, AT(effort), "EFFORT", "how much is tried; default quick",
 		"estimate|quick|thorough|exhaustive"},
-	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME", "time per problem, finals aside",
-		NULL},
+	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
+		"time per problem, remeasurements aside", NULL},
 	{"evaluations", 0, OPTION_COUNT, AT(evaluations), "N",
 		"at most so many candidates per problem", NULL},
 	{"strategy", 0, OPTION_STRING, AT(strategy), "NAME",
@@ -71,7 +71,7 @@ struct tuning {
 	struct tune_options *options;
 	char **roots;
 	struct suite suite;
-	struct workbench bench;
+	struct context bench;
 	struct problem_list problems;
 	struct tuned tuned;
 	struct journal *journal;
@@ -386,7 +386,7 @@ static void tuning_release(struct tuning *tuning)
 	journal_record_release(&tuning->record);
 	tuned_release(&tuning->tuned);
 	problem_list_release(&tuning->problems);
-	workbench_release(&tuning->bench);
+	context_release(&tuning->bench);
 	suite_release(&tuning->suite);
 	roots_free(tuning->roots);
 	free(tuning->output);

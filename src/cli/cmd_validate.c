@@ -13,11 +13,11 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "cli/suite.h"
-#include "kernel/family.h"
-#include "results/journal.h"
-#include "results/schema.h"
-#include "results/tuned.h"
-#include "score/correction.h"
+#include "family/family.h"
+#include "format/journal.h"
+#include "format/schema.h"
+#include "format/tuned.h"
+#include "learn/correction.h"
 #include "spec/device_spec.h"
 
 struct validate_options {
@@ -68,7 +68,7 @@ static enum status read_suite(const struct checked *file, struct error *err)
 	const struct operation *operation;
 	struct catalogue catalogue = {0};
 	struct suite suite;
-	char **folders = workbench_folders((const char *const *)file->roots, "templates");
+	char **folders = context_folders((const char *const *)file->roots, "templates");
 	enum status status = suite_load(file->path, file->roots, &suite, err);
 
 	if (status != STATUS_OK)
@@ -111,7 +111,7 @@ static enum status read_device(const struct checked *file, struct error *err)
 
 static enum status read_correction(const struct checked *file, struct error *err)
 {
-	char **folders = workbench_folders((const char *const *)file->roots, "templates");
+	char **folders = context_folders((const char *const *)file->roots, "templates");
 	struct correction *correction;
 	struct catalogue catalogue = {0};
 	enum status status = catalogue_load((const char *const *)folders, NULL, &catalogue, err);
@@ -153,7 +153,7 @@ static enum status read_template(const struct checked *file, struct error *err)
 {
 	char *folder = path_parent(file->path), *templates = path_parent(folder);
 	char *resolved = realpath(folder, NULL);
-	char **others = workbench_folders((const char *const *)file->roots, "templates");
+	char **others = context_folders((const char *const *)file->roots, "templates");
 	const char **folders;
 	struct catalogue catalogue = {0};
 	size_t count = 0;

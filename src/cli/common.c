@@ -62,9 +62,9 @@ void roots_free(char **roots)
 
 enum status common_bench(const struct common_options *common, const struct bench_options *bench,
 	const char *operation, bool allow_model, bool need_compiler, char **roots,
-	struct workbench *workbench, struct error *err)
+	struct context *context, struct error *err)
 {
-	struct workbench_options options = {.roots = (const char *const *)roots,
+	struct context_options options = {.roots = (const char *const *)roots,
 		.operation = operation,
 		.device = bench->device ? bench->device : "auto",
 		.allow_model = allow_model,
@@ -78,7 +78,7 @@ enum status common_bench(const struct common_options *common, const struct bench
 		.seed = 1};
 
 	(void)common;
-	return workbench_open(&options, workbench, err);
+	return context_open(&options, context, err);
 }
 
 static void say_once(char **notice)
@@ -89,10 +89,10 @@ static void say_once(char **notice)
 	*notice = NULL;
 }
 
-void common_notices(struct workbench *workbench)
+void common_notices(struct context *context)
 {
-	say_once(&workbench->notice);
-	say_once(&workbench->cache_notice);
+	say_once(&context->notice);
+	say_once(&context->cache_notice);
 }
 
 enum status common_write(const char *path, const char *text, struct error *err)

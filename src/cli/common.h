@@ -10,8 +10,8 @@
 
 #include "base/json.h"
 #include "cli/option.h"
-#include "kernel/catalogue.h"
-#include "tune/workbench.h"
+#include "family/catalogue.h"
+#include "engine/context.h"
 
 extern const char tiletune_version[];
 extern const char tiletune_commit[]; /* "" if it was not built in a checkout */
@@ -88,10 +88,10 @@ void roots_free(char **roots);
 /* Opens the bench for an operation (NULL: all). What it has to say of itself is held back. */
 enum status common_bench(const struct common_options *common, const struct bench_options *bench,
 	const char *operation, bool allow_model, bool need_compiler, char **roots,
-	struct workbench *workbench, struct error *err);
+	struct context *context, struct error *err);
 /* Says it, once: when what the user asked for is understood, so that it does not come before a
  * typing error. */
-void common_notices(struct workbench *workbench);
+void common_notices(struct context *context);
 
 /* Set by SIGINT and SIGTERM. */
 extern volatile sig_atomic_t common_interrupted;

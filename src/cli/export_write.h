@@ -5,7 +5,7 @@
 #ifndef CLI_EXPORT_WRITE_H
 #define CLI_EXPORT_WRITE_H
 
-#include "report/export_kernel.h"
+#include "export/export_kernel.h"
 
 /* output "-": the one unit to standard output. Else FILE.cubin (FILE.0.cubin, ... where there are
  * several units) and FILE.cubin.json with what is needed to launch it. */

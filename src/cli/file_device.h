@@ -5,7 +5,7 @@
 #ifndef CLI_FILE_DEVICE_H
 #define CLI_FILE_DEVICE_H
 
-#include "results/tuned.h"
+#include "format/tuned.h"
 #include "spec/device_spec.h"
 
 /* The file's sheet, or, of a GPU without one, what the file says of it and the default rates of its

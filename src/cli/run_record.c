@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/common.h"
-#include "results/tuned.h"
+#include "format/tuned.h"
 
 void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 {
@@ -79,7 +79,7 @@ static struct json *toolchain_json(void)
 	return json;
 }
 
-static void put_common(struct json *json, const struct workbench *bench, const char *id)
+static void put_common(struct json *json, const struct context *bench, const char *id)
 {
 	const struct device_identity *device = device_identity(bench->device);
 	char date[CLOCK_DATE_SIZE];
@@ -125,7 +125,7 @@ struct json *run_journal_line(
 	return json;
 }
 
-struct json *run_tuned_json(const struct workbench *bench, const char *id)
+struct json *run_tuned_json(const struct context *bench, const char *id)
 {
 	struct json *json = json_new_object();
 

@@ -8,14 +8,14 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "tune/workbench.h"
+#include "engine/context.h"
 
 enum {
 	RUN_ID_SIZE = 40
 };
 
 struct run_description {
-	const struct workbench *bench;
+	const struct context *bench;
 	const char *operation;
 	const struct problem_list *problems;
 	const char *effort;
@@ -35,6 +35,6 @@ struct json *run_journal_line(
 	const struct run_description *run, const char *id, const char *signature);
 /* Date, command, toolchain, driver, clocks: an element of a tuned file's "runs", "run" elsewhere.
  */
-struct json *run_tuned_json(const struct workbench *bench, const char *id);
+struct json *run_tuned_json(const struct context *bench, const char *id);
 
 #endif

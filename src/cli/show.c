@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/common.h"
-#include "kernel/composite.h"
+#include "candidate/composite.h"
 #include "tune/entry.h"
 
 static const double draw_every_seconds = 0.1;
@@ -46,7 +46,8 @@ static void progress(void *context, const struct session_progress *now)
 	char left[32] = "";
 	char best[160] = "";
 
-	if (!show->progress || (clock - show->last_drawn < draw_every_seconds && !now->finals))
+	if (!show->progress ||
+		(clock - show->last_drawn < draw_every_seconds && !now->remeasurements))
 		return;
 	show->last_drawn = clock;
 	if (isfinite(now->seconds_left) && now->seconds_left > 0)
@@ -59,7 +60,7 @@ static void progress(void *context, const struct session_progress *now)
 		snprintf(best, sizeof(best), ", best %.2f us %s{%.60s}", now->best_us,
 			now->best_family, now->best_configuration);
 	fprintf(stderr, "\r\033[K%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
-		now->finals ? "final: " : "", now->evaluated, now->total,
+		now->remeasurements ? "final: " : "", now->evaluated, now->total,
 		now->seconds > 0 ? (double)now->evaluated / now->seconds : 0, now->compiling,
 		left[0] ? ", at most " : "", left, left[0] ? " left" : "");
 	fprintf(stderr, "%.80s", best);
@@ -219,7 +220,7 @@ static void show_ties(FILE *out, const struct problem_result *result)
 		ties += result->tied[i] && i != result->winner;
 	if (ties)
 		fprintf(out,
-			"  %zu other%s level with it (within 1%% or its noise); the winner is "
+			"  %zu other%s tied with it (within 1%% or its noise); the winner is "
 			"chosen by rule\n",
 			ties, ties == 1 ? " is" : "s are");
 }

@@ -14,9 +14,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "kernel/build.h"
-#include "kernel/resources.h"
-#include "record/evaluation.h"
+#include "candidate/build.h"
+#include "candidate/resources.h"
+#include "format/evaluation.h"
 
 struct compiler;
 

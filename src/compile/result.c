@@ -9,7 +9,7 @@
 
 const char compile_result_layout[] = "result/1"
 #define FLAG(id, name, summary) " " name
-#include "kernel/flag.def"
+#include "candidate/flag.def"
 #undef FLAG
 	;
 

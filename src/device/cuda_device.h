@@ -12,7 +12,7 @@
 
 enum {
 	CUDA_QUEUE_DEPTH = 16, /* requests that the worker has at once */
-	CUDA_ATTEMPTS_MAX = 2, /* of a request whose worker died without a culprit */
+	CUDA_ATTEMPTS_MAX = 2, /* of a request whose worker died without a active */
 	CUDA_RESTARTS_MAX = 3, /* tries to get a worker up again */
 };
 

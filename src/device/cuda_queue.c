@@ -301,7 +301,7 @@ static void lose(struct cuda_device *cuda, const struct error *err)
 	event_queue_push(&cuda->events, event);
 }
 
-static void revive(struct cuda_device *cuda)
+static void restart(struct cuda_device *cuda)
 {
 	struct error err;
 
@@ -312,28 +312,28 @@ static void revive(struct cuda_device *cuda)
 }
 
 /* Charges whoever was under way. outcome: crashed or timed_out. */
-static void bury(struct cuda_device *cuda, enum outcome outcome, const char *detail)
+static void fail(struct cuda_device *cuda, enum outcome outcome, const char *detail)
 {
-	device_handle culprit = cuda->progress.handle;
+	device_handle active = cuda->progress.handle;
 	struct cuda_request *request = cuda->request_count ? &cuda->requests[0] : NULL;
 
 	if (request && request->sent) {
-		if (!culprit || !request_has(request, culprit)) {
+		if (!active || !request_has(request, active)) {
 			/* Between two steps: not known whose fault; once more, then the first's. */
-			culprit = ++request->attempts >= CUDA_ATTEMPTS_MAX
-					  ? request->sample.handles[0]
-					  : 0;
+			active = ++request->attempts >= CUDA_ATTEMPTS_MAX
+					 ? request->sample.handles[0]
+					 : 0;
 		}
-		if (culprit) {
-			struct cuda_handle *handle = cuda_handle_find(cuda, culprit);
+		if (active) {
+			struct cuda_handle *handle = cuda_handle_find(cuda, active);
 
 			handle->dead = outcome;
 			free(handle->dead_detail);
 			handle->dead_detail = string_copy(detail);
-			answer_outcome(cuda, culprit, outcome, detail);
+			answer_outcome(cuda, active, outcome, detail);
 		}
 	}
-	revive(cuda);
+	restart(cuda);
 }
 
 static void worker_died(struct cuda_device *cuda)
@@ -342,7 +342,7 @@ static void worker_died(struct cuda_device *cuda)
 	char *detail = string_format(
 		"the measuring worker %s%s", string_starts_with(how, "killed") ? "was " : "", how);
 
-	bury(cuda, OUTCOME_CRASHED, detail);
+	fail(cuda, OUTCOME_CRASHED, detail);
 	free(detail);
 	free(how);
 }
@@ -352,7 +352,7 @@ static void worker_hangs(struct cuda_device *cuda, double allowed_s)
 	char *how = cuda_worker_end(&cuda->worker);
 	char *detail = string_format("no answer within %.3g s", allowed_s);
 
-	bury(cuda, OUTCOME_TIMED_OUT, detail);
+	fail(cuda, OUTCOME_TIMED_OUT, detail);
 	free(detail);
 	free(how);
 }
@@ -368,7 +368,7 @@ static void worker_ends(struct cuda_device *cuda, struct measure_result *result)
 	free(how);
 	/* A lost device is not its fault the first time. */
 	if (result->outcome == OUTCOME_DEVICE_LOST && ++request->attempts < CUDA_ATTEMPTS_MAX) {
-		revive(cuda);
+		restart(cuda);
 		return;
 	}
 	handle->dead = result->outcome;
@@ -378,7 +378,7 @@ static void worker_ends(struct cuda_device *cuda, struct measure_result *result)
 		request_remove(cuda, 0);
 	else
 		answer(cuda, result);
-	revive(cuda);
+	restart(cuda);
 }
 
 static bool reply_fits(const struct cuda_device *cuda, uint32_t kind, device_handle handle)

@@ -17,9 +17,9 @@
 
 #include <poll.h>
 
-#include "kernel/build.h"
-#include "kernel/plan.h"
-#include "record/evaluation.h"
+#include "candidate/build.h"
+#include "family/plan.h"
+#include "format/evaluation.h"
 #include "spec/device_spec.h"
 
 struct device;

@@ -63,7 +63,7 @@ static size_t count_lines(const struct journal_record *journal)
 	for (size_t r = 0; r < journal->run_count; r++)
 		for (size_t p = 0; p < journal->runs[r].problem_count; p++)
 			count += journal->runs[r].problems[p].evaluation_count +
-				 journal->runs[r].problems[p].final_count;
+				 journal->runs[r].problems[p].remeasurement_count;
 	return count;
 }
 
@@ -84,9 +84,9 @@ static size_t gather(const struct replay_record *record, struct line *lines)
 				lines[count] = (struct line){owner, count};
 				lines[count].candidate.first_look = &problem->evaluations[i];
 			}
-			for (size_t i = 0; i < problem->final_count; i++, count++) {
+			for (size_t i = 0; i < problem->remeasurement_count; i++, count++) {
 				lines[count] = (struct line){owner, count};
-				lines[count].candidate.final = &problem->finals[i];
+				lines[count].candidate.final = &problem->remeasurements[i];
 			}
 		}
 	}

@@ -6,12 +6,12 @@
 #ifndef DEVICE_REPLAY_RECORD_H
 #define DEVICE_REPLAY_RECORD_H
 
-#include "results/journal.h"
+#include "format/journal.h"
 
 struct replay_candidate {
 	const char *operation, *problem;     /* borrowed from the journal, as are the evaluations */
 	const struct evaluation *first_look; /* NULL: only its final is recorded */
-	const struct evaluation *final;      /* interleaved with other finalists; NULL: none */
+	const struct evaluation *final;      /* interleaved with other remeasured; NULL: none */
 };
 
 struct replay_record {

@@ -7,7 +7,7 @@
 #ifndef MEASURE_ANCHOR_H
 #define MEASURE_ANCHOR_H
 
-#include "kernel/plan.h"
+#include "family/plan.h"
 
 /* Caller releases. */
 void anchor_plan(int64_t sm_count, struct plan *plan);

@@ -8,7 +8,7 @@
 
 #include "driver/cuda_api.h"
 #include "driver/nvml.h"
-#include "kernel/plan.h"
+#include "family/plan.h"
 #include "measure/helper_layout.h"
 #include "measure/protocol.h"
 

@@ -15,9 +15,9 @@
 #define MEASURE_PROTOCOL_H
 
 #include "base/text.h"
-#include "kernel/plan.h"
+#include "family/plan.h"
 #include "measure/packet.h"
-#include "record/evaluation.h"
+#include "format/evaluation.h"
 #include "spec/device_spec.h"
 
 enum measure_request {

@@ -5,7 +5,7 @@
 #ifndef REPORT_CHECK_REPORT_H
 #define REPORT_CHECK_REPORT_H
 
-#include "tune/check.h"
+#include "check/check.h"
 
 /* For a terminal. */
 void check_report_text(const struct check *check, struct text *text);

@@ -1,13 +1,10 @@
-/* SPDX-License-Identifier: MIT
- *
- * Numbers as people read them.
- */
+/* SPDX-License-Identifier: MIT */
+#include "report/format.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "report/canvas.h"
 
 void format_number(struct text *text, double value)
 {

@@ -10,10 +10,10 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "kernel/catalogue.h"
-#include "record/evaluation.h"
-#include "results/journal.h"
-#include "results/tuned.h"
+#include "family/catalogue.h"
+#include "format/evaluation.h"
+#include "format/journal.h"
+#include "format/tuned.h"
 #include "spec/device_spec.h"
 
 enum {
@@ -42,10 +42,10 @@ struct report_result {
 };
 
 /* One evaluation of the search. Times are those of the first look, which compare with each other;
- * finalists were timed again, interleaved. */
+ * remeasured were timed again, interleaved. */
 struct report_candidate {
 	const struct evaluation *evaluation;
-	const struct evaluation *final;   /* NULL: not a finalist */
+	const struct evaluation *final;   /* NULL: not a remeasured_one */
 	size_t family;                    /* index into the entry's family_names */
 	size_t measured_rank, model_rank; /* among those with a time, from 1; 0: no time */
 };

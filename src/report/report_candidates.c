@@ -146,10 +146,10 @@ static void collect(struct report_entry *entry, const struct chain *chain)
 			family_index(entry, entry->candidates[i].evaluation->family);
 }
 
-static void take_finals(struct report_entry *entry, const struct journal_problem *problem)
+static void take_remeasurements(struct report_entry *entry, const struct journal_problem *problem)
 {
-	for (size_t f = 0; f < problem->final_count; f++) {
-		const struct evaluation *final = &problem->finals[f];
+	for (size_t f = 0; f < problem->remeasurement_count; f++) {
+		const struct evaluation *final = &problem->remeasurements[f];
 
 		for (size_t i = 0; i < entry->candidate_count; i++)
 			if (strcmp(entry->candidates[i].evaluation->configuration,
@@ -229,7 +229,7 @@ void report_candidates_take(struct report_entry *entry, const struct journal_rec
 	}
 	if (chain.count) {
 		take_space(entry, run, chain.problems[chain.count - 1]);
-		take_finals(entry, chain.problems[chain.count - 1]);
+		take_remeasurements(entry, chain.problems[chain.count - 1]);
 		report_rank(entry);
 	}
 	if (entry->flop <= 0)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/canvas.h"
+#include "report/format.h"
 #include "report/comparison.h"
 
 /* In ASCII, as every other output for a terminal. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "kernel/candidate.h"
+#include "candidate/candidate.h"
 #include "report/tile_grid.h"
 
 struct marking {

@@ -3,18 +3,18 @@
 
 #include <math.h>
 
-static const struct feed by_threads = {
+static const struct copy_path by_threads = {
 	.overlap_loss = 0.21,
 	.stages_held = 0.55,
 	.latency_under_load = 2.7,
 	.l2_bytes_per_clock_sm = 110,
 	.l2_read_cost = 1,
 	.extra_line_cost = 1,
-	.wait_power = 4.5,
+	.latency_exponent = 4.5,
 	.dram_overlap_loss = 0.08,
 	.dram_idle = 0.8,
 };
-static const struct feed by_copy_engine = {
+static const struct copy_path by_copy_engine = {
 	.overlap_loss = 0.0594,
 	.barrier_overlap = 0.415,
 	.stages_held = 0.623,
@@ -23,9 +23,9 @@ static const struct feed by_copy_engine = {
 	.l2_bytes_per_clock_sm = 127,
 	.l2_read_cost = 0.418,
 	.extra_line_cost = 4.46,
-	.crowding = 0.367,
+	.sharing_loss = 0.367,
 	.cluster_wait = 0.481,
-	.wait_power = 3.79,
+	.latency_exponent = 3.79,
 	.dram_overlap_loss = 0.229,
 	.dram_idle = 0.667,
 };
@@ -64,7 +64,7 @@ static double clocks_of(
 }
 
 /* wgmma reads shared memory alone, and in every family that has it the copy engine fills that. */
-static const struct feed *feed_of(const struct launch_work *launch)
+static const struct copy_path *copy_path_of(const struct launch_work *launch)
 {
 	return launch->per_step[PIPE_TENSOR_WGMMA] > 0 ? &by_copy_engine : &by_threads;
 }
@@ -74,7 +74,7 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 	const struct device_spec *device = input->device;
 	const enum dtype dtype = input->launch->dtype;
 	const double wgmma_factor = input->wgmma_serialized ? 2 : 1;
-	const struct feed *feed = feed_of(input->launch);
+	const struct copy_path *copy_path = copy_path_of(input->launch);
 	struct phase phase = {.barriers = amounts[PIPE_BARRIERS]};
 
 	phase.clocks[BOUND_TENSOR] =
@@ -91,8 +91,8 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 		COPY_ROW_OUTSIDE_CLOCKS * amounts[PIPE_COPY_ROWS_OUTSIDE];
 	/* requests are served by line, whatever part of it they want */
 	phase.clocks[BOUND_L2] =
-		(1 + feed->extra_line_cost * (input->traffic->lines_read_ratio - 1)) *
-			feed->l2_read_cost * amounts[PIPE_L2_READ] +
+		(1 + copy_path->extra_line_cost * (input->traffic->lines_read_ratio - 1)) *
+			copy_path->l2_read_cost * amounts[PIPE_L2_READ] +
 		input->traffic->lines_written_ratio * L2_WRITE_COST * amounts[PIPE_L2_WRITE];
 	return phase;
 }
@@ -130,21 +130,21 @@ struct block_model block_model_of(const struct time_model_input *input)
 	const double threads =
 		(double)launch->block[0] * (double)launch->block[1] * (double)launch->block[2];
 	const double clocks_per_us = device->clock_hz * 1e-6;
-	const struct feed *feed = feed_of(launch);
+	const struct copy_path *copy_path = copy_path_of(launch);
 	struct block_model model = {
-		.feed = feed,
+		.copy_path = copy_path,
 		.prologue = phase_of(input, launch->prologue),
 		.step = phase_of(input, launch->per_step),
 		.epilogue = phase_of(input, launch->epilogue),
 		.steps_mean = launch->steps_mean,
 		.steps_max = fmax(launch->steps_max, launch->steps_mean),
-		.stages = launch->stages > 1 ? fmax(1, launch->stages - feed->stages_held) : 1,
+		.stages = launch->stages > 1 ? fmax(1, launch->stages - copy_path->stages_held) : 1,
 		.warps = fmax(1, ceil(threads / (double)device->warp_size)),
 		.sm_count = (double)device->sm_count,
 		.is_cluster = cluster_size(launch) > 1,
 		.barrier_clocks = device->sync_us * clocks_per_us,
 		.start_clocks = CLUSTER_START_US * log2(cluster_size(launch)) * clocks_per_us,
-		.l2_sm_rate = feed->l2_bytes_per_clock_sm,
+		.l2_sm_rate = copy_path->l2_bytes_per_clock_sm,
 		.l2_chip_rate = device->l2_bytes_per_clock,
 		.epilogue_overlap_ratio = fmin(1, fmax(0, launch->epilogue_overlap_ratio)),
 	};
@@ -152,8 +152,8 @@ struct block_model block_model_of(const struct time_model_input *input)
 
 	step_add_smem(input, &model, &model.step);
 	if (input->traffic->l2_bytes > 0)
-		miss_ratio = fmin(1,
-			launch->dram_read_bytes / (feed->l2_read_cost * input->traffic->l2_bytes));
+		miss_ratio = fmin(1, launch->dram_read_bytes /
+					     (copy_path->l2_read_cost * input->traffic->l2_bytes));
 	model.latency_clocks =
 		clocks_per_us *
 		(device->l2_latency_us +
@@ -163,12 +163,12 @@ struct block_model block_model_of(const struct time_model_input *input)
 
 double block_latency(const struct block_model *model, double sm_count)
 {
-	const double load = pow(sm_count / model->sm_count, model->feed->latency_growth);
+	const double load = pow(sm_count / model->sm_count, model->copy_path->latency_growth);
 
-	return model->latency_clocks * (1 + (model->feed->latency_under_load - 1) * load);
+	return model->latency_clocks * (1 + (model->copy_path->latency_under_load - 1) * load);
 }
 
-double block_overlapped(const struct feed *feed, const double clocks[PIPE_KINDS],
+double block_overlapped(const struct copy_path *copy_path, const double clocks[PIPE_KINDS],
 	double warps_per_scheduler, int *busiest)
 {
 	double sum = clocks[BOUND_FP32] < clocks[BOUND_INSTRUCTIONS] ? -clocks[BOUND_FP32]
@@ -185,7 +185,7 @@ double block_overlapped(const struct feed *feed, const double clocks[PIPE_KINDS]
 	}
 	if (isinf(most))
 		return most;
-	sum = (sum - most) * feed->overlap_loss;
+	sum = (sum - most) * copy_path->overlap_loss;
 	return most + (warps_per_scheduler > 1 ? sum / warps_per_scheduler : sum);
 }
 
@@ -193,10 +193,10 @@ void block_phase_clocks(const struct phase *phase, double count, double l2_rate,
 	double clocks[PIPE_KINDS])
 {
 	/* fewer warps than schedulers leave some of the pipes without work */
-	const double lame = warps < SCHEDULERS ? SCHEDULERS / warps : 1;
+	const double scheduler_idle_factor = warps < SCHEDULERS ? SCHEDULERS / warps : 1;
 
 	for (int kind = 0; kind < PIPE_KINDS; kind++)
-		clocks[kind] = count * lame * phase->clocks[kind];
+		clocks[kind] = count * scheduler_idle_factor * phase->clocks[kind];
 	clocks[BOUND_SMEM] = count * phase->clocks[BOUND_SMEM];
 	clocks[BOUND_L2] = count * phase->clocks[BOUND_L2] / l2_rate;
 }

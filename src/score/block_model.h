@@ -24,7 +24,7 @@ struct phase {
 /* What a block hides depends on who feeds it: threads that start copies between their
  * instructions, or the tensor copy engine, which runs by itself while wgmma reads what it left.
  * Two rows of constants, fitted to timings on an H200 (templates/gemm/README.md). */
-struct feed {
+struct copy_path {
 	/* Share of the pipes that are not the busiest which one warp per scheduler fails to overlap
 	 * with it; more warps divide it. */
 	double overlap_loss;
@@ -46,20 +46,20 @@ struct feed {
 	double extra_line_cost;
 	/* What more than one block on an SM adds to its throughput's time: they take turns at what
 	 * one block would have to itself. */
-	double crowding;
+	double sharing_loss;
 	/* What a cluster adds to the latency of its loads: a stage is full when the slowest of its
 	 * blocks has sent its share, and free when the slowest has read it. */
 	double cluster_wait;
-	/* Latency varies, so it is felt before it is the longer of the two: exponent of the mean of
-	 * working and waiting. */
-	double wait_power;
+	/* Latency varies, so it is combined_clocks before it is the longer of the two: exponent of
+	 * the mean of working and waiting. */
+	double latency_exponent;
 	/* Share of the shorter of DRAM time and SM time that is not hidden behind the longer one,
 	 * and what share of the time before the first data and after the last DRAM is idle for. */
 	double dram_overlap_loss, dram_idle;
 };
 
 struct block_model {
-	const struct feed *feed;
+	const struct copy_path *copy_path;
 	struct phase prologue, step, epilogue;
 	double steps_mean, steps_max, stages;
 	double warps;
@@ -80,7 +80,7 @@ double block_latency(const struct block_model *model, double sm_count);
 /* Clocks of a phase's pipes together: the busiest (*busiest, if not NULL; unchanged if all are
  * idle), and a part of the others. An FP32 operation is an instruction too, so of these two only
  * the busier counts. */
-double block_overlapped(const struct feed *feed, const double clocks[PIPE_KINDS],
+double block_overlapped(const struct copy_path *copy_path, const double clocks[PIPE_KINDS],
 	double warps_per_scheduler, int *busiest);
 
 /* The clocks of a phase of `count` blocks on one SM, given its share of L2 (bytes per clock) and

@@ -9,7 +9,7 @@
 #ifndef SCORE_QUANTIZATION_H
 #define SCORE_QUANTIZATION_H
 
-#include "kernel/work.h"
+#include "family/work.h"
 #include "spec/device_spec.h"
 
 /* Tiles that cover an extent: ceil(extent / tile). */

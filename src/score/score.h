@@ -8,8 +8,8 @@
 #define SCORE_SCORE_H
 
 #include "base/json.h"
-#include "kernel/resources.h"
-#include "kernel/work.h"
+#include "candidate/resources.h"
+#include "family/work.h"
 #include "spec/device_spec.h"
 
 enum occupancy_limiter {

@@ -42,9 +42,10 @@ struct time_model_result time_model_launch(const struct time_model_input *input)
 	if (device->dram_bytes_per_s > 0)
 		dram_us = input->traffic->dram_bytes / device->dram_bytes_per_s * 1e6;
 	if (dram_us > 0)
-		dram_us += model.feed->dram_idle * time.exposed_clocks / device->clock_hz * 1e6;
+		dram_us +=
+			model.copy_path->dram_idle * time.exposed_clocks / device->clock_hz * 1e6;
 	result.bound = dram_us > sm_us ? BOUND_DRAM : time.bound;
 	result.time_us = device->launch_us + RAMP_US + fmax(sm_us, dram_us) +
-			 model.feed->dram_overlap_loss * fmin(sm_us, dram_us);
+			 model.copy_path->dram_overlap_loss * fmin(sm_us, dram_us);
 	return result;
 }

@@ -10,7 +10,7 @@
 #ifndef SCORE_TRAFFIC_H
 #define SCORE_TRAFFIC_H
 
-#include "kernel/work.h"
+#include "family/work.h"
 
 struct traffic {
 	/* Shared memory per step, with bank conflicts: of the accesses that the model lists. */

@@ -17,7 +17,7 @@ struct wave {
 	bool first;       /* pays for the first load */
 };
 
-static double felt(double working, double waiting, double power)
+static double combined_clocks(double working, double waiting, double power)
 {
 	const double longer = fmax(working, waiting), shorter = fmin(working, waiting);
 
@@ -33,7 +33,7 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	const double epilogues = wave->epilogues * (1 - model->epilogue_overlap_ratio);
 	const double latency = block_latency(model, wave->sm_count);
 	const double barriers = model->step.barriers * model->barrier_clocks;
-	const double overlap = model->feed->barrier_overlap;
+	const double overlap = model->copy_path->barrier_overlap;
 	double prologue[PIPE_KINDS], step[PIPE_KINDS], epilogue[PIPE_KINDS], all[PIPE_KINDS];
 	double own_step, own_chain, serial, together, waiting;
 	int busiest = BOUND_LATENCY;
@@ -44,13 +44,13 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	block_phase_clocks(&model->step, 1, l2_rate, model->warps, step);
 	block_phase_clocks(&model->epilogue, 1, l2_rate, model->warps, epilogue);
 	step[BOUND_TENSOR] += overlap * barriers;
-	own_step = block_overlapped(model->feed, step, model->warps / SCHEDULERS, NULL) +
+	own_step = block_overlapped(model->copy_path, step, model->warps / SCHEDULERS, NULL) +
 		   (1 - overlap) * barriers;
-	own_chain = block_overlapped(model->feed, prologue, model->warps / SCHEDULERS, NULL) +
+	own_chain = block_overlapped(model->copy_path, prologue, model->warps / SCHEDULERS, NULL) +
 		    model->prologue.barriers * model->barrier_clocks +
 		    (wave->first ? model->start_clocks + latency : 0) + wave->steps * own_step +
-		    epilogues * (block_overlapped(
-					 model->feed, epilogue, model->warps / SCHEDULERS, NULL) +
+		    epilogues * (block_overlapped(model->copy_path, epilogue,
+					 model->warps / SCHEDULERS, NULL) +
 					model->epilogue.barriers * model->barrier_clocks);
 
 	/* the SM's throughput: phases of different blocks overlap, the more blocks the better */
@@ -59,20 +59,23 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	block_phase_clocks(&model->epilogue, wave->resident * epilogues, l2_rate, warps, epilogue);
 	for (int kind = 0; kind < PIPE_KINDS; kind++)
 		all[kind] = prologue[kind] + step[kind] + epilogue[kind];
-	together = block_overlapped(model->feed, all, warps / SCHEDULERS, &busiest);
-	serial = block_overlapped(model->feed, prologue, warps / SCHEDULERS, NULL) +
-		 block_overlapped(model->feed, step, warps / SCHEDULERS, NULL) +
-		 block_overlapped(model->feed, epilogue, warps / SCHEDULERS, NULL);
+	together = block_overlapped(model->copy_path, all, warps / SCHEDULERS, &busiest);
+	serial = block_overlapped(model->copy_path, prologue, warps / SCHEDULERS, NULL) +
+		 block_overlapped(model->copy_path, step, warps / SCHEDULERS, NULL) +
+		 block_overlapped(model->copy_path, epilogue, warps / SCHEDULERS, NULL);
 	together += (serial - together) / wave->resident;
 	together += (1 - overlap) * wave->steps * barriers / wave->resident;
 	if (wave->resident > 1)
-		together *= 1 + model->feed->crowding;
+		together *= 1 + model->copy_path->sharing_loss;
 
-	waiting = wave->steps / model->stages *
-		  (latency * (model->is_cluster ? 1 + model->feed->cluster_wait : 1) + own_step);
-	time.clocks = felt(fmax(own_chain, together), waiting, model->feed->wait_power);
-	time.exposed_clocks = model->start_clocks + latency +
-			      block_overlapped(model->feed, epilogue, warps / SCHEDULERS, NULL);
+	waiting =
+		wave->steps / model->stages *
+		(latency * (model->is_cluster ? 1 + model->copy_path->cluster_wait : 1) + own_step);
+	time.clocks = combined_clocks(
+		fmax(own_chain, together), waiting, model->copy_path->latency_exponent);
+	time.exposed_clocks =
+		model->start_clocks + latency +
+		block_overlapped(model->copy_path, epilogue, warps / SCHEDULERS, NULL);
 	time.bound = (enum bound_kind)busiest;
 	if (busiest == BOUND_LATENCY || all[busiest] < 0.5 * time.clocks)
 		time.bound = BOUND_LATENCY;
@@ -148,7 +151,7 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 			fmin(model->l2_sm_rate, model->l2_chip_rate / wave.sm_count),
 			wave.resident * model->warps, epilogue);
 		time.clocks += model->epilogue_overlap_ratio *
-			       block_overlapped(model->feed, epilogue, SCHEDULERS, NULL);
+			       block_overlapped(model->copy_path, epilogue, SCHEDULERS, NULL);
 	}
 	return time;
 }

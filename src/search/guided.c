@@ -3,7 +3,7 @@
  * Strategy `guided`, the default of quick tuning: measures where the model's prediction, corrected
  * by what was measured so far, promises the most.
  *
- * First come the model's own favourites: its shortlist (shortlist.h), and two of each family. Then
+ * First come the model's own seeds: its shortlist (shortlist.h), and two of each family. Then
  * three questions of four go to the candidate with the best corrected prediction, less some
  * standard deviations of the correction (many at the beginning, few at the end: first explore, then
  * exploit), and one to the best neighbour of the best measured ones. Once in a while the next
@@ -19,9 +19,9 @@
 #include "search/shortlist.h"
 
 enum {
-	FAVOURITES = 8,
-	FAVOURITES_OF_FAMILY = 2,
-	IN_FLIGHT_MAX = 64,
+	SEEDS = 8,
+	SEEDS_OF_FAMILY = 2,
+	IN_TRIAL_MAX = 64,
 	ELITE = 6,
 	NEIGHBOURS_MAX = 32,
 	REFRESH_EVERY = 32, /* results */
@@ -41,27 +41,27 @@ struct elite {
 struct guided {
 	const struct search_view *view;
 	struct pool pool;
-	size_t *favourites, favourite_count, favourite_next;
+	size_t *seeds, seed_count, seed_next;
 	size_t order_next;
 	bool *told;
-	size_t in_flight, told_count;
+	size_t in_progress, told_count;
 	struct elite elite[ELITE]; /* fastest first */
 	size_t elite_count;
 };
 
-static void favourites_choose(struct guided *guided)
+static void seeds_choose(struct guided *guided)
 {
 	const struct search_view *view = guided->view;
 	const struct pool *pool = &guided->pool;
 	size_t *count = memory_zeroed(view->family_count + 1, sizeof(*count));
 	size_t *order = memory_copy(pool->order, (pool->order_count + 1) * sizeof(*order));
-	const size_t listed = shortlist_choose(view, order, pool->order_count, FAVOURITES);
+	const size_t listed = shortlist_choose(view, order, pool->order_count, SEEDS);
 
-	guided->favourites = memory_zeroed(FAVOURITES + FAVOURITES_OF_FAMILY * view->family_count,
-		sizeof(*guided->favourites));
+	guided->seeds =
+		memory_zeroed(SEEDS + SEEDS_OF_FAMILY * view->family_count, sizeof(*guided->seeds));
 	for (size_t i = 0; i < pool->order_count; i++)
-		if (count[view->family[order[i]]]++ < FAVOURITES_OF_FAMILY || i < listed)
-			guided->favourites[guided->favourite_count++] = order[i];
+		if (count[view->family[order[i]]]++ < SEEDS_OF_FAMILY || i < listed)
+			guided->seeds[guided->seed_count++] = order[i];
 	free(order);
 	free(count);
 }
@@ -72,7 +72,7 @@ static void *guided_open(const struct search_view *view)
 
 	guided->view = view;
 	pool_init(&guided->pool, view);
-	favourites_choose(guided);
+	seeds_choose(guided);
 	guided->told = memory_zeroed(view->count + 1, sizeof(*guided->told));
 	return guided;
 }
@@ -82,15 +82,15 @@ static void guided_close(void *state)
 	struct guided *guided = state;
 
 	pool_release(&guided->pool);
-	free(guided->favourites);
+	free(guided->seeds);
 	free(guided->told);
 	free(guided);
 }
 
-static bool next_favourite(struct guided *guided, size_t *candidate)
+static bool next_seed(struct guided *guided, size_t *candidate)
 {
-	while (guided->favourite_next < guided->favourite_count) {
-		*candidate = guided->favourites[guided->favourite_next++];
+	while (guided->seed_next < guided->seed_count) {
+		*candidate = guided->seeds[guided->seed_next++];
 		if (!guided->pool.asked[*candidate])
 			return true;
 	}
@@ -151,10 +151,10 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 
 	if (pool->asked_count >= guided->view->budget || pool->asked_count >= pool->order_count)
 		return ASK_DONE;
-	if (guided->in_flight >= IN_FLIGHT_MAX)
+	if (guided->in_progress >= IN_TRIAL_MAX)
 		return ASK_WAIT;
 	pool_update(pool);
-	found = next_favourite(guided, candidate);
+	found = next_seed(guided, candidate);
 	if (!found && turn % INSURANCE_EVERY == INSURANCE_EVERY - 1)
 		found = next_in_order(guided, candidate);
 	if (!found && turn % NEIGHBOUR_EVERY == 0)
@@ -166,7 +166,7 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 	if (!found)
 		return ASK_DONE;
 	pool_ask(pool, *candidate);
-	guided->in_flight++;
+	guided->in_progress++;
 	return ASK_CANDIDATE;
 }
 
@@ -205,7 +205,7 @@ static void guided_tell(void *state, size_t candidate, double time_us)
 	if (!isfinite(guided->view->predicted_us[candidate]))
 		return; /* nothing to compare with, and never asked for */
 	if (pool->asked[candidate])
-		guided->in_flight--;
+		guided->in_progress--;
 	else
 		pool_ask(pool, candidate); /* known from an earlier run */
 	guided->told_count++;

@@ -26,7 +26,7 @@ struct local {
 	size_t *order;
 	size_t order_count, order_next;
 	bool *asked, *told;
-	size_t asked_count, in_flight;
+	size_t asked_count, in_progress;
 
 	size_t queue[NEIGHBOURS_MAX]; /* still to be asked around `here` */
 	size_t queue_count, queue_next;
@@ -64,7 +64,7 @@ static enum ask_result local_take(struct local *local, size_t candidate, size_t 
 {
 	local->asked[candidate] = true;
 	local->asked_count++;
-	local->in_flight++;
+	local->in_progress++;
 	*taken = candidate;
 	return ASK_CANDIDATE;
 }
@@ -109,7 +109,7 @@ static enum ask_result local_ask(void *state, size_t *candidate)
 	if (local->asked_count >= local->view->budget)
 		return ASK_DONE;
 	if (local->queue_next == local->queue_count) {
-		if (local->in_flight > 0)
+		if (local->in_progress > 0)
 			return ASK_WAIT;
 		local_step(local);
 	}
@@ -133,7 +133,7 @@ static void local_tell(void *state, size_t candidate, double time_us)
 	if (local->told[candidate])
 		return;
 	if (local->asked[candidate])
-		local->in_flight--;
+		local->in_progress--;
 	else
 		local->asked_count++; /* known from an earlier run */
 	local->asked[candidate] = local->told[candidate] = true;

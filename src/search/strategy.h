@@ -24,7 +24,7 @@ struct search_family {
 	const bool *argument; /* per parameter: of the launch, the kernel is the same; NULL: none */
 };
 
-/* What a selection rule of the operation picks (kernel/rule.h). */
+/* What a selection rule of the operation picks (family/rule.h). */
 struct search_pick {
 	const char *rule;
 	size_t candidate;

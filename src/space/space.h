@@ -26,7 +26,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "space/expression.h"
+#include "expr/expression.h"
 
 enum {
 	SPACE_PARAMETERS_MAX = 48

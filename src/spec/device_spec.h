@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "space/expression.h"
+#include "expr/expression.h"
 #include "spec/dtype.h"
 
 /* Pipes that work goes through; one row of spec/pipe.def each (name, unit). */

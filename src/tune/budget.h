@@ -14,16 +14,17 @@ struct effort {
 	const char *summary;
 	const char *strategy;  /* search/strategy.h */
 	size_t evaluations;    /* at most, per problem; SIZE_MAX: the whole space */
-	double seconds;        /* at most, per problem, finals aside; infinite: no limit */
-	size_t of_each_family; /* at least, where several compete: tune/fair.h; 0: as it comes */
+	double seconds;        /* at most, per problem, remeasurements aside; infinite: no limit */
+	size_t of_each_family; /* at least, where several compete: tune/family_quota.h; 0: as it
+				  comes */
 	size_t stall;          /* stop after so many evaluations without a gain; SIZE_MAX: never */
 	double stall_ratio;    /* what counts as a gain */
 	bool measures;         /* false: the model's time is the answer */
 	double give_up_ratio;  /* stop sampling a candidate this much slower than the best */
 	unsigned rounds_min, rounds_max; /* samples of the first look */
-	unsigned finalists;
-	bool final_has_shortlist; /* all of the model's shortlist, not its fastest only */
-	unsigned final_rounds;
+	unsigned remeasured;
+	bool remeasures_shortlist; /* all of the model's shortlist, not its fastest only */
+	unsigned remeasure_rounds;
 };
 
 extern const struct effort efforts[];               /* ends with a NULL name */
@@ -45,7 +46,7 @@ void budget_start(struct budget *budget, const struct effort *effort, double sec
 /* How many candidates may be tried at most. */
 size_t effort_attempts(const struct effort *effort);
 /* Counts an evaluation; time_us is infinite if it failed. Failures do not count in an effort that
- * does not measure: the model's favourites are alike, and the compiler may refuse all of them. */
+ * does not measure: the model's seeds are alike, and the compiler may refuse all of them. */
 void budget_count(struct budget *budget, double time_us);
 /* Why the search should end, or NULL. Borrowed. */
 const char *budget_spent(const struct budget *budget);

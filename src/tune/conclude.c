@@ -12,14 +12,14 @@
 #include "tune/pair.h"
 #include "tune/search.h"
 #include "tune/select.h"
-#include "tune/standing.h"
+#include "tune/row_validity.h"
 
-/* Those whose times may be compared: the finalists, where there was a final. */
+/* Those whose times may be compared: the remeasured, where there was a final. */
 static bool competes(const struct search *search, const struct evaluated *evaluated)
 {
-	bool finals = device_measures(search->session->bench->device);
+	bool remeasurements = device_measures(search->session->bench->device);
 
-	return evaluated->evaluation.outcome == OUTCOME_OK && (evaluated->final || !finals);
+	return evaluated->evaluation.outcome == OUTCOME_OK && (evaluated->final || !remeasurements);
 }
 
 static struct contender contender_of(const struct search *search, const struct evaluated *evaluated)
@@ -117,10 +117,10 @@ static enum status store_entry(
 	struct search *search, struct json *entry, const char **kept, struct error *err)
 {
 	struct session *session = search->session;
-	struct standing standing = {.bench = session->bench,
+	struct row_validity row_validity = {.bench = session->bench,
 		.problem = search->pool.problem,
 		.evaluated = &search->evaluated};
-	const struct tuned_judge judge = {standing_row, &standing};
+	const struct tuned_judge judge = {row_validity_row, &row_validity};
 	enum status status = STATUS_OK;
 
 	if (session->journal) {

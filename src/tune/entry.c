@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tune/steps.h"
+#include "engine/steps.h"
 
 static struct json *argument_json(const struct plan *plan, const struct plan_argument *argument)
 {

@@ -9,7 +9,7 @@
 
 #include "tune/select.h"
 
-/* The samples of one finalist, in the order of the rounds. */
+/* The samples of one remeasured_one, in the order of the rounds. */
 struct rounds {
 	const double *samples_us;
 	size_t count;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "kernel/rule.h"
+#include "candidate/rule_pick.h"
 #include "tune/session.h"
 
 /* Before anything is compiled: the model's longest launch, with its estimate of registers. */

@@ -6,7 +6,7 @@
 #ifndef TUNE_PICKS_H
 #define TUNE_PICKS_H
 
-#include "tune/candidates.h"
+#include "engine/candidates.h"
 
 struct picks {
 	struct search_pick *items; /* rule names are borrowed from the operation */

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tune/steps.h"
+#include "engine/steps.h"
+#include "family/step.h"
 
 struct filling {
 	const struct catalogue *catalogue;

@@ -6,7 +6,7 @@
 #ifndef TUNE_QUEUE_H
 #define TUNE_QUEUE_H
 
-#include "tune/candidates.h"
+#include "engine/candidates.h"
 
 struct queue_item {
 	const struct problem *problem; /* borrowed from the run's list, or from posed */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tune/standing.h"
+#include "tune/row_validity.h"
 
 static const struct journal_problem *recorded_problem(
 	const struct session *session, const struct journal_run *run, size_t number)
@@ -69,9 +69,9 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	const struct session_observer *observer = &session->observer;
 	const struct journal_problem *recorded = NULL;
 	const struct journal_run *run = session->resume;
-	struct standing standing = {
+	struct row_validity row_validity = {
 		.bench = session->bench, .problem = session->queue->items[number].problem};
-	const struct tuned_judge judge = {standing_row, &standing};
+	const struct tuned_judge judge = {row_validity_row, &row_validity};
 	const char *kept;
 
 	*done = false;
@@ -84,8 +84,8 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 		return STATUS_OK;
 	*done = true;
 	put_run(session->tuned, run);
-	standing.recorded = recorded->evaluations;
-	standing.recorded_count = recorded->evaluation_count;
+	row_validity.recorded = recorded->evaluations;
+	row_validity.recorded_count = recorded->evaluation_count;
 	if (!is_put(session->tuned, recorded->entry))
 		tuned_put_entry(session->tuned, json_copy(recorded->entry), &judge, &kept);
 	if (observer->taken)
@@ -132,15 +132,15 @@ enum status resume_evaluations(struct search *search, struct error *err)
 static const struct evaluation *find_final(
 	const struct journal_problem *recorded, const struct evaluation *of)
 {
-	for (size_t i = 0; i < recorded->final_count; i++)
-		if (strcmp(recorded->finals[i].family, of->family) == 0 &&
-			strcmp(recorded->finals[i].configuration, of->configuration) == 0)
-			return &recorded->finals[i];
+	for (size_t i = 0; i < recorded->remeasurement_count; i++)
+		if (strcmp(recorded->remeasurements[i].family, of->family) == 0 &&
+			strcmp(recorded->remeasurements[i].configuration, of->configuration) == 0)
+			return &recorded->remeasurements[i];
 	return NULL;
 }
 
-bool resume_finals(const struct search *search, struct evaluated *const *finalists, size_t count,
-	const struct evaluation **finals)
+bool resume_remeasurements(const struct search *search, struct evaluated *const *remeasured,
+	size_t count, const struct evaluation **remeasurements)
 {
 	const struct session *session = search->session;
 
@@ -151,7 +151,8 @@ bool resume_finals(const struct search *search, struct evaluated *const *finalis
 		size_t found = 0;
 
 		while (recorded && found < count &&
-			(finals[found] = find_final(recorded, &finalists[found]->evaluation)))
+			(remeasurements[found] =
+					find_final(recorded, &remeasured[found]->evaluation)))
 			found++;
 		if (recorded && found == count)
 			return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a killed run leaves to the run that goes on with it: problems that were concluded are taken
- * over whole, evaluations and complete finals one by one. A run that was resumed and killed again
- * hands on what it had taken over itself ("resumes" in its run line).
+ * over whole, evaluations and complete remeasurements one by one. A run that was resumed and killed
+ * again hands on what it had taken over itself ("resumes" in its run line).
  */
 #ifndef TUNE_RESUME_H
 #define TUNE_RESUME_H
@@ -18,8 +18,8 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 enum status resume_evaluations(struct search *search, struct error *err);
 
 /* The recorded final of this problem, if all of these had their part in it; the samples of a final
- * belong together. finals (count of them) borrow from the journal. */
-bool resume_finals(const struct search *search, struct evaluated *const *finalists, size_t count,
-	const struct evaluation **finals);
+ * belong together. remeasurements (count of them) borrow from the journal. */
+bool resume_remeasurements(const struct search *search, struct evaluated *const *remeasured,
+	size_t count, const struct evaluation **remeasurements);
 
 #endif

@@ -25,16 +25,16 @@ void search_add(struct search *search, size_t candidate, struct evaluation *eval
 	search->strategy->tell(search->strategy_state, candidate, time_us);
 }
 
-size_t search_count(const struct search *search, enum flight_stage from, enum flight_stage to)
+size_t search_count(const struct search *search, enum trial_stage from, enum trial_stage to)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < search->flight_count; i++)
-		count += search->flights[i]->stage >= from && search->flights[i]->stage <= to;
+	for (size_t i = 0; i < search->trial_count; i++)
+		count += search->trials[i]->stage >= from && search->trials[i]->stage <= to;
 	return count;
 }
 
-void search_show(const struct search *search, bool finals)
+void search_show(const struct search *search, bool remeasurements)
 {
 	const struct session_observer *observer = &search->session->observer;
 	const struct budget *budget = &search->budget;
@@ -44,11 +44,11 @@ void search_show(const struct search *search, bool finals)
 		.total = budget->effort->evaluations < search->pool.count
 				 ? budget->effort->evaluations
 				 : search->pool.count,
-		.compiling = search_count(search, FLIGHT_COMPILING, FLIGHT_COMPILING),
-		.on_device = search_count(search, FLIGHT_LOADING, FLIGHT_SAMPLING),
+		.compiling = search_count(search, TRIAL_COMPILING, TRIAL_COMPILING),
+		.on_device = search_count(search, TRIAL_LOADING, TRIAL_SAMPLING),
 		.seconds = clock_seconds() - budget->started,
 		.best_us = budget->best_us,
-		.finals = finals};
+		.remeasurements = remeasurements};
 
 	progress.seconds_left = budget->seconds - progress.seconds;
 	if (isfinite(budget->best_us)) {
@@ -63,7 +63,7 @@ void search_show(const struct search *search, bool finals)
 /* The operation's reference, compiled where there is something to compare with it. */
 static enum status announce_problem(struct search *search, struct error *err)
 {
-	struct workbench *bench = search->session->bench;
+	struct context *bench = search->session->bench;
 	const struct problem *problem = search->pool.problem;
 	struct reference_plan reference = {0};
 	struct build build = {0};
@@ -220,7 +220,7 @@ static size_t default_candidate(const struct candidates *pool, size_t family)
 
 /* What is tried in any case. An estimate compiles as little as it can: rules only show where their
  * picks stand, and one candidate of each family that its author trusts says what the family is
- * worth when the model's favourites do not compile. Asked for a rule, nobody wants what others
+ * worth when the model's seeds do not compile. Asked for a rule, nobody wants what others
  * pick. */
 static void plan_candidates(struct search *search)
 {
@@ -261,7 +261,7 @@ enum status search_open(
 		device_spec(session->bench->device), &options, &search->pool, err);
 	if (status != STATUS_OK)
 		return status;
-	search->setup = (struct flight_setup){.pool = &search->pool,
+	search->setup = (struct trial_setup){.pool = &search->pool,
 		.store = session->bench->store,
 		.device = session->bench->device,
 		.give_up_ratio = session->effort->give_up_ratio,
@@ -293,11 +293,11 @@ enum status search_open(
 
 void search_close(struct search *search)
 {
-	for (size_t i = 0; i < search->flight_count; i++) {
-		flight_release(&search->setup, search->flights[i]);
-		free(search->flights[i]);
+	for (size_t i = 0; i < search->trial_count; i++) {
+		trial_release(&search->setup, search->trials[i]);
+		free(search->trials[i]);
 	}
-	free(search->flights);
+	free(search->trials);
 	if (search->strategy_state)
 		search->strategy->close(search->strategy_state);
 	for (size_t i = 0; i < search->evaluated.count; i++)

@@ -6,19 +6,19 @@
 #ifndef TUNE_SEARCH_H
 #define TUNE_SEARCH_H
 
-#include "tune/flight.h"
+#include "engine/trial.h"
 #include "tune/session.h"
 
 struct search {
 	struct session *session;
 	size_t number; /* of the problem, in the queue */
 	struct candidates pool;
-	struct flight_setup setup;
+	struct trial_setup setup;
 	const struct strategy *strategy;
 	void *strategy_state;
 	struct budget budget;
-	struct flight **flights;
-	size_t flight_count, flight_capacity;
+	struct trial **trials;
+	size_t trial_count, trial_capacity;
 	struct evaluated_list evaluated;
 	bool *known; /* per candidate: it is in evaluated */
 	bool *asked; /* per candidate: known, or under way */
@@ -41,8 +41,8 @@ void search_close(struct search *search);
 /* Takes an evaluation over, tells the strategy, counts it. */
 void search_add(struct search *search, size_t candidate, struct evaluation *evaluation);
 
-size_t search_count(const struct search *search, enum flight_stage from, enum flight_stage to);
-void search_show(const struct search *search, bool finals);
+size_t search_count(const struct search *search, enum trial_stage from, enum trial_stage to);
+void search_show(const struct search *search, bool remeasurements);
 
 /* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that
  * was evaluated is ok. */

@@ -29,7 +29,7 @@ struct contender {
  * SELECT_TIE_RATIO covers that. */
 #define SELECT_PLACE_US 0.15
 
-/* The winner's index; tied[i] says who is level with the fastest (the winner included). count > 0.
+/* The winner's index; tied[i] says who is tied with the fastest (the winner included). count > 0.
  * A contender is tied if its interval, widened by half of SELECT_TIE_RATIO of its median and by its
  * place_us on both sides, meets that of the fastest median. Among the tied: the incumbent; else the
  * best prediction (1% apart or more), then less shared memory, fewer registers, order. */

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "tune/fair.h"
-#include "tune/final.h"
+#include "tune/family_quota.h"
+#include "tune/remeasure.h"
 #include "tune/resume.h"
 #include "tune/search.h"
 
@@ -17,27 +17,27 @@ enum {
 	POLL_FDS = 64,
 };
 
-static enum status record(struct search *search, struct flight *flight, struct error *err)
+static enum status record(struct search *search, struct trial *trial, struct error *err)
 {
 	struct json *line;
 
 	if (!search->session->journal)
 		return STATUS_OK;
 	/* to the millisecond: how a search went on over time is what reports show */
-	flight->evaluation.at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
-	line = evaluation_to_json(&flight->evaluation);
+	trial->evaluation.at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
+	line = evaluation_to_json(&trial->evaluation);
 	json_put_int(line, "problem", (int64_t)search->number);
 	return journal_write(search->session->journal, "evaluation", line, err);
 }
 
-static enum status launch_flight(struct search *search, size_t candidate, struct error *err)
+static enum status launch_trial(struct search *search, size_t candidate, struct error *err)
 {
-	struct flight *flight = memory_zeroed(1, sizeof(*flight));
+	struct trial *trial = memory_zeroed(1, sizeof(*trial));
 
-	ARRAY_GROW(search->flights, search->flight_count, search->flight_capacity);
-	search->flights[search->flight_count++] = flight;
+	ARRAY_GROW(search->trials, search->trial_count, search->trial_capacity);
+	search->trials[search->trial_count++] = trial;
 	search->asked[candidate] = true;
-	return flight_start(&search->setup, candidate, flight, err);
+	return trial_start(&search->setup, candidate, trial, err);
 }
 
 /* How many candidates may be compiling at once: the workers never wait for us. */
@@ -59,21 +59,21 @@ static bool stop_asking(struct search *search)
 static enum status ask(struct search *search, struct error *err)
 {
 	while (!stop_asking(search) &&
-		search_count(search, FLIGHT_COMPILING, FLIGHT_COMPILING) < compile_window(search) &&
-		search_count(search, FLIGHT_READY, FLIGHT_SAMPLING) < FLIGHTS_READY &&
-		search->budget.evaluations + search->flight_count <
+		search_count(search, TRIAL_COMPILING, TRIAL_COMPILING) < compile_window(search) &&
+		search_count(search, TRIAL_READY, TRIAL_SAMPLING) < FLIGHTS_READY &&
+		search->budget.evaluations + search->trial_count <
 			search->session->effort->evaluations) {
 		size_t candidate;
 		enum ask_result result = search->strategy->ask(search->strategy_state, &candidate);
 
-		if (result == ASK_WAIT && search->flight_count)
+		if (result == ASK_WAIT && search->trial_count)
 			return STATUS_OK;
 		if (result != ASK_CANDIDATE) {
 			search->exhausted = true;
 			search->stopped_because = "the strategy has nothing more to try";
 			return STATUS_OK;
 		}
-		if (!search->asked[candidate] && launch_flight(search, candidate, err) != STATUS_OK)
+		if (!search->asked[candidate] && launch_trial(search, candidate, err) != STATUS_OK)
 			return STATUS_FAILED;
 	}
 	return STATUS_OK;
@@ -82,16 +82,16 @@ static enum status ask(struct search *search, struct error *err)
 /* compile -> score again -> load */
 static enum status advance(struct search *search, struct error *err)
 {
-	for (size_t i = 0; i < search->flight_count; i++) {
-		struct flight *flight = search->flights[i];
+	for (size_t i = 0; i < search->trial_count; i++) {
+		struct trial *trial = search->trials[i];
 		bool moved;
 
-		if (flight->stage == FLIGHT_COMPILING &&
-			flight_check_compiled(&search->setup, flight, &moved, err) != STATUS_OK)
+		if (trial->stage == TRIAL_COMPILING &&
+			trial_check_compiled(&search->setup, trial, &moved, err) != STATUS_OK)
 			return STATUS_FAILED;
-		if (flight->stage == FLIGHT_READY &&
-			search_count(search, FLIGHT_LOADING, FLIGHT_SAMPLING) < FLIGHTS_ON_DEVICE &&
-			flight_load(&search->setup, flight, err) != STATUS_OK)
+		if (trial->stage == TRIAL_READY &&
+			search_count(search, TRIAL_LOADING, TRIAL_SAMPLING) < FLIGHTS_ON_DEVICE &&
+			trial_load(&search->setup, trial, err) != STATUS_OK)
 			return STATUS_FAILED;
 	}
 	return STATUS_OK;
@@ -113,10 +113,10 @@ static enum status take_events(struct search *search, double timeout_s, struct e
 			device_event_release(&event);
 			return status;
 		}
-		for (size_t i = 0; i < search->flight_count; i++)
-			if (search->flights[i]->handle == event.handle &&
-				search->flights[i]->stage != FLIGHT_DONE)
-				status = flight_event(&search->setup, search->flights[i], &event,
+		for (size_t i = 0; i < search->trial_count; i++)
+			if (search->trials[i]->handle == event.handle &&
+				search->trials[i]->stage != TRIAL_DONE)
+				status = trial_event(&search->setup, search->trials[i], &event,
 					search->budget.best_us, err);
 		device_event_release(&event);
 		if (status != STATUS_OK)
@@ -131,20 +131,20 @@ static enum status land(struct search *search, struct error *err)
 	size_t kept = 0, landed;
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < search->flight_count; i++) {
-		struct flight *flight = search->flights[i];
+	for (size_t i = 0; i < search->trial_count; i++) {
+		struct trial *trial = search->trials[i];
 
-		if (flight->stage != FLIGHT_DONE || status != STATUS_OK) {
-			search->flights[kept++] = flight;
+		if (trial->stage != TRIAL_DONE || status != STATUS_OK) {
+			search->trials[kept++] = trial;
 			continue;
 		}
-		status = record(search, flight, err);
-		search_add(search, flight->candidate, &flight->evaluation);
-		flight_release(&search->setup, flight);
-		free(flight);
+		status = record(search, trial, err);
+		search_add(search, trial->candidate, &trial->evaluation);
+		trial_release(&search->setup, trial);
+		free(trial);
 	}
-	landed = search->flight_count - kept;
-	search->flight_count = kept; /* those that landed are freed: nobody may look at them */
+	landed = search->trial_count - kept;
+	search->trial_count = kept; /* those that landed are freed: nobody may look at them */
 	if (landed)
 		search_show(search, false);
 	return status;
@@ -153,13 +153,13 @@ static enum status land(struct search *search, struct error *err)
 /* Sleeps until a compiler or the device has something to say. */
 static void wait_for_news(struct search *search)
 {
-	const struct workbench *bench = search->session->bench;
+	const struct context *bench = search->session->bench;
 	struct pollfd fds[POLL_FDS];
 	size_t count = device_poll_fds(bench->device, fds, POLL_FDS);
 
 	if (bench->compiler)
 		count += compiler_poll_fds(bench->compiler, fds + count, POLL_FDS - count);
-	if (search->flight_count && !device_pending(bench->device) &&
+	if (search->trial_count && !device_pending(bench->device) &&
 		!(bench->compiler && compiler_pending(bench->compiler)))
 		return;
 	if (count)
@@ -173,11 +173,11 @@ static enum status launch_all(
 
 	for (size_t i = 0; i < count && status == STATUS_OK; i++)
 		if (!search->asked[candidates[i]])
-			status = launch_flight(search, candidates[i], err);
+			status = launch_trial(search, candidates[i], err);
 	return status;
 }
 
-/* Until the strategy has had its say and all flights have landed. */
+/* Until the strategy has had its say and all trials have landed. */
 static enum status turn(struct search *search, struct error *err)
 {
 	enum status status = STATUS_OK;
@@ -195,7 +195,7 @@ static enum status turn(struct search *search, struct error *err)
 		if (status == STATUS_OK && *search->session->interrupted)
 			status = error_set(err, STATUS_INTERRUPTED,
 				"interrupted; run again to go on where it stopped");
-		if (!search->flight_count && stop_asking(search))
+		if (!search->trial_count && stop_asking(search))
 			break;
 		if (status == STATUS_OK)
 			wait_for_news(search);
@@ -277,7 +277,7 @@ enum status session_save(struct session *session, struct error *err)
 
 enum status session_run(struct session *session, struct error *err)
 {
-	struct workbench *bench = session->bench;
+	struct context *bench = session->bench;
 	struct queue queue;
 	enum status status;
 

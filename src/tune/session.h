@@ -13,13 +13,13 @@
 
 #include <signal.h>
 
-#include "results/journal.h"
-#include "results/tuned.h"
+#include "format/journal.h"
+#include "format/tuned.h"
 #include "tune/budget.h"
-#include "tune/candidates.h"
+#include "engine/candidates.h"
 #include "tune/picks.h"
 #include "tune/queue.h"
-#include "tune/workbench.h"
+#include "engine/context.h"
 
 /* An evaluation that ended, with the candidate's number. */
 struct evaluated {
@@ -29,7 +29,7 @@ struct evaluated {
 	struct evaluation evaluation;
 };
 /* Median time in the search, us: what all candidates have in common. The final is run on a GPU that
- * has become warm, so that its times compare among finalists only. */
+ * has become warm, so that its times compare among remeasured only. */
 static inline double evaluated_search_us(const struct evaluated *evaluated)
 {
 	return evaluated->final ? evaluated->search_us : evaluated->evaluation.time.median;
@@ -46,7 +46,7 @@ struct problem_result {
 	const struct evaluated_list *evaluated;
 	const struct picks *picks; /* of the operation's rules */
 	size_t winner;             /* index into evaluated */
-	const bool *tied;          /* per evaluated: level with the fastest */
+	const bool *tied;          /* per evaluated: tied with the fastest */
 	size_t outcomes[OUTCOME_COUNT];
 	size_t resumed; /* taken over from an earlier run */
 	const char *stopped_because;
@@ -63,7 +63,7 @@ struct session_progress {
 	double best_us;               /* infinite: none yet */
 	const char *best_family;
 	const char *best_configuration;
-	bool finals;
+	bool remeasurements;
 };
 
 struct session_observer {
@@ -78,7 +78,7 @@ struct session_observer {
 };
 
 struct session {
-	struct workbench *bench;
+	struct context *bench;
 	struct problem_list *problems;
 	const struct queue *queue; /* set by session_run(): the problems, and those of steps */
 	const struct effort *effort;

@@ -1,4 +1,4 @@
-/* layer: tune
+/* layer: advise
  * SPDX-License-Identifier: MIT
  *
  * When is it worth fusing two products? Every problem of a suite of gemm_chain: kernels that fuse,
@@ -97,7 +97,7 @@ static void options_parse(struct options *options, int argc, char **argv)
 }
 
 /* ---- choosing ---- */
-static enum status choose_one(struct workbench *bench, struct favourites *gemm,
+static enum status choose_one(struct context *bench, struct seeds *gemm,
 	const struct options *options, const struct json_at *item, struct json *list,
 	struct error *err)
 {
@@ -126,14 +126,14 @@ static enum status choose_one(struct workbench *bench, struct favourites *gemm,
 static enum status choose(const struct options *options, struct error *err)
 {
 	const char *const roots[] = {options->path, NULL};
-	const struct workbench_options bench_options = {.roots = roots,
+	const struct context_options bench_options = {.roots = roots,
 		.operation = "gemm_chain",
 		.device = options->sheet,
 		.need_compiler = options->compile,
 		.cache_folder = options->cache_folder};
 	struct json *suite = NULL, *json = json_new_object(), *list = json_new_array();
-	struct favourites gemm = {0};
-	struct workbench bench = {0};
+	struct seeds gemm = {0};
+	struct context bench = {0};
 	struct json_at root, problems;
 	enum status status = json_load(options->input, &suite, err);
 
@@ -141,7 +141,7 @@ static enum status choose(const struct options *options, struct error *err)
 	if (status == STATUS_OK)
 		status = json_member(&root, "problems", &problems, err);
 	if (status == STATUS_OK)
-		status = workbench_open(&bench_options, &bench, err);
+		status = context_open(&bench_options, &bench, err);
 	if (status == STATUS_OK)
 		status = chain_favour(&bench, &gemm, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&problems); i++) {
@@ -157,8 +157,8 @@ static enum status choose(const struct options *options, struct error *err)
 		status = stand_write(options->output, json, err);
 	json_free(json);
 	json_free(suite);
-	favourites_release(&gemm);
-	workbench_release(&bench);
+	seeds_release(&gemm);
+	context_release(&bench);
 	return status;
 }
 

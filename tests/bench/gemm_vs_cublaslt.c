@@ -1,4 +1,4 @@
-/* layer: tune
+/* layer: advise
  * SPDX-License-Identifier: MIT
  *
  * The winners of tuned files against cuBLASLt, on the GPU that they were tuned for: every gemm
@@ -24,8 +24,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bench/versus/stand.h"
-#include "bench/versus/standing.h"
-#include "results/tuned.h"
+#include "bench/versus/summary.h"
+#include "format/tuned.h"
 
 struct options {
 	const char *device, *path, *cache_folder, *output, *family, *only;
@@ -143,13 +143,13 @@ static enum status open_all(struct versus *versus, struct error *err)
 static void fight_all(struct versus *versus)
 {
 	versus->duels = memory_zeroed(versus->subject_count + 1, sizeof(*versus->duels));
-	standing_print_head(stdout);
+	summary_print_head(stdout);
 	for (size_t i = 0; i < versus->subject_count; i++) {
 		struct duel *duel = &versus->duels[versus->duel_count++];
 
 		duel_fight(&versus->stand.gpu, &versus->stand.lt, versus->stand.store,
 			&versus->subjects[i], &versus->options.duel, duel);
-		standing_print_duel(stdout, duel);
+		summary_print_duel(stdout, duel);
 		if (duel->fatal)
 			return;
 	}
@@ -160,8 +160,8 @@ static enum status write_json(const struct versus *versus, double seconds, struc
 	struct json *json = stand_json(&versus->stand, "tiletune.versus/1", seconds);
 	enum status status;
 
-	json_put(json, "groups", standing_groups_json(versus->duels, versus->duel_count));
-	json_put(json, "entries", standing_entries_json(versus->duels, versus->duel_count));
+	json_put(json, "groups", summary_groups_json(versus->duels, versus->duel_count));
+	json_put(json, "entries", summary_entries_json(versus->duels, versus->duel_count));
 	status = stand_write(versus->options.output, json, err);
 	json_free(json);
 	return status;
@@ -180,8 +180,8 @@ static enum status verdict(const struct versus *versus)
 			status = STATUS_FAILED;
 	}
 	printf("\n");
-	standing_print_groups(stdout, versus->duels, versus->duel_count);
-	if (standing_print_promises(
+	summary_print_groups(stdout, versus->duels, versus->duel_count);
+	if (summary_print_promises(
 		    stdout, versus->duels, versus->duel_count, versus->options.family))
 		status = STATUS_FAILED;
 	return compared ? status : STATUS_FAILED;

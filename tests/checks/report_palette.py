@@ -57,7 +57,7 @@ def expect(value, least, what):
 
 
 for theme in ("light", "dark"):
-    path = f"src/report/assets/palette_{theme}.css"
+    path = f"src/figure/assets/palette_{theme}.css"
     color = dict(re.findall(r"--([\w-]+):(#[0-9a-f]{6});", open(path, encoding="utf-8").read()))
     series = [color[f"s{i}"] for i in range(6)]
     steps = [color[f"q{i}"] for i in range(7)]

@@ -1,4 +1,4 @@
-/* layer: record */
+/* layer: format */
 /* SPDX-License-Identifier: MIT
  *
  * Any bytes as an evaluation: what is accepted is written in a form that is accepted again and
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/evaluation.h"
+#include "format/evaluation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

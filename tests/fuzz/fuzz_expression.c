@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "space/expression.h"
+#include "expr/expression.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-/* layer: kernel */
+/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Reader of family JSON (of the operation in tests/data/kernel), and everything that is computed
@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "kernel/family.h"
+#include "candidate/candidate.h"
+#include "family/family.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-/* layer: results
+/* layer: format
  * SPDX-License-Identifier: MIT
  *
  * Journals: read or refused; what was read can be looked up and written again.
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz_file.h"
-#include "results/journal.h"
+#include "format/journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-/* layer: kernel */
+/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Reader of operation JSON, and of problems of what it reads.
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/operation.h"
+#include "family/operation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

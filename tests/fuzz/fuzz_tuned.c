@@ -1,4 +1,4 @@
-/* layer: results
+/* layer: format
  * SPDX-License-Identifier: MIT
  *
  * Tuned files: read or refused; what was read takes a new entry of each of its problems.
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz_file.h"
-#include "results/tuned.h"
+#include "format/tuned.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the GPU tests that use the tuner's own workbench share: their options, and how they say what
+ * What the GPU tests that use the tuner's own context share: their options, and how they say what
  * passed: a line "ok NAME" or "FAIL NAME" each, counted by tests/gpu/run.sh.
  */
 #ifndef GPU_BENCH_TEST_H
@@ -13,11 +13,11 @@
 
 #include "base/memory.h"
 #include "measure/worker.h"
-#include "tune/workbench.h"
+#include "engine/context.h"
 
 struct bench_test {
 	unsigned failures;
-	struct workbench_options options;
+	struct context_options options;
 	const char *roots[2];
 	char **files; /* what is left of the arguments */
 	int file_count;
@@ -32,7 +32,7 @@ static inline void bench_test_options(struct bench_test *test, int argc, char **
 	if (argc == 2 && strcmp(argv[1], "worker-measure") == 0)
 		exit(measure_worker_main());
 	*test = (struct bench_test){.roots = {"."}};
-	test->options = (struct workbench_options){
+	test->options = (struct context_options){
 		.device = "cuda:0", .need_compiler = true, .wait_s = 60, .seed = 1};
 	test->files = memory_zeroed((size_t)argc + 1, sizeof(*test->files));
 	for (int i = 1; i < argc; i++) {

@@ -17,7 +17,7 @@
 #include "base/statistics.h"
 #include "compile/compiler.h"
 #include "device/device.h"
-#include "kernel/plain_build.h"
+#include "candidate/plain_build.h"
 #include "measure/worker.h"
 
 struct gpu_test {

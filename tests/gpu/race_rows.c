@@ -18,11 +18,11 @@
 
 #include "cli/run_record.h"
 #include "gpu/bench_test.h"
-#include "tune/announce.h"
-#include "tune/check_blocks.h"
-#include "tune/check_judge.h"
-#include "tune/flight.h"
-#include "tune/single.h"
+#include "engine/announce.h"
+#include "check/check_blocks.h"
+#include "check/check_judge.h"
+#include "engine/trial.h"
+#include "engine/single.h"
 
 #include "base/statistics.h"
 
@@ -36,15 +36,15 @@ enum {
 struct row {
 	const char *name;
 	struct candidates pool;
-	struct flight_setup setup;
-	struct flight flight;
+	struct trial_setup setup;
+	struct trial trial;
 	device_handle handles[LOADS_MAX];
 	struct check_series *series; /* one per load; borrowed */
 	char *wrong;                 /* why it has no time, or NULL */
 };
 
 struct race {
-	struct workbench *bench;
+	struct context *bench;
 	double seconds;
 	int64_t loads;
 	struct row rows[ROWS_MAX];
@@ -70,16 +70,16 @@ static void give_up(struct row *row, const char *why)
 static enum status compile(struct race *race, struct row *row, struct error *err)
 {
 	bool moved = false;
-	enum status status = flight_start(&row->setup, 0, &row->flight, err);
+	enum status status = trial_start(&row->setup, 0, &row->trial, err);
 
 	while (status == STATUS_OK && !moved) {
-		status = flight_check_compiled(&row->setup, &row->flight, &moved, err);
+		status = trial_check_compiled(&row->setup, &row->trial, &moved, err);
 		if (status == STATUS_OK && !moved)
 			kernel_store_poll(race->bench->store, 0.2);
 	}
-	if (status == STATUS_OK && row->flight.stage != FLIGHT_READY)
-		give_up(row, row->flight.evaluation.detail ? row->flight.evaluation.detail
-							   : "it does not compile");
+	if (status == STATUS_OK && row->trial.stage != TRIAL_READY)
+		give_up(row, row->trial.evaluation.detail ? row->trial.evaluation.detail
+							  : "it does not compile");
 	return status;
 }
 
@@ -106,8 +106,8 @@ static enum status load(struct race *race, struct error *err)
 
 			if (row->wrong)
 				continue;
-			status = flight_load(&row->setup, &row->flight, err);
-			row->handles[k] = row->flight.handle;
+			status = trial_load(&row->setup, &row->trial, err);
+			row->handles[k] = row->trial.handle;
 			if (status == STATUS_OK && k == 0)
 				status = device_verify(device, row->handles[0], err);
 		}
@@ -198,10 +198,10 @@ static struct json *row_json(const struct race *race, const struct row *row)
 	double *mean;
 
 	json_put_string(json, "name", row->name);
-	json_put_string(json, "family", row->flight.evaluation.family);
-	json_put_string(json, "configuration", row->flight.evaluation.configuration);
-	if (row->flight.plan.launch_count) {
-		const uint32_t *grid = row->flight.plan.launches[0].grid;
+	json_put_string(json, "family", row->trial.evaluation.family);
+	json_put_string(json, "configuration", row->trial.evaluation.configuration);
+	if (row->trial.plan.launch_count) {
+		const uint32_t *grid = row->trial.plan.launches[0].grid;
 
 		json_put_int(json, "grid_blocks", (int64_t)grid[0] * grid[1] * grid[2]);
 	}
@@ -231,8 +231,8 @@ static void race_end(struct race *race)
 		for (int64_t k = 0; k < race->loads; k++)
 			if (row->handles[k])
 				device_unload(race->bench->device, row->handles[k]);
-		row->flight.handle = 0;
-		flight_release(&row->setup, &row->flight);
+		row->trial.handle = 0;
+		trial_release(&row->setup, &row->trial);
 		candidates_release(&row->pool);
 		free(row->wrong);
 	}
@@ -343,8 +343,8 @@ static enum status prefetch(struct race *race, const struct json_at *at, struct 
 			device_spec(race->bench->device), &item, &row.pool, err);
 		if (status != STATUS_OK)
 			break;
-		status = flight_start(&row.setup, 0, &row.flight, err);
-		flight_release(&row.setup, &row.flight);
+		status = trial_start(&row.setup, 0, &row.trial, err);
+		trial_release(&row.setup, &row.trial);
 		candidates_release(&row.pool);
 	}
 	problem_free(problem);
@@ -398,7 +398,7 @@ int main(int argc, char **argv)
 {
 	static struct race race; /* large */
 	struct bench_test test;
-	struct workbench bench = {0};
+	struct context bench = {0};
 	struct error err = {0};
 	struct json *json = json_new_object(), *results = json_new_array();
 	char id[RUN_ID_SIZE], *printed;
@@ -411,7 +411,7 @@ int main(int argc, char **argv)
 	}
 	signal(SIGTERM, stop);
 	race.bench = &bench;
-	status = workbench_open(&test.options, &bench, &err);
+	status = context_open(&test.options, &bench, &err);
 	if (status != STATUS_OK) {
 		fprintf(stderr, "race_rows: %s\n", err.message);
 		json_free(results);
@@ -428,7 +428,7 @@ int main(int argc, char **argv)
 		puts(printed);
 		free(printed);
 	}
-	workbench_release(&bench);
+	context_release(&bench);
 	json_free(json);
 	free(test.files);
 	return (int)status;

@@ -1,4 +1,4 @@
-/* layer: tune
+/* layer: advise
  * SPDX-License-Identifier: MIT
  *
  * Our blocks per SM, from the compiler's report and the sheet, against the driver's, for every
@@ -6,8 +6,8 @@
  * the driver said; what we say is computed here anew, with the kernels from the cache.
  */
 #include "gpu/bench_test.h"
-#include "kernel/candidate.h"
-#include "results/journal.h"
+#include "candidate/candidate.h"
+#include "format/journal.h"
 #include "score/score.h"
 
 enum {
@@ -16,7 +16,7 @@ enum {
 
 struct occupancy_test {
 	struct bench_test *test;
-	struct workbench bench;
+	struct context bench;
 	size_t configurations, launches, changed, mismatches;
 };
 
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
 	enum status status;
 
 	bench_test_options(&test, argc, argv);
-	status = workbench_open(&test.options, &run.bench, &err);
+	status = context_open(&test.options, &run.bench, &err);
 	for (int i = 0; status == STATUS_OK && i < test.file_count; i++)
 		status = journal_compare(&run, test.files[i], &err);
 	if (status != STATUS_OK)
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 		"occupancy: %zu configurations, %zu launches, %zu unlike the driver, %zu of other "
 		"sources",
 		run.configurations, run.launches, run.mismatches, run.changed);
-	workbench_release(&run.bench);
+	context_release(&run.bench);
 	free(test.files);
 	return status != STATUS_OK || test.failures ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-/* layer: tune
+/* layer: advise
  * SPDX-License-Identifier: MIT
  *
  * Does the clock that candidates are judged by deserve it? The anchor kernel twice, apart: within
@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "gpu/bench_test.h"
-#include "kernel/candidate.h"
+#include "candidate/candidate.h"
 
 static const double anchor_apart_ratio = 0.02;
 static const double level_ratio = 0.01;
@@ -21,7 +21,7 @@ static const double again_ratio = 0.02;
 
 struct timing_test {
 	struct bench_test test;
-	struct workbench bench;
+	struct context bench;
 	const struct operation *operation;
 };
 
@@ -250,12 +250,12 @@ int main(int argc, char **argv)
 
 	bench_test_options(&run.test, argc, argv);
 	run.test.options.operation = "gemm";
-	status = workbench_open(&run.test.options, &run.bench, &err);
+	status = context_open(&run.test.options, &run.bench, &err);
 	if (status == STATUS_OK)
 		status = test_all(&run, &err);
 	bench_test_check(&run.test, status == STATUS_OK, "the timing tests ran: %s",
 		status == STATUS_OK ? "all" : err.message);
-	workbench_release(&run.bench);
+	context_release(&run.bench);
 	free(run.test.files);
 	return run.test.failures ? 1 : 0;
 }

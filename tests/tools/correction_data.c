@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a correction is fitted to (score/correction.h): of every candidate of one family that
+ * What a correction is fitted to (learn/correction.h): of every candidate of one family that
  * journals measured, the features, the model's time without correction and the measured one.
  *
  *	correction_data ROOT DEVICE CORRECTION.json JOURNAL... > DATA.csv
@@ -15,14 +15,14 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "kernel/configuration.h"
-#include "kernel/family.h"
-#include "results/journal.h"
-#include "score/correction.h"
-#include "tune/workbench.h"
+#include "candidate/configuration.h"
+#include "family/family.h"
+#include "format/journal.h"
+#include "learn/correction.h"
+#include "engine/context.h"
 
 struct collection {
-	struct workbench bench;
+	struct context bench;
 	struct correction *correction;
 	const struct family *family;
 	double *features;
@@ -116,9 +116,9 @@ static enum status run(
 	struct collection *collection, char **arguments, int count, struct error *err)
 {
 	const char *const roots[] = {arguments[0], NULL};
-	const struct workbench_options options = {
+	const struct context_options options = {
 		.roots = roots, .device = arguments[1], .no_cache = true};
-	enum status status = workbench_open(&options, &collection->bench, err);
+	enum status status = context_open(&options, &collection->bench, err);
 
 	if (status == STATUS_OK)
 		status = correction_load(arguments[2], NULL, &collection->bench.catalogue,
@@ -152,6 +152,6 @@ int main(int count, char **arguments)
 		fprintf(stderr, "%s\n", err.message);
 	free(collection.features);
 	correction_free(collection.correction);
-	workbench_release(&collection.bench);
+	context_release(&collection.bench);
 	return (int)status;
 }

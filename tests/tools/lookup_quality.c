@@ -17,12 +17,12 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "results/journal.h"
-#include "tune/lookup.h"
-#include "tune/workbench.h"
+#include "format/journal.h"
+#include "lookup/lookup.h"
+#include "engine/context.h"
 
 struct comparison {
-	struct workbench bench;
+	struct context bench;
 	struct tuned tuned;
 	struct corrections corrections;
 	struct journal_record *records;
@@ -176,10 +176,10 @@ static enum status run(
 	struct comparison *comparison, char **arguments, int count, struct error *err)
 {
 	const char *const roots[] = {arguments[0], NULL};
-	const struct workbench_options options = {
+	const struct context_options options = {
 		.roots = roots, .device = arguments[1], .no_cache = true};
 	struct json_at root, entries;
-	enum status status = workbench_open(&options, &comparison->bench, err);
+	enum status status = context_open(&options, &comparison->bench, err);
 
 	if (status == STATUS_OK)
 		status = tuned_load(arguments[2], &comparison->tuned, err);
@@ -234,6 +234,6 @@ int main(int count, char **arguments)
 	free(comparison.worst_problem);
 	corrections_release(&comparison.corrections);
 	tuned_release(&comparison.tuned);
-	workbench_release(&comparison.bench);
+	context_release(&comparison.bench);
 	return (int)status;
 }

@@ -9,7 +9,7 @@
  *
  *	model_quality [-v] [-a] [-c] [-f FAMILY] ROOT DEVICE JOURNAL...
  *
- * -c judges the model with what timings taught of the device (score/correction.h).
+ * -c judges the model with what timings taught of the device (learn/correction.h).
  * -v adds how far off the predictions are by parameter value; -f takes one family only. Journals
  * of one problem are put together: what was measured several times counts once, with the geometric
  * mean. Configurations that are no longer in the space are counted.
@@ -22,11 +22,11 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "kernel/configuration.h"
-#include "kernel/family.h"
-#include "results/journal.h"
-#include "tune/corrected.h"
-#include "tune/workbench.h"
+#include "candidate/configuration.h"
+#include "family/family.h"
+#include "format/journal.h"
+#include "engine/corrected.h"
+#include "engine/context.h"
 
 struct sample {
 	const struct family *family;
@@ -41,7 +41,7 @@ struct measured_problem {
 };
 
 struct report {
-	struct workbench bench;
+	struct context bench;
 	const char *only_family; /* or NULL */
 	bool verbose, all_launches, corrected;
 	struct corrections corrections;
@@ -383,15 +383,15 @@ static void report_release(struct report *report)
 	}
 	free(report->problems);
 	corrections_release(&report->corrections);
-	workbench_release(&report->bench);
+	context_release(&report->bench);
 }
 
 static enum status run(struct report *report, char **arguments, int count, struct error *err)
 {
 	const char *const roots[] = {arguments[0], NULL};
-	const struct workbench_options options = {
+	const struct context_options options = {
 		.roots = roots, .device = arguments[1], .no_cache = true};
-	enum status status = workbench_open(&options, &report->bench, err);
+	enum status status = context_open(&options, &report->bench, err);
 
 	if (status == STATUS_OK)
 		status = corrections_load((const char *const *)report->bench.config_folders,

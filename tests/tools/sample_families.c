@@ -15,9 +15,9 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "kernel/family.h"
-#include "tune/candidates.h"
-#include "tune/workbench.h"
+#include "family/family.h"
+#include "engine/candidates.h"
+#include "engine/context.h"
 
 /* What one family and problem still has to show. */
 struct sample {
@@ -93,7 +93,7 @@ struct totals {
 	size_t count, capacity, labels_capacity;
 };
 
-static enum status submit(struct workbench *bench, const struct bound_family *bound,
+static enum status submit(struct context *bench, const struct bound_family *bound,
 	const choice *configuration, struct totals *totals, struct error *err)
 {
 	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
@@ -130,7 +130,7 @@ static enum status submit(struct workbench *bench, const struct bound_family *bo
 	return status;
 }
 
-static enum status sample_problem(struct workbench *bench, const struct family *family,
+static enum status sample_problem(struct context *bench, const struct family *family,
 	const struct problem *problem, size_t limit, struct totals *totals, struct error *err)
 {
 	struct sample sample = {0};
@@ -168,7 +168,7 @@ static enum status sample_problem(struct workbench *bench, const struct family *
 	return status;
 }
 
-static enum status sample_family(struct workbench *bench, const struct family *family, size_t limit,
+static enum status sample_family(struct context *bench, const struct family *family, size_t limit,
 	struct totals *totals, struct error *err)
 {
 	enum status status = family_examples_check(family, device_spec(bench->device), err);
@@ -188,7 +188,7 @@ static enum status sample_family(struct workbench *bench, const struct family *f
 	return status == STATUS_OK ? status : error_context(err, "%s", family_name(family));
 }
 
-static void wait_for_all(struct workbench *bench, struct totals *totals)
+static void wait_for_all(struct context *bench, struct totals *totals)
 {
 	while (kernel_store_pending(bench->store))
 		kernel_store_poll(bench->store, 1.0);
@@ -206,14 +206,14 @@ static enum status sample_device(const char *root, const char *device, const cha
 	const char *worker, size_t limit, struct totals *sum, struct error *err)
 {
 	const char *roots[] = {root, NULL};
-	struct workbench_options options = {.roots = roots,
+	struct context_options options = {.roots = roots,
 		.device = device,
 		.need_compiler = true,
 		.worker_path = worker,
 		.cache_folder = cache};
-	struct workbench bench;
+	struct context bench;
 	struct totals totals = {0};
-	enum status status = workbench_open(&options, &bench, err);
+	enum status status = context_open(&options, &bench, err);
 
 	if (status != STATUS_OK)
 		return status;
@@ -230,7 +230,7 @@ static enum status sample_device(const char *root, const char *device, const cha
 		free(totals.labels[i]);
 	free(totals.labels);
 	free(totals.kernels);
-	workbench_release(&bench);
+	context_release(&bench);
 	return status;
 }
 

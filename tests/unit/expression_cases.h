@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "space/expression.h"
+#include "expr/expression.h"
 
 enum {
 	CASE_NAMES_MAX = 32

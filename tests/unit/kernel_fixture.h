@@ -10,8 +10,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "kernel/candidate.h"
-#include "kernel/family.h"
+#include "candidate/candidate.h"
+#include "family/family.h"
 #include "unit/unit.h"
 
 #define KERNEL_TEMPLATES TEST_DATA "/kernel/templates"

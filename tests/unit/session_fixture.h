@@ -19,7 +19,7 @@
 #define REPLAY_DATA TEST_DATA "/replay/"
 
 struct session_fixture {
-	struct workbench bench;
+	struct context bench;
 	struct problem_list problems;
 	char folder[64]; /* scratch */
 	char *journal;   /* path in it */
@@ -53,14 +53,14 @@ static void session_fixture_open(struct session_fixture *fixture, const char *re
 	static const char *const roots[] = {TEST_DATA "/replay", ".", NULL};
 	struct error err = {0};
 	char *device = string_format("replay:%s", recording);
-	struct workbench_options options = {
+	struct context_options options = {
 		.roots = roots, .operation = operation, .device = device, .seed = 1};
 	const struct operation *found;
 
 	*fixture = (struct session_fixture){.folder = "/tmp/tiletune-session-XXXXXX"};
 	assert_non_null(mkdtemp(fixture->folder));
 	fixture->journal = path_join(fixture->folder, "journal.jsonl");
-	assert_ok(workbench_open(&options, &fixture->bench, &err));
+	assert_ok(context_open(&options, &fixture->bench, &err));
 	free(device);
 	assert_ok(catalogue_operation(&fixture->bench.catalogue, operation, &found, &err));
 	assert_ok(problem_parse(found, problems, &fixture->problems, &err));
@@ -69,7 +69,7 @@ static void session_fixture_open(struct session_fixture *fixture, const char *re
 static void session_fixture_close(struct session_fixture *fixture)
 {
 	problem_list_release(&fixture->problems);
-	workbench_release(&fixture->bench);
+	context_release(&fixture->bench);
 	unlink(fixture->journal);
 	rmdir(fixture->folder);
 	free(fixture->journal);

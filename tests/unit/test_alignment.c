@@ -1,4 +1,4 @@
-/* layer: score */
+/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * Cache lines that the rows of a tile touch: lines of 4 elements, a matrix 12 or 13 elements wide.

@@ -1,4 +1,4 @@
-/* layer: score */
+/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * Wavefronts of warp accesses that are known by heart: strides, broadcasts, wide accesses.

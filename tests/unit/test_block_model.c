@@ -1,4 +1,4 @@
-/* layer: score */
+/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * Who feeds a block, and who else is on its SM or in its cluster.

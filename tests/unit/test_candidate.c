@@ -1,4 +1,4 @@
-/* layer: kernel */
+/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Candidates: which families apply, builds and their hashes, work, prune rules; with the widget,

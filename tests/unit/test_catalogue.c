@@ -1,9 +1,9 @@
-/* layer: kernel */
+/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * The catalogue: which files are found, how includes are expanded, what broken files say.
  */
-#include "kernel/source.h"
+#include "family/source.h"
 #include "unit/kernel_fixture.h"
 
 static void test_all(void **state)

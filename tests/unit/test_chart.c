@@ -1,4 +1,4 @@
-/* layer: report */
+/* layer: export */
 /* SPDX-License-Identifier: MIT
  *
  * Line charts, in a terminal and as SVG.
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/chart.h"
+#include "figure/chart.h"
 #include "unit.h"
 
 static void test_ticks(void **state)

@@ -1,9 +1,9 @@
-/* layer: tune */
+/* layer: advise */
 /* Checks on the stand-in driver: does the measuring find what is slower, and nothing else, on a GPU
  * whose clock drifts and whose kernels do not take equally long twice? */
 #include "device_bench.h"
 
-#include "tune/check_parts.h"
+#include "check/check_parts.h"
 
 enum {
 	ENTRIES = 4,
@@ -32,10 +32,10 @@ struct side {
 	struct check_series *series[ENTRIES];
 };
 
-struct trial {
+struct kernel_case {
 	struct bench bench;
-	struct workbench workbench; /* the device only */
-	struct tuned baseline;      /* nothing in it: the rows have their entries */
+	struct context context; /* the device only */
+	struct tuned baseline;  /* nothing in it: the rows have their entries */
 	struct check check;
 	struct check_row rows[ENTRIES];
 	struct check_series series[2 * ENTRIES * CHECK_LOADS + 1];
@@ -52,7 +52,7 @@ static size_t loads_of(int entry)
 	return entry == 0 ? CHECK_LOADS : 1;
 }
 
-static void load_side(struct trial *trial, const char *name, struct side *side)
+static void load_side(struct kernel_case *trial, const char *name, struct side *side)
 {
 	static const struct toy toy = {
 		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
@@ -68,7 +68,7 @@ static void load_side(struct trial *trial, const char *name, struct side *side)
 		}
 }
 
-static void trial_open(struct trial *trial, const char *text)
+static void trial_open(struct kernel_case *trial, const char *text)
 {
 	static const struct toy toy = {
 		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
@@ -76,13 +76,13 @@ static void trial_open(struct trial *trial, const char *text)
 
 	memset(trial, 0, sizeof(*trial));
 	bench_open(&trial->bench, text);
-	trial->workbench.device = trial->bench.device;
+	trial->context.device = trial->bench.device;
 	trial->baseline.root = json_new_object();
 	trial->problem = toy_problem(trial->bench.device, &toy, "reference");
 	assert_ok(device_anchor(trial->bench.device, &trial->anchor, &err));
 	load_side(trial, "fast", &trial->fast);
 	load_side(trial, "slow", &trial->slow);
-	trial->check = (struct check){.bench = &trial->workbench,
+	trial->check = (struct check){.bench = &trial->context,
 		.baseline = &trial->baseline,
 		.rows = trial->rows,
 		.row_count = ENTRIES,
@@ -97,7 +97,7 @@ static void trial_open(struct trial *trial, const char *text)
 	}
 }
 
-static void trial_close(struct trial *trial)
+static void trial_close(struct kernel_case *trial)
 {
 	for (int i = 0; i < ENTRIES; i++)
 		check_row_release(&trial->rows[i]);
@@ -105,7 +105,7 @@ static void trial_close(struct trial *trial)
 	bench_close(&trial->bench);
 }
 
-static void merge_side(struct trial *trial, struct side *side, struct check_series *merged)
+static void merge_side(struct kernel_case *trial, struct side *side, struct check_series *merged)
 {
 	for (int i = 0; i < ENTRIES; i++) {
 		check_series_release(&merged[i]);
@@ -117,7 +117,7 @@ static void merge_side(struct trial *trial, struct side *side, struct check_seri
 	}
 }
 
-static void merge_all(struct trial *trial)
+static void merge_all(struct kernel_case *trial)
 {
 	merge_side(trial, trial->now, trial->merged);
 	if (trial->then)
@@ -126,7 +126,7 @@ static void merge_all(struct trial *trial)
 
 static bool all_settled(const struct check_series *series, size_t count, void *context)
 {
-	struct trial *trial = context;
+	struct kernel_case *trial = context;
 
 	(void)count;
 	merge_all(trial);
@@ -136,7 +136,7 @@ static bool all_settled(const struct check_series *series, size_t count, void *c
 	return true;
 }
 
-static size_t add_side(struct trial *trial, struct side *side, size_t count)
+static size_t add_side(struct kernel_case *trial, struct side *side, size_t count)
 {
 	for (int i = 0; i < ENTRIES; i++) {
 		side->series[i] = &trial->series[count];
@@ -149,7 +149,7 @@ static size_t add_side(struct trial *trial, struct side *side, size_t count)
 
 /* Times these kernels; kept: beside their binaries of the baseline. The number of blocks decides,
  * never the clock on the wall: a busy machine must not change what is found. */
-static void trial_run(struct trial *trial, struct side *now, struct side *kept)
+static void trial_run(struct kernel_case *trial, struct side *now, struct side *kept)
 {
 	struct check_blocks_limits limits = {.seconds = 600,
 		.warm_up_blocks = 2,
@@ -183,7 +183,7 @@ static void trial_run(struct trial *trial, struct side *now, struct side *kept)
 }
 
 /* What this run measured becomes the baseline. */
-static void trial_keep(struct trial *trial)
+static void trial_keep(struct kernel_case *trial)
 {
 	for (int i = 0; i < ENTRIES; i++) {
 		struct check_row *row = &trial->rows[i];
@@ -198,7 +198,7 @@ static void trial_keep(struct trial *trial)
 	}
 }
 
-static void count_verdicts(const struct trial *trial, size_t counts[CHECK_VERDICT_COUNT])
+static void count_verdicts(const struct kernel_case *trial, size_t counts[CHECK_VERDICT_COUNT])
 {
 	for (int i = 0; i < ENTRIES; i++)
 		counts[trial->rows[i].verdict]++;
@@ -207,7 +207,7 @@ static void count_verdicts(const struct trial *trial, size_t counts[CHECK_VERDIC
 /* Against times that an earlier check stored. */
 static void two_hundred_checks_raise_no_false_alarm(void **state)
 {
-	struct trial trial;
+	struct kernel_case trial;
 	size_t counts[CHECK_VERDICT_COUNT] = {0};
 
 	(void)state;
@@ -229,7 +229,7 @@ static void two_hundred_checks_raise_no_false_alarm(void **state)
 
 static void five_percent_are_always_found(void **state)
 {
-	struct trial trial;
+	struct kernel_case trial;
 	size_t stored[CHECK_VERDICT_COUNT] = {0}, kept[CHECK_VERDICT_COUNT] = {0};
 	const size_t all = ENTRIES * CHECKS / 4;
 
@@ -252,7 +252,7 @@ static void five_percent_are_always_found(void **state)
 /* The other way round: what was made faster is said to be. */
 static void faster_kernels_are_told(void **state)
 {
-	struct trial trial;
+	struct kernel_case trial;
 	size_t counts[CHECK_VERDICT_COUNT] = {0};
 
 	(void)state;
@@ -271,7 +271,7 @@ static void faster_kernels_are_told(void **state)
 /* A kernel that dies in the middle fails alone; the others get their verdicts. */
 static void a_crash_fails_its_row_only(void **state)
 {
-	struct trial trial;
+	struct kernel_case trial;
 	char *dying = string_format("kernel fast_2 skip=12 crash\n%s", script);
 
 	(void)state;

@@ -1,11 +1,11 @@
-/* layer: kernel */
+/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Composite families: the whole's plan, build and work from those of its steps.
  */
 #include <math.h>
 
-#include "kernel/composite.h"
+#include "candidate/composite.h"
 #include "unit/kernel_fixture.h"
 
 static void bind_pair(struct fixture *fixture, const char *problem, struct bound_family **bound)

@@ -1,4 +1,4 @@
-/* layer: tune */
+/* layer: advise */
 #include "kernel_fixture.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "score/boosted_trees.h"
-#include "tune/corrected.h"
+#include "learn/boosted_trees.h"
+#include "engine/corrected.h"
 
 static const char *const with_file[] = {"tests/data/score/configs", NULL};
 static const char *const without_file[] = {"tests/toy/configs", NULL};

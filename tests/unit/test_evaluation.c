@@ -1,4 +1,4 @@
-/* layer: record */
+/* layer: format */
 /* SPDX-License-Identifier: MIT
  *
  * Evaluations: the closed list of outcomes, and JSON both ways.
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "record/evaluation.h"
+#include "format/evaluation.h"
 #include "unit/score_cases.h"
 
 static void test_outcomes(void **state)

@@ -1,11 +1,11 @@
-/* layer: report */
+/* layer: export */
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/export.h"
+#include "export/export.h"
 
 /* A file with two entries; the second one has two launches and text that needs care everywhere. */
 static const char tuned_text[] =

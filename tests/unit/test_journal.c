@@ -1,4 +1,4 @@
-/* layer: results
+/* layer: format
  * SPDX-License-Identifier: MIT
  *
  * The journal: what is written can be read, whatever a kill, a full disk or a stray byte did to it.
@@ -16,7 +16,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "results/journal.h"
+#include "format/journal.h"
 
 struct scratch {
 	char folder[64];
@@ -93,7 +93,7 @@ static struct json *entry_line(int64_t problem)
 	return line;
 }
 
-/* One run: two problems, three evaluations, two finals, an entry. */
+/* One run: two problems, three evaluations, two remeasurements, an entry. */
 static void write_run(const char *path, const char *id, const char *resumes, bool finish)
 {
 	struct journal *journal;
@@ -143,8 +143,8 @@ static void test_round_trip(void **state)
 	assert_int_equal(problem->evaluation_count, 2);
 	assert_string_equal(problem->evaluations[1].configuration, "BM=32");
 	assert_true(problem->evaluations[1].time.median == 2.5);
-	assert_int_equal(problem->final_count, 2);
-	assert_true(problem->finals[0].time.median == 2.25);
+	assert_int_equal(problem->remeasurement_count, 2);
+	assert_true(problem->remeasurements[0].time.median == 2.25);
 	assert_non_null(problem->entry);
 	problem = journal_problem_find(&record.runs[0], "gemm", "M=2");
 	assert_int_equal(problem->evaluation_count, 1);
@@ -213,7 +213,7 @@ static void test_cut_at_every_byte(void **state)
 			found += 1 + record.runs[r].problem_count + record.runs[r].finished;
 			for (size_t p = 0; p < record.runs[r].problem_count; p++)
 				found += record.runs[r].problems[p].evaluation_count +
-					 record.runs[r].problems[p].final_count +
+					 record.runs[r].problems[p].remeasurement_count +
 					 (record.runs[r].problems[p].entry != NULL);
 		}
 		assert_int_equal(found, lines);

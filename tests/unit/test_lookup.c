@@ -1,10 +1,10 @@
-/* layer: tune */
+/* layer: advise */
 #include "kernel_fixture.h"
 
 #include <math.h>
 
-#include "tune/candidates.h"
-#include "tune/lookup.h"
+#include "engine/candidates.h"
+#include "lookup/lookup.h"
 
 /* The toy operation on the toy device: small enough to compare with everything there is. */
 struct shelf {

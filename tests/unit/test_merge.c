@@ -1,4 +1,4 @@
-/* layer: results
+/* layer: format
  * SPDX-License-Identifier: MIT
  *
  * Joining tuned files: which entry stays under which rule, and that nothing else is lost.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "results/merge.h"
+#include "format/merge.h"
 
 static struct json *parse(const char *text)
 {

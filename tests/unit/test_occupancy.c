@@ -1,4 +1,4 @@
-/* layer: score */
+/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * Occupancy against known answers: an A100's and an H200's, from NVIDIA's calculator and driver;

@@ -1,4 +1,4 @@
-/* layer: tune */
+/* layer: advise */
 /* SPDX-License-Identifier: MIT
  *
  * What the published selection rules pick, and that a run reports how far they are from the best.

@@ -1,4 +1,4 @@
-/* layer: kernel */
+/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Plans: golden ones, their JSON there and back, limits of launches, the driver's rules for tensor
@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "kernel/reference.h"
+#include "family/reference.h"
 #include "unit/kernel_fixture.h"
 
 #define GOLDEN TEST_DATA "/kernel/golden"

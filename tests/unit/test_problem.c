@@ -1,4 +1,4 @@
-/* layer: kernel */
+/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Problems: text with lists, ranges, groups and aliases, defaults, bad input, JSON.

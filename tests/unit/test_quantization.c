@@ -1,4 +1,4 @@
-/* layer: score */
+/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * Tiles and waves of the examples that everybody quotes, and what clusters, small persistent grids

@@ -1,4 +1,4 @@
-/* layer: tune
+/* layer: advise
  * SPDX-License-Identifier: MIT
  *
  * The replay device, and every strategy over recorded spaces: it ends, finds the best within its
@@ -89,7 +89,7 @@ static void test_everything_is_replayed(void **state)
 struct stages {
 	enum outcome loaded, verified, sampled, final;
 	double first_sample, first_final;
-	size_t samples, finals;
+	size_t samples, remeasurements;
 	uint64_t violations;
 	char detail[64];
 };
@@ -145,7 +145,7 @@ static struct stages walk(struct device *device, const char *family, const char 
 		event = next(device, DEVICE_EVENT_SAMPLED);
 		assert_int_equal(event.handle, handles[i]);
 		stages.final = event.outcome;
-		stages.finals = event.sample_count;
+		stages.remeasurements = event.sample_count;
 		stages.first_final = event.sample_count ? event.samples_us[0] : 0;
 		device_event_release(&event);
 	}
@@ -167,11 +167,11 @@ static void test_outcomes_come_at_their_stage(void **state)
 	stages = walk(device, "tile/direct", "BM=64,BN=192,BK=64,STAGES=3");
 	assert_int_equal(stages.final, OUTCOME_OK);
 	assert_int_equal(stages.samples, 8);
-	assert_int_equal(stages.finals, 24);
+	assert_int_equal(stages.remeasurements, 24);
 	assert_true(stages.first_sample > 0 && stages.first_final > 0);
-	/* no finalist: the first look's samples answer in the final too */
+	/* no remeasured_one: the first look's samples answer in the final too */
 	stages = walk(device, "tile/direct", "BM=32,BN=32,BK=16,STAGES=2");
-	assert_int_equal(stages.finals, 8);
+	assert_int_equal(stages.remeasurements, 8);
 	stages = walk(device, "tile/direct", "BM=1,BN=1,BK=1,STAGES=1");
 	assert_int_equal(stages.loaded, OUTCOME_LAUNCH_FAILED);
 	assert_string_equal(stages.detail, "not recorded in " MEASURED);

@@ -1,4 +1,4 @@
-/* layer: report */
+/* layer: export */
 /* What a report says of files: entries, ranks, comparison, sweeps, tile shapes, the page. */
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 #include "base/file.h"
 #include "report/comparison.h"
-#include "report/figure.h"
-#include "report/html.h"
+#include "figure/figure.h"
+#include "html/html.h"
 #include "report/report_table.h"
 #include "report/size_group.h"
 #include "report/tile_grid.h"
@@ -37,7 +37,7 @@ static void test_a_tuned_file_brings_its_journal(void **state)
 {
 	struct report report;
 	const struct report_entry *entry;
-	size_t finals = 0;
+	size_t remeasurements = 0;
 
 	(void)state;
 	open_report(&report, DATA "small.json", NULL);
@@ -56,11 +56,11 @@ static void test_a_tuned_file_brings_its_journal(void **state)
 	assert_int_equal(entry->candidates[entry->best].measured_rank, 1);
 	assert_non_null(entry->spec);
 	for (size_t i = 0; i < entry->candidate_count; i++) {
-		finals += entry->candidates[i].final != NULL;
+		remeasurements += entry->candidates[i].final != NULL;
 		assert_int_equal(!entry->candidates[i].measured_rank,
 			isinf(report_time_us(&entry->candidates[i])) ? 1 : 0);
 	}
-	assert_int_equal(finals, 1);
+	assert_int_equal(remeasurements, 1);
 	report_release(&report);
 }
 

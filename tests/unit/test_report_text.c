@@ -1,13 +1,14 @@
-/* layer: report */
+/* layer: export */
 /* How a report writes numbers, and the columns that its table is made of. */
 #include <math.h>
 #include <string.h>
 
 #include "unit/unit.h"
 
-#include "report/canvas.h"
-#include "report/figure.h"
-#include "report/html_column.h"
+#include "figure/canvas.h"
+#include "figure/figure.h"
+#include "html/html_column.h"
+#include "report/format.h"
 
 static void check(void (*format)(struct text *text, double value), double value, const char *wanted)
 {

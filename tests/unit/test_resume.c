@@ -1,4 +1,4 @@
-/* layer: tune
+/* layer: advise
  * SPDX-License-Identifier: MIT
  *
  * A run that is killed and resumed repeats nothing, loses nothing and ends with the same winner:
@@ -197,7 +197,7 @@ static void test_finished_runs_are_not_resumed(void **state)
 
 /* The final of a run that was killed before its entry is taken over if it is complete, and done
  * again as a whole if it is not. */
-static void test_finals_belong_together(void **state)
+static void test_remeasurements_belong_together(void **state)
 {
 	struct session_fixture fixture;
 	struct session_outcome full;
@@ -227,10 +227,10 @@ static void test_finals_belong_together(void **state)
 		assert_int_equal(record.run_count, 2);
 		assert_string_equal(record.runs[1].resumes, record.runs[0].id);
 		if (complete)
-			assert_int_equal(record.runs[1].problems[0].final_count, 0);
+			assert_int_equal(record.runs[1].problems[0].remeasurement_count, 0);
 		else
-			assert_int_equal(record.runs[1].problems[0].final_count,
-				record.runs[0].problems[0].final_count + 1);
+			assert_int_equal(record.runs[1].problems[0].remeasurement_count,
+				record.runs[0].problems[0].remeasurement_count + 1);
 		journal_record_release(&record);
 		free(resumed.winners);
 	}
@@ -245,7 +245,7 @@ int main(void)
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_interrupted_again_and_again),
 		cmocka_unit_test(test_finished_runs_are_not_resumed),
-		cmocka_unit_test(test_finals_belong_together),
+		cmocka_unit_test(test_remeasurements_belong_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

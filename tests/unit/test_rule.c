@@ -1,11 +1,11 @@
-/* layer: kernel */
+/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * What operations and families say beside launches: facts, rules, steps, examples.
  */
 #include <math.h>
 
-#include "kernel/rule.h"
+#include "candidate/rule_pick.h"
 #include "unit/kernel_fixture.h"
 
 static const char small[] = "M=128,N=64,dtype=fp16";

@@ -1,4 +1,4 @@
-/* layer: results
+/* layer: format
  * SPDX-License-Identifier: MIT
  *
  * The JSON Schema checker: every keyword, with the words of its errors.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "results/schema.h"
+#include "format/schema.h"
 
 struct schema_case {
 	const char *schema, *value;

@@ -1,4 +1,4 @@
-/* layer: score */
+/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * The whole score: golden values (tests/data/score/golden.csv: a change of the model is a diff to

@@ -1,4 +1,4 @@
-/* layer: tune */
+/* layer: advise */
 #include "unit.h"
 
 #include <math.h>
@@ -131,7 +131,7 @@ static void noisy_runs_agree(void **state)
 		assert_int_equal(winners[run], winners[0]);
 }
 
-/* The clock falls by 8% after six rounds; one finalist is 3.5% slower all along. */
+/* The clock falls by 8% after six rounds; one remeasured_one is 3.5% slower all along. */
 static void pairing_sees_through_a_falling_clock(void **state)
 {
 	double fast[24], slow[24];

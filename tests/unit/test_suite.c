@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/suite.h"
-#include "kernel/catalogue.h"
+#include "family/catalogue.h"
 
 #define HEAD "{\"format\":\"tiletune.suite/1\",\"operation\":\"gemm\""
 

@@ -1,4 +1,4 @@
-/* layer: results
+/* layer: format
  * SPDX-License-Identifier: MIT
  *
  * The tuned file's rules: what replaces what, which files are refused, what survives a re-write.

@@ -1,4 +1,4 @@
-/* layer: results
+/* layer: format
  * SPDX-License-Identifier: MIT
  *
  * The rows of an entry that is tuned again: which old ones stay, and who wins then.
@@ -21,7 +21,7 @@ static void test_families_are_merged(void **state)
 	assert_string_equal(put(&tuned, entry(P1, "measured", "r3", "gemm/c:8")),
 		"the winner stays one of a family that was not tuned now");
 	check(&tuned, P1, "gemm/b@r2 | gemm/c:8 gemm/b@r2:4 gemm/a@r1:5");
-	/* what was level with the new winner is not level with the old one */
+	/* what was tied with the new winner is not tied with the old one */
 	assert_true(tuned_find(&tuned, "gemm", wanted, &found));
 	assert_true(json_find(&found, "tied", &tied));
 	assert_int_equal(json_count(&tied), 0);

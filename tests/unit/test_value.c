@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "space/value.h"
+#include "expr/value.h"
 
 static void expect_format(struct value value, const char *expected)
 {

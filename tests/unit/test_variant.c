@@ -1,11 +1,11 @@
-/* layer: tune */
+/* layer: advise */
 /* SPDX-License-Identifier: MIT
  *
  * Problems near an asked one, and the texts that they are made of.
  */
-#include "kernel/advice.h"
-#include "tune/setting.h"
-#include "tune/variant.h"
+#include "family/advice.h"
+#include "advise/setting.h"
+#include "advise/variant.h"
 #include "unit/kernel_fixture.h"
 
 static void open_operation(struct fixture *fixture, const char *operation, const char *problem)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "results/tuned.h"
+#include "format/tuned.h"
 #include "unit.h"
 
 static inline struct json *parse(const char *text)

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "kernel/composite.h"
-#include "tune/single.h"
+#include "candidate/composite.h"
+#include "engine/single.h"
+#include "family/step.h"
 
 enum {
 	CHAIN_PER_FAMILY = 4,
@@ -43,7 +44,7 @@ enum status chain_problem(const struct catalogue *catalogue, const char *operati
 	return status;
 }
 
-enum status chain_favour(const struct workbench *bench, struct favourites *gemm, struct error *err)
+enum status chain_favour(const struct context *bench, struct seeds *gemm, struct error *err)
 {
 	enum status status = STATUS_OK;
 
@@ -53,73 +54,77 @@ enum status chain_favour(const struct workbench *bench, struct favourites *gemm,
 		status = chain_problem(
 			&bench->catalogue, "gemm", typical_products[i], &problem, err);
 		if (status == STATUS_OK)
-			status = favourites_scan(gemm, bench, problem, NULL, err);
+			status = seeds_scan(gemm, bench, problem, NULL, err);
 		problem_free(problem);
 	}
 	return status;
 }
 
-static bool is_default(const struct bound_family *bound, const struct prospect *prospect)
+static bool is_default(
+	const struct bound_family *bound, const struct scored_candidate *scored_candidate)
 {
 	choice choices[SPACE_PARAMETERS_MAX];
 	bool found = false;
 
 	return configuration_default(bound, choices, &found, NULL) == STATUS_OK && found &&
-	       memcmp(choices, prospect->choices,
+	       memcmp(choices, scored_candidate->choices,
 		       space_parameter_count(bound->space) * sizeof(*choices)) == 0;
 }
 
-static struct json *row_json(const struct prospects *prospects, const struct prospect *prospect)
+static struct json *row_json(const struct scored_candidates *scored_candidates,
+	const struct scored_candidate *scored_candidate)
 {
-	const struct bound_family *bound = prospects->bounds[prospect->bound];
+	const struct bound_family *bound = scored_candidates->bounds[scored_candidate->bound];
 	struct json *row = json_new_object();
 
 	json_put_string(row, "family", family_name(bound->family));
-	json_put(row, "configuration", configuration_to_json(bound, prospect->choices));
+	json_put(row, "configuration", configuration_to_json(bound, scored_candidate->choices));
 	return row;
 }
 
 /* The fastest by the model: of each family the default and others of unlike numbers of tiles. */
-static struct json *take(const struct prospects *prospects, size_t per_family)
+static struct json *take(const struct scored_candidates *scored_candidates, size_t per_family)
 {
 	struct json *rows = json_new_array();
-	const struct prospect *taken[CHOSEN_MAX];
+	const struct scored_candidate *taken[CHOSEN_MAX];
 	size_t count = 0;
 
-	for (size_t i = 0; i < prospects->count && count < CHOSEN_MAX; i++) {
-		const struct prospect *prospect = &prospects->items[i];
+	for (size_t i = 0; i < scored_candidates->count && count < CHOSEN_MAX; i++) {
+		const struct scored_candidate *scored_candidate = &scored_candidates->items[i];
 		bool wanted = true,
-		     given = is_default(prospects->bounds[prospect->bound], prospect);
+		     given = is_default(
+			     scored_candidates->bounds[scored_candidate->bound], scored_candidate);
 		size_t alike = 0;
 
 		for (size_t k = 0; k < count; k++) {
-			if (taken[k]->bound != prospect->bound)
+			if (taken[k]->bound != scored_candidate->bound)
 				continue;
 			alike++;
-			wanted = wanted && fabs(taken[k]->units - prospect->units) >= 0.5;
+			wanted = wanted && fabs(taken[k]->units - scored_candidate->units) >= 0.5;
 		}
 		if (!given && (!wanted || alike >= per_family))
 			continue;
-		taken[count++] = prospect;
-		json_push(rows, row_json(prospects, prospect));
+		taken[count++] = scored_candidate;
+		json_push(rows, row_json(scored_candidates, scored_candidate));
 	}
 	return rows;
 }
 
-static enum status choose_rows(const struct workbench *bench, struct favourites *favourites,
+static enum status choose_rows(const struct context *bench, struct seeds *seeds,
 	const struct problem *problem, size_t per_family, struct json **rows, struct error *err)
 {
-	struct prospects prospects;
-	enum status status = prospects_find(favourites, bench, problem, NULL, &prospects, err);
+	struct scored_candidates scored_candidates;
+	enum status status =
+		scored_candidates_find(seeds, bench, problem, NULL, &scored_candidates, err);
 
 	if (status != STATUS_OK)
 		return status;
-	*rows = take(&prospects, per_family);
-	prospects_release(&prospects);
+	*rows = take(&scored_candidates, per_family);
+	scored_candidates_release(&scored_candidates);
 	return STATUS_OK;
 }
 
-static enum status choose_steps(const struct workbench *bench, struct favourites *gemm,
+static enum status choose_steps(const struct context *bench, struct seeds *gemm,
 	const struct problem *problem, struct json *steps, struct error *err)
 {
 	const struct family *family;
@@ -144,16 +149,16 @@ static enum status choose_steps(const struct workbench *bench, struct favourites
 	return status;
 }
 
-enum status chain_choose(const struct workbench *bench, struct favourites *gemm,
+enum status chain_choose(const struct context *bench, struct seeds *gemm,
 	const struct problem *problem, struct json **chosen, struct error *err)
 {
-	struct favourites own = {0};
+	struct seeds own = {0};
 	struct json *rows = NULL, *steps = json_new_array();
 	enum status status = choose_rows(bench, &own, problem, CHAIN_PER_FAMILY, &rows, err);
 
 	if (status == STATUS_OK)
 		status = choose_steps(bench, gemm, problem, steps, err);
-	favourites_release(&own);
+	seeds_release(&own);
 	if (status != STATUS_OK) {
 		json_free(rows);
 		json_free(steps);

@@ -19,7 +19,7 @@ enum {
 	STEPS = 2,
 	PICK_ROUNDS = 5,
 	ROUNDS_LEAST = 7,
-	FINALISTS = 5,
+	REMEASURED = 5,
 };
 static const double pick_seconds = 0.1;
 /* What is that much slower than another in its first run is not timed further. */
@@ -281,7 +281,7 @@ static bool final_race(struct field *field, const struct chain_options *options,
 		entrants_best(field->entrants, field->count, "gemm_chain/fused_resident");
 	struct lt_side sides[2] = {{field, -1, {field->steps[0].fastest, field->steps[1].fastest}},
 		{field, -1, {0, 0}}};
-	struct contender lt[2] = {0}, *running[FINALISTS];
+	struct contender lt[2] = {0}, *running[REMEASURED];
 	struct contender *best;
 	size_t count = 0;
 	bool done = true;

@@ -12,7 +12,7 @@
 
 enum {
 	PICK_ROUNDS = 5, /* to choose among the picks */
-	FINALISTS = 3,   /* the default and the two fastest */
+	REMEASURED = 3,  /* the default and the two fastest */
 	ROUNDS_LEAST = 7,
 	TENSOR_A = 0,
 	TENSOR_B = 1,
@@ -118,12 +118,12 @@ static bool try_picks(struct ring *ring, struct failure *failure)
 }
 
 /* The default pick and the fastest others; returns how many. */
-static size_t choose_finalists(struct ring *ring, int finalists[FINALISTS])
+static size_t choose_remeasured(struct ring *ring, int remeasured[REMEASURED])
 {
 	bool taken[LT_PICKS_MAX] = {false};
 	size_t count = 0;
 
-	while (count < FINALISTS) {
+	while (count < REMEASURED) {
 		int best = -1;
 
 		for (int i = 0; i < ring->product.pick_count; i++) {
@@ -136,7 +136,7 @@ static size_t choose_finalists(struct ring *ring, int finalists[FINALISTS])
 		if (best < 0)
 			break;
 		taken[best] = true;
-		finalists[count++] = best;
+		remeasured[count++] = best;
 	}
 	return count;
 }
@@ -160,13 +160,13 @@ static void compare_rounds(
 static bool final_race(struct ring *ring, const struct duel_options *options, struct duel *duel,
 	struct failure *failure)
 {
-	int finalists[FINALISTS];
-	size_t count = choose_finalists(ring, finalists);
-	struct contender *running[FINALISTS + 1] = {&ring->ours};
+	int remeasured[REMEASURED];
+	size_t count = choose_remeasured(ring, remeasured);
+	struct contender *running[REMEASURED + 1] = {&ring->ours};
 	size_t best = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		running[i + 1] = &ring->theirs[finalists[i]];
+		running[i + 1] = &ring->theirs[remeasured[i]];
 		race_restart(running[i + 1]);
 	}
 	if (!race_rounds(ring->gpu, running, count + 1, ROUNDS_LEAST, options->rounds,
@@ -175,7 +175,7 @@ static bool final_race(struct ring *ring, const struct duel_options *options, st
 	for (size_t i = 1; i < count; i++)
 		if (race_median_us(running[i + 1]) < race_median_us(running[best + 1]))
 			best = i;
-	duel->best_pick = finalists[best];
+	duel->best_pick = remeasured[best];
 	duel->ours_us = race_median_us(&ring->ours);
 	duel->default_us = race_median_us(running[1]);
 	duel->best_us = race_median_us(running[best + 1]);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tune/single.h"
+#include "engine/single.h"
 
 enum {
 	FEW_ROUNDS = 5,

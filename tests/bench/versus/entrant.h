@@ -9,7 +9,7 @@
 #include "bench/versus/race.h"
 #include "bench/versus/stand.h"
 #include "measure/loaded.h"
-#include "tune/candidates.h"
+#include "engine/candidates.h"
 
 struct entrant {
 	struct candidates pool; /* of this one */

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "device/gpu_lock.h"
-#include "kernel/plain_build.h"
-#include "results/tuned.h"
+#include "candidate/plain_build.h"
+#include "format/tuned.h"
 
 enum {
 	LT_WORKSPACE_BYTES = 64 << 20,

@@ -11,10 +11,10 @@
 
 #include "base/json.h"
 #include "bench/versus/lt.h"
-#include "kernel/catalogue.h"
+#include "family/catalogue.h"
 #include "measure/gpu_session.h"
 #include "spec/device_spec.h"
-#include "tune/kernel_store.h"
+#include "engine/kernel_store.h"
 
 struct stand {
 	char *templates, *configs;

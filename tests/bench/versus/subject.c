@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "results/tuned.h"
+#include "format/tuned.h"
 
 /* The winner, or the row of the family that was asked for. */
 static bool find_result(const struct json_at *entry, const char *family, struct json_at *list,

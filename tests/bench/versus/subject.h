@@ -7,8 +7,8 @@
 #define VERSUS_SUBJECT_H
 
 #include "bench/versus/lt.h"
-#include "kernel/candidate.h"
-#include "tune/kernel_store.h"
+#include "candidate/candidate.h"
+#include "engine/kernel_store.h"
 
 struct subject {
 	char *problem;       /* canonical text */

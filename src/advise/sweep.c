@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "advise/sweep.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "family/advice.h"
+#include "family/family.h"
+#include "advise/setting.h"
+
+enum {
+	PROBLEMS_PER_BATCH = 6, /* that are on the device at once */
+};
+
+/* ---- the problems ---- */
+/* "1024:4096:32" or "1024,1100:1200" as numbers; what is wrong with it problem_parse() has said. */
+static void read_sizes(struct sweep *sweep, const char *values)
+{
+	char *copy = string_copy(values), *rest = copy, *piece;
+	size_t count = 0;
+
+	while ((piece = strsep(&rest, ",")) != NULL) {
+		char *end;
+		int64_t first = strtoll(piece, &end, 10), last = first, step = 1;
+
+		if (*end == ':')
+			last = strtoll(end + 1, &end, 10);
+		if (*end == ':')
+			step = strtoll(end + 1, &end, 10);
+		for (int64_t x = first; x <= last && step > 0 && count < sweep->problems.count;
+			x += step)
+			sweep->x[count++] = x;
+	}
+	free(copy);
+}
+
+/* Whether a key, or a part of its alias, has a value. */
+static bool is_given(
+	const struct operation *operation, const struct setting_list *list, const char *name)
+{
+	if (setting_list_has(list, name))
+		return true;
+	for (size_t key = 0; key < operation_key_count(operation); key++) {
+		size_t count;
+		const char *const *parts = advice_alias_parts(operation, key, &count);
+
+		if (strcmp(operation_key_name(operation, key), name) != 0)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			if (setting_list_has(list, parts[i]))
+				return true;
+	}
+	return false;
+}
+
+/* Keys that neither the problem nor the range gives come from the operation's own example. */
+static void add_examples(const struct operation *operation, const struct setting_list *swept,
+	struct setting_list *settings)
+{
+	struct setting_list examples;
+
+	setting_list_parse(operation_advice(operation)->sweep, &examples);
+	for (size_t i = 0; i < examples.count; i++)
+		if (!is_given(operation, settings, examples.items[i].name) &&
+			!is_given(operation, swept, examples.items[i].name))
+			setting_list_add(settings, examples.items[i].name, examples.items[i].value);
+	setting_list_release(&examples);
+}
+
+static enum status read_problems(
+	struct sweep *sweep, const char *text, const char *range, struct error *err)
+{
+	struct setting_list swept, settings;
+	const char *values = strrchr(range, '=');
+	char *rest, *whole;
+	enum status status;
+
+	if (!values)
+		return error_set(err, STATUS_BAD_INPUT,
+			"sweep: expected KEY=FIRST:LAST:STEP, found \"%s\"", range);
+	setting_list_parse(range, &swept);
+	setting_list_parse(text ? text : "", &settings);
+	for (size_t i = 0; i < swept.count; i++)
+		setting_list_remove(&settings, swept.items[i].name);
+	add_examples(sweep->operation, &swept, &settings);
+	rest = setting_list_text(&settings);
+	whole = string_format("%s%s%s", rest, *rest ? "," : "", range);
+	status = problem_parse(sweep->operation, whole, &sweep->problems, err);
+	if (status == STATUS_OK && sweep->problems.count > SWEEP_POINTS_MAX)
+		status = error_set(err, STATUS_BAD_INPUT,
+			"sweep \"%s\": expected at most %d sizes, found %zu", range,
+			SWEEP_POINTS_MAX, sweep->problems.count);
+	sweep->x = memory_zeroed(sweep->problems.count + 1, sizeof(*sweep->x));
+	sweep->flop = memory_zeroed(sweep->problems.count + 1, sizeof(*sweep->flop));
+	sweep->label = string_copy_bytes(range, (size_t)(values - range));
+	sweep->range = string_copy(range);
+	read_sizes(sweep, values + 1);
+	for (size_t i = 0; i < sweep->problems.count && status == STATUS_OK; i++)
+		status = problem_flop(sweep->problems.items[i], &sweep->flop[i], err);
+	free(rest);
+	free(whole);
+	setting_list_release(&swept);
+	setting_list_release(&settings);
+	return status;
+}
+
+/* ---- a configuration at a point ---- */
+static bool is_legal(const struct bound_family *bound, const choice *choices)
+{
+	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	int violated = -1;
+	bool legal;
+
+	space_fixed(bound->space, slots);
+	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
+		slots[space_parameter_slot(bound->space, i)] =
+			space_parameter_values(bound->space, i)->items[choices[i]];
+	legal = space_examine(bound->space, slots, &violated, NULL) == STATUS_OK && violated < 0;
+	free(slots);
+	return legal;
+}
+
+/* One argument moved to another value, the nearest in its list. */
+static bool move_an_argument(const struct bound_family *bound, choice *choices)
+{
+	for (size_t i = 0; i < bound->family->parameter_count; i++) {
+		size_t count = space_parameter_values(bound->space, i)->count;
+		choice asked = choices[i];
+
+		if (!bound->family->parameters[i].is_argument)
+			continue;
+		for (size_t distance = 1; distance < count; distance++)
+			for (int side = 0; side < 2; side++) {
+				size_t other = side ? asked + distance : asked - distance;
+
+				if (other >= count)
+					continue;
+				choices[i] = (choice)other;
+				if (is_legal(bound, choices))
+					return true;
+			}
+		choices[i] = asked;
+	}
+	return false;
+}
+
+/* The choices of a text; false where a value is not in its list here. */
+static bool read_choices(const struct bound_family *bound, const char *text, choice *choices)
+{
+	const struct space *space = bound->space;
+	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
+	bool given[SPACE_PARAMETERS_MAX];
+	bool found = !*text || configuration_parse(bound, text, slots, given, NULL) == STATUS_OK;
+
+	for (size_t i = 0; found && i < space_parameter_count(space); i++) {
+		int index = space_choice_find(space, i, slots[space_parameter_slot(space, i)]);
+
+		found = index >= 0;
+		choices[i] = (choice)(found ? index : 0);
+	}
+	free(slots);
+	return found;
+}
+
+enum status sweep_bind(const struct sweep *sweep, const struct sweep_series *series, size_t point,
+	struct bound_family **bound, choice *choices, struct error *err)
+{
+	const struct problem *problem = sweep->problems.items[point];
+	const struct device_spec *device = device_spec(sweep->bench->device);
+	bool applies;
+	enum status status = family_applies(series->family, problem, device, &applies, NULL, err);
+
+	*bound = NULL;
+	if (status != STATUS_OK || !applies)
+		return status;
+	status = family_bind(series->family, problem, device, NULL, bound, err);
+	if (status != STATUS_OK)
+		return status;
+	if (!read_choices(*bound, series->configuration, choices) ||
+		(!is_legal(*bound, choices) && !move_an_argument(*bound, choices))) {
+		bound_family_free(*bound);
+		*bound = NULL;
+	}
+	return STATUS_OK;
+}
+
+/* ---- running ---- */
+static void take_value(
+	const struct sweep *sweep, const struct compared *compared, struct sweep_value *value)
+{
+	const struct evaluation *evaluation = &compared->trial.evaluation;
+	const struct score *score = &evaluation->score;
+
+	value->outcome = evaluation->outcome;
+	value->predicted_us = INFINITY;
+	if (score->launch_count) {
+		const struct launch_score *longest = &score->launches[score->longest];
+
+		value->tiles = longest->tiles;
+		value->waves = longest->waves;
+		value->waves_exact = longest->waves_exact;
+		if (evaluation->outcome == OUTCOME_OK)
+			value->predicted_us = score->predicted_time_us;
+	}
+	if (sweep->measured && evaluation->outcome == OUTCOME_OK)
+		value->time = evaluation->time;
+}
+
+static enum status run_batch(struct sweep *sweep, size_t first, size_t end, struct error *err)
+{
+	const double seconds_each = 0.08;
+	struct comparison *comparison = &sweep->comparison;
+	struct comparison_rounds rounds = {.least = 5, .most = 25, .target_ratio = 0.004};
+	struct compared *added[SWEEP_SERIES_MAX * PROBLEMS_PER_BATCH] = {NULL};
+	enum status status = STATUS_OK;
+
+	for (size_t i = first; i < end && status == STATUS_OK; i++)
+		for (size_t s = 0; s < sweep->series_count && status == STATUS_OK; s++) {
+			struct bound_family *bound;
+			choice choices[SPACE_PARAMETERS_MAX];
+
+			status = sweep_bind(sweep, &sweep->series[s], i, &bound, choices, err);
+			if (status == STATUS_OK && bound)
+				status = comparison_add(comparison, bound, choices,
+					&added[(i - first) * SWEEP_SERIES_MAX + s], err);
+		}
+	rounds.seconds_max = seconds_each * (double)comparison->count;
+	if (status == STATUS_OK)
+		status = comparison_run(comparison, &rounds, err);
+	for (size_t i = first; i < end && status == STATUS_OK; i++)
+		for (size_t s = 0; s < sweep->series_count; s++) {
+			const struct compared *compared = added[(i - first) * SWEEP_SERIES_MAX + s];
+			struct sweep_value *value = &sweep->series[s].values[i];
+
+			value->is_legal = compared != NULL;
+			if (compared)
+				take_value(sweep, compared, value);
+		}
+	comparison_clear(comparison);
+	return status;
+}
+
+enum status sweep_run(struct sweep *sweep, struct context *bench, const struct operation *operation,
+	const char *text, const char *range, const struct sweep_options *options, struct error *err)
+{
+	enum status status;
+
+	*sweep = (struct sweep){.bench = bench,
+		.operation = operation,
+		.measured = device_measures(bench->device),
+		.comparison = {.bench = bench, .interrupted = options->interrupted}};
+	status = read_problems(sweep, text, range, err);
+	if (status == STATUS_OK)
+		status = sweep_choose(sweep, options, err);
+	for (size_t s = 0; s < sweep->series_count; s++)
+		sweep->series[s].values =
+			memory_zeroed(sweep->problems.count + 1, sizeof(*sweep->series[s].values));
+	for (size_t i = 0; i < sweep->problems.count && status == STATUS_OK;
+		i += PROBLEMS_PER_BATCH) {
+		size_t end = i + PROBLEMS_PER_BATCH < sweep->problems.count ? i + PROBLEMS_PER_BATCH
+									    : sweep->problems.count;
+
+		status = run_batch(sweep, i, end, err);
+		if (options->progress)
+			options->progress(options->progress_context, end, sweep->problems.count);
+	}
+	return status;
+}
+
+void sweep_release(struct sweep *sweep)
+{
+	comparison_clear(&sweep->comparison);
+	seeds_release(&sweep->seeds);
+	for (size_t s = 0; s < sweep->series_count; s++) {
+		free(sweep->series[s].configuration);
+		free(sweep->series[s].values);
+	}
+	problem_list_release(&sweep->problems);
+	free(sweep->x);
+	free(sweep->flop);
+	free(sweep->label);
+	free(sweep->range);
+	*sweep = (struct sweep){0};
+}
+
+double sweep_predicted_tflops(const struct sweep *sweep, size_t series, size_t point)
+{
+	const struct sweep_value *value = &sweep->series[series].values[point];
+
+	if (!value->is_legal || !isfinite(value->predicted_us) || value->predicted_us <= 0)
+		return NAN;
+	return sweep->flop[point] / value->predicted_us * 1e-6;
+}
+
+double sweep_measured_tflops(const struct sweep *sweep, size_t series, size_t point)
+{
+	const struct sweep_value *value = &sweep->series[series].values[point];
+
+	return value->is_legal && value->time.count ? sweep->flop[point] / value->time.median * 1e-6
+						    : NAN;
+}
+
+bool sweep_is_wave_edge(const struct sweep *sweep, size_t series, size_t point)
+{
+	const struct sweep_value *values = sweep->series[series].values;
+
+	return point > 0 && values[point].is_legal && values[point - 1].is_legal &&
+	       fabs(values[point].waves - values[point - 1].waves) > 0.5;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which configurations a sweep keeps: those that can do most of its sizes, of these the fastest
+ * over a few of them; on a GPU the first few are measured there.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/complete.h"
+#include "advise/sweep.h"
+
+enum {
+	SAMPLES = 5,
+	TRIED_AT_ONCE = 4, /* configurations that are compiled, or measured, together */
+	TRIED_MAX = 40,
+};
+
+/* A configuration and what the model thinks of it over the samples. */
+struct rated {
+	const struct family *family;
+	char *configuration;
+	size_t legal;            /* of the samples */
+	double mean_log;         /* of the times of these */
+	double time_us[SAMPLES]; /* infinite where it does not work */
+};
+
+struct choosing {
+	struct sweep *sweep;
+	const struct sweep_options *options;
+	size_t samples[SAMPLES];
+	size_t sample_count;
+	struct rated *rated;
+	size_t rated_count;
+	struct error *err;
+};
+
+/* Spread over the range; every other one is moved by one size, so that a sweep by 1 is not judged
+ * by round sizes alone. */
+static void choose_samples(struct choosing *choosing)
+{
+	size_t count = choosing->sweep->problems.count;
+
+	for (size_t i = 0; i < SAMPLES; i++) {
+		size_t at = count * (2 * i + 1) / (2 * SAMPLES);
+
+		if (i % 2 && at + 1 < count)
+			at++;
+		if (!choosing->sample_count || choosing->samples[choosing->sample_count - 1] < at)
+			choosing->samples[choosing->sample_count++] = at;
+	}
+}
+
+static enum status rate(struct choosing *choosing, struct rated *rated)
+{
+	const struct sweep_series series = {
+		.family = rated->family, .configuration = rated->configuration};
+
+	for (size_t i = 0; i < choosing->sample_count; i++) {
+		struct scored_candidate scored_candidate = {0};
+		struct bound_family *bound;
+		enum status status = sweep_bind(choosing->sweep, &series, choosing->samples[i],
+			&bound, scored_candidate.choices, choosing->err);
+
+		rated->time_us[i] = INFINITY;
+		if (status == STATUS_OK && bound)
+			status = scored_candidate_score(bound, &scored_candidate, choosing->err);
+		if (status == STATUS_OK && bound && isfinite(scored_candidate.predicted_us)) {
+			rated->time_us[i] = scored_candidate.predicted_us;
+			rated->legal++;
+			rated->mean_log += log(scored_candidate.predicted_us);
+		}
+		bound_family_free(bound);
+		if (status != STATUS_OK)
+			return status;
+	}
+	if (rated->legal)
+		rated->mean_log /= (double)rated->legal;
+	return STATUS_OK;
+}
+
+static int compare_rated(const void *a, const void *b)
+{
+	const struct rated *x = a, *y = b;
+
+	if (x->legal != y->legal)
+		return x->legal > y->legal ? -1 : 1;
+	if (x->mean_log < y->mean_log || x->mean_log > y->mean_log)
+		return x->mean_log < y->mean_log ? -1 : 1;
+	return strcmp(x->configuration, y->configuration);
+}
+
+static enum status rate_seeds(struct choosing *choosing)
+{
+	struct sweep *sweep = choosing->sweep;
+	struct seeds *seeds = &sweep->seeds;
+	enum status status = STATUS_OK;
+
+	/* the middle, and what lies beside a round size */
+	for (size_t i = choosing->sample_count / 2; i <= choosing->sample_count / 2 + 1; i++)
+		if (i < choosing->sample_count && status == STATUS_OK)
+			status = seeds_scan(seeds, sweep->bench,
+				sweep->problems.items[choosing->samples[i]],
+				choosing->options->families, choosing->err);
+	choosing->rated = memory_zeroed(seeds->count + 1, sizeof(*choosing->rated));
+	for (size_t i = 0; i < seeds->count && status == STATUS_OK; i++) {
+		struct rated *rated = &choosing->rated[choosing->rated_count++];
+
+		*rated = (struct rated){.family = seeds->items[i].family,
+			.configuration = string_copy(seeds->items[i].configuration)};
+		status = rate(choosing, rated);
+	}
+	if (choosing->rated_count)
+		qsort(choosing->rated, choosing->rated_count, sizeof(*choosing->rated),
+			compare_rated);
+	return status;
+}
+
+/* How many samples work, and the mean log of their times, from a comparison. */
+static void judge(const struct choosing *choosing, struct compared **items, struct rated *rated)
+{
+	rated->legal = 0;
+	rated->mean_log = 0;
+	for (size_t i = 0; i < choosing->sample_count; i++) {
+		double time_us = items[i] ? compared_time_us(items[i]) : INFINITY;
+
+		rated->time_us[i] = time_us;
+		if (!isfinite(time_us))
+			continue;
+		rated->legal++;
+		rated->mean_log += log(time_us);
+	}
+	if (rated->legal)
+		rated->mean_log /= (double)rated->legal;
+}
+
+/* Compiles (and measures) configurations first..end-1 at all samples and rates them anew. */
+static enum status try_some(struct choosing *choosing, size_t first, size_t end)
+{
+	struct sweep *sweep = choosing->sweep;
+	const struct comparison_rounds rounds = {
+		.least = 5, .most = 20, .seconds_max = 4, .target_ratio = 0.005};
+	struct compared *items[TRIED_AT_ONCE][SAMPLES] = {{NULL}};
+	enum status status = STATUS_OK;
+
+	for (size_t k = first; k < end && status == STATUS_OK; k++) {
+		const struct sweep_series series = {.family = choosing->rated[k].family,
+			.configuration = choosing->rated[k].configuration};
+
+		for (size_t i = 0; i < choosing->sample_count && status == STATUS_OK; i++) {
+			struct bound_family *bound;
+			choice choices[SPACE_PARAMETERS_MAX];
+
+			status = sweep_bind(sweep, &series, choosing->samples[i], &bound, choices,
+				choosing->err);
+			if (status == STATUS_OK && bound)
+				status = comparison_add(&sweep->comparison, bound, choices,
+					&items[k - first][i], choosing->err);
+		}
+	}
+	if (status == STATUS_OK)
+		status = comparison_run(&sweep->comparison, &rounds, choosing->err);
+	for (size_t k = first; k < end && status == STATUS_OK; k++)
+		judge(choosing, items[k - first], &choosing->rated[k]);
+	comparison_clear(&sweep->comparison);
+	return status;
+}
+
+static void add_series(struct sweep *sweep, const struct rated *rated)
+{
+	sweep->series[sweep->series_count++] = (struct sweep_series){
+		.family = rated->family, .configuration = string_copy(rated->configuration)};
+}
+
+/* The best of what was tried; beside it the next best of its family, so that tiles are compared,
+ * not kernels. */
+static void take_series(struct choosing *choosing, size_t tried)
+{
+	struct sweep *sweep = choosing->sweep;
+
+	qsort(choosing->rated, tried, sizeof(*choosing->rated), compare_rated);
+	for (size_t i = 0; i < tried && sweep->series_count < SWEEP_OF_A_FAMILY_MAX; i++)
+		if (choosing->rated[i].legal &&
+			(!sweep->series_count ||
+				choosing->rated[i].family == choosing->rated[0].family))
+			add_series(sweep, &choosing->rated[i]);
+}
+
+/* The next configurations of a family from `from` on, moved to the front there; how many
+ * (TRIED_AT_ONCE at most). */
+static size_t gather_family(struct choosing *choosing, size_t from, const struct family *family)
+{
+	size_t found = 0;
+
+	for (size_t i = from; i < choosing->rated_count && found < TRIED_AT_ONCE; i++) {
+		struct rated swapped = choosing->rated[i];
+
+		if (!swapped.legal || swapped.family != family)
+			continue;
+		choosing->rated[i] = choosing->rated[from + found];
+		choosing->rated[from + found++] = swapped;
+	}
+	return found;
+}
+
+/* The mean log of how much longer b takes than a where both work; infinite where that is nowhere.
+ */
+static double mean_log_ratio(const struct rated *a, const struct rated *b)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < SAMPLES; i++)
+		if (a->legal && b->legal && isfinite(a->time_us[i]) && isfinite(b->time_us[i]) &&
+			a->time_us[i] > 0 && b->time_us[i] > 0) {
+			sum += log(b->time_us[i] / a->time_us[i]);
+			count++;
+		}
+	return count ? sum / (double)count : INFINITY;
+}
+
+/* The best of a family of which some are tried, if it beats the first series where it works. */
+static enum status add_if_faster(
+	struct choosing *choosing, size_t from, const struct family *family, size_t *tried)
+{
+	const struct rated first = choosing->rated[0];
+	struct rated *best = NULL;
+	enum status status;
+
+	*tried = gather_family(choosing, from, family);
+	status = *tried ? try_some(choosing, from, from + *tried) : STATUS_OK;
+	for (size_t i = from; i < from + *tried && status == STATUS_OK; i++)
+		if (mean_log_ratio(best ? best : &first, &choosing->rated[i]) < 0)
+			best = &choosing->rated[i];
+	if (best)
+		add_series(choosing->sweep, best);
+	return status;
+}
+
+/* Where another family can do a part of the sizes only (aligned ones, say), and does these faster,
+ * it is shown too: that is what alignment is worth. */
+static enum status add_other_families(struct choosing *choosing, size_t from)
+{
+	struct sweep *sweep = choosing->sweep;
+	enum status status = STATUS_OK;
+
+	while (from < choosing->rated_count && sweep->series_count < SWEEP_SERIES_MAX &&
+		status == STATUS_OK) {
+		const struct rated *next = &choosing->rated[from];
+		size_t tried = 0;
+		bool known = !next->legal;
+
+		for (size_t i = 0; i < from && !known; i++)
+			known = choosing->rated[i].family == next->family;
+		if (!known)
+			status = add_if_faster(choosing, from, next->family, &tried);
+		from += tried ? tried : 1;
+	}
+	return status;
+}
+
+static size_t count_working(const struct choosing *choosing, size_t tried, size_t wanted)
+{
+	size_t working = 0;
+
+	for (size_t i = 0; i < tried; i++)
+		working += choosing->rated[i].legal >= wanted;
+	return working;
+}
+
+static enum status choose_best(struct choosing *choosing)
+{
+	const struct sweep *sweep = choosing->sweep;
+	size_t tried = 0, wanted;
+	enum status status = rate_seeds(choosing);
+
+	wanted = choosing->rated_count ? choosing->rated[0].legal : 0;
+	while (status == STATUS_OK && tried < choosing->rated_count && tried < TRIED_MAX &&
+		count_working(choosing, tried, wanted) < SWEEP_OF_A_FAMILY_MAX) {
+		size_t end = tried + TRIED_AT_ONCE < choosing->rated_count ? tried + TRIED_AT_ONCE
+									   : choosing->rated_count;
+
+		status = try_some(choosing, tried, end);
+		tried = end;
+	}
+	if (status != STATUS_OK)
+		return status;
+	take_series(choosing, tried);
+	return sweep->series_count ? add_other_families(choosing, tried) : STATUS_OK;
+}
+
+/* What was asked for, completed by the model in the middle of the range. */
+static enum status choose_asked(struct choosing *choosing)
+{
+	struct sweep *sweep = choosing->sweep;
+	const struct problem *middle =
+		sweep->problems.items[choosing->samples[choosing->sample_count / 2]];
+	const struct family *family;
+	struct bound_family *bound = NULL;
+	struct completion completion = {0};
+	struct text text = {0}, why = {0};
+	bool found = false;
+	enum status status = catalogue_family(&sweep->bench->catalogue, sweep->operation,
+		choosing->options->families[0], &family, choosing->err);
+
+	if (status == STATUS_OK && family_is_composite(family))
+		status = error_set(choosing->err, STATUS_BAD_INPUT,
+			"%s: expected a family with parameters, found one of steps",
+			family_name(family));
+	if (status == STATUS_OK)
+		status = family_bind(family, middle, device_spec(sweep->bench->device), NULL,
+			&bound, choosing->err);
+	if (status == STATUS_OK)
+		status = completion_find(bound, choosing->options->configuration, &found,
+			&completion, &why, choosing->err);
+	if (status == STATUS_OK && !found)
+		status = error_set(choosing->err, STATUS_BAD_INPUT,
+			"%s: expected a configuration that is legal at %s: %s",
+			choosing->options->configuration, middle->text, text_string(&why));
+	if (status == STATUS_OK) {
+		struct rated rated = {.family = family};
+
+		configuration_format(bound, completion.configuration, &text);
+		rated.configuration = text.data;
+		add_series(sweep, &rated);
+	}
+	completion_release(&completion);
+	bound_family_free(bound);
+	text_release(&text);
+	text_release(&why);
+	return status;
+}
+
+enum status sweep_choose(
+	struct sweep *sweep, const struct sweep_options *options, struct error *err)
+{
+	struct choosing choosing = {.sweep = sweep, .options = options, .err = err};
+	enum status status;
+
+	choose_samples(&choosing);
+	status = options->configuration ? choose_asked(&choosing) : choose_best(&choosing);
+	if (status == STATUS_OK && !sweep->series_count)
+		status = error_set(err, STATUS_FAILED,
+			"sweep %s: expected a configuration that works, found none", sweep->range);
+	for (size_t i = 0; i < choosing.rated_count; i++)
+		free(choosing.rated[i].configuration);
+	free(choosing.rated);
+	return status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Problems near an asked one, by the operation's "advise" (family/advice.h): sizes rounded up or
+ * down to multiples, pitches rounded up.
+ */
+#ifndef ADVISE_VARIANT_H
+#define ADVISE_VARIANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "family/advice.h"
+
+enum variant_kind {
+	VARIANT_PAD,    /* filled up with zeros; holds the asked result */
+	VARIANT_PITCH,  /* the same work, rows further apart */
+	VARIANT_CHOOSE, /* another, larger problem: if the model's size is free */
+	VARIANT_SHRINK, /* another, smaller problem */
+	VARIANT_KIND_COUNT
+};
+const char *variant_kind_name(enum variant_kind kind);
+
+enum {
+	VARIANT_CHANGES_MAX = 8
+};
+
+/* One name of the problem's text: a key, or a part of its alias ("seq" where M = batch*seq). */
+struct variant_change {
+	const char *name; /* borrowed from the operation */
+	int64_t from, to;
+};
+
+struct variant {
+	enum variant_kind kind;
+	struct variant_change changes[VARIANT_CHANGES_MAX];
+	size_t change_count;
+	struct problem *problem; /* owned */
+};
+
+struct variant_list {
+	struct variant *items;
+	size_t count, capacity;
+};
+
+/* text: how the problem was asked for, one value per key ("batch=16,seq=1024,N=1793,..."): what is
+ * left out follows the changes (a packed pitch grows with its row), what stands there stays.
+ * Errors: a text of several problems; an operation without "advise". */
+enum status variants_make(const struct operation *operation, const char *text,
+	struct variant_list *list, struct error *err);
+void variant_list_release(struct variant_list *list);
+
+/* "N 1793 -> 1800, ldb 1793 -> 1800" */
+void variant_describe(const struct variant *variant, struct text *text);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Configurations as text and JSON.
+ */
+#include "candidate/configuration.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "family/family.h"
+
+static struct value configuration_value(
+	const struct bound_family *bound, const choice *configuration, size_t parameter)
+{
+	return space_parameter_values(bound->space, parameter)->items[configuration[parameter]];
+}
+
+void configuration_format(
+	const struct bound_family *bound, const choice *configuration, struct text *text)
+{
+	for (size_t i = 0; i < bound->family->parameter_count; i++) {
+		text_appendf(text, "%s%s=", i ? "," : "", bound->family->parameters[i].name);
+		value_format(configuration_value(bound, configuration, i), text);
+	}
+}
+
+struct json *configuration_to_json(const struct bound_family *bound, const choice *configuration)
+{
+	struct json *object = json_new_object();
+
+	for (size_t i = 0; i < bound->family->parameter_count; i++) {
+		const char *name = bound->family->parameters[i].name;
+		struct value value = configuration_value(bound, configuration, i);
+
+		if (value.type == VALUE_STRING)
+			json_put_string(object, name, value.string);
+		else if (value.type == VALUE_BOOL)
+			json_put_bool(object, name, value.boolean);
+		else if (value.type == VALUE_REAL)
+			json_put_double(object, name, value.real);
+		else
+			json_put_int(object, name, value.integer);
+	}
+	return object;
+}
+
+enum status configuration_refuse(
+	const struct bound_family *bound, size_t parameter, const char *found, struct error *err)
+{
+	const struct value_list *list = space_parameter_values(bound->space, parameter);
+	struct text known = {0};
+
+	for (size_t i = 0; i < list->count; i++) {
+		text_append(&known, i ? ", " : "");
+		value_format(list->items[i], &known);
+	}
+	error_set(err, STATUS_BAD_INPUT, "%s: expected one of %.300s, found \"%s\"",
+		bound->family->parameters[parameter].name, text_string(&known), found);
+	text_release(&known);
+	return STATUS_BAD_INPUT;
+}
+
+enum status configuration_value_parse(const struct bound_family *bound, size_t parameter,
+	const char *text, struct value *value, struct error *err)
+{
+	const struct value_list *list = space_parameter_values(bound->space, parameter);
+	bool is_number = list->count > 0 && list->items[0].type != VALUE_STRING;
+	long long integer;
+	double real;
+	char *end;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct text formatted = {0};
+		bool same;
+
+		value_format(list->items[i], &formatted);
+		same = strcmp(text_string(&formatted), text) == 0;
+		text_release(&formatted);
+		if (same) {
+			*value = list->items[i];
+			return STATUS_OK;
+		}
+	}
+	errno = 0;
+	integer = strtoll(text, &end, 10);
+	if (is_number && *text && !*end && errno == 0 && *text != ' ') {
+		*value = value_int(integer);
+		return STATUS_OK;
+	}
+	real = strtod(text, &end);
+	if (is_number && *text && !*end && real - real == 0 && *text != ' ') {
+		*value = value_real(real);
+		return STATUS_OK;
+	}
+	return configuration_refuse(bound, parameter, text, err);
+}
+
+static int find_parameter(const struct bound_family *bound, const char *name, struct error *err)
+{
+	const struct family *family = bound->family;
+	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
+	const char *nearest;
+	int found = -1;
+
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		names[i] = family->parameters[i].name;
+		if (strcmp(names[i], name) == 0)
+			found = (int)i;
+	}
+	if (found < 0) {
+		error_set(err, STATUS_BAD_INPUT, "expected a parameter of %s, found \"%s\"",
+			family->name, name);
+		nearest = name_nearest(name, names);
+		if (nearest)
+			error_hint(err, "did you mean %s?", nearest);
+	}
+	free(names);
+	return found;
+}
+
+/* "BM=128" */
+static enum status parse_piece(const struct bound_family *bound, char *piece, struct value *values,
+	bool *given, struct error *err)
+{
+	char *equals = strchr(piece, '=');
+	int parameter;
+
+	if (!equals || equals == piece)
+		return error_set(err, STATUS_BAD_INPUT, "expected NAME=VALUE, found \"%s\"", piece);
+	*equals = '\0';
+	parameter = find_parameter(bound, piece, err);
+	if (parameter < 0)
+		return STATUS_BAD_INPUT;
+	if (given[parameter])
+		return error_set(
+			err, STATUS_BAD_INPUT, "%s: expected one value, found a second", piece);
+	given[parameter] = true;
+	return configuration_value_parse(bound, (size_t)parameter, equals + 1,
+		&values[bound->family->scope.parameter_at + (size_t)parameter], err);
+}
+
+enum status configuration_parse(const struct bound_family *bound, const char *text,
+	struct value *values, bool *given, struct error *err)
+{
+	char *copy = string_copy(text), *rest = copy, *piece;
+	enum status status = STATUS_OK;
+
+	memset(given, 0, bound->family->parameter_count * sizeof(*given));
+	while (*text && status == STATUS_OK && (piece = strsep(&rest, ",")) != NULL)
+		status = parse_piece(bound, piece, values, given, err);
+	free(copy);
+	return status == STATUS_OK ? status : error_context(err, "configuration \"%s\"", text);
+}
+
+enum status configuration_value_json(
+	const struct json_at *at, struct value *value, struct error *err)
+{
+	enum status status;
+
+	switch (json_type(at)) {
+	case JSON_STRING:
+		value->type = VALUE_STRING;
+		return json_get_string(at, &value->string, err);
+	case JSON_BOOL:
+		value->type = VALUE_BOOL;
+		return json_get_bool(at, &value->boolean, err);
+	case JSON_NUMBER:
+		value->type = json_is_int(at) ? VALUE_INT : VALUE_REAL;
+		status = value->type == VALUE_INT ? json_get_int(at, &value->integer, err)
+						  : json_get_double(at, &value->real, err);
+		return status;
+	case JSON_NULL:
+	case JSON_ARRAY:
+	case JSON_OBJECT:
+		break;
+	}
+	return json_error(at, err, "a number, a boolean or a string");
+}
+
+enum status configuration_from_json(const struct bound_family *bound, const struct json_at *object,
+	choice *configuration, struct error *err)
+{
+	const struct family *family = bound->family;
+	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
+	enum status status;
+
+	for (size_t i = 0; i < family->parameter_count; i++)
+		names[i] = family->parameters[i].name;
+	status = json_expect_keys(object, names, err);
+	for (size_t i = 0; i < family->parameter_count && status == STATUS_OK; i++) {
+		struct json_at at;
+		struct value value;
+		int found;
+
+		status = json_member(object, names[i], &at, err);
+		if (status == STATUS_OK)
+			status = configuration_value_json(&at, &value, err);
+		if (status != STATUS_OK)
+			break;
+		found = space_choice_find(bound->space, i, value);
+		if (found < 0)
+			status = json_error(&at, err, "a value of the parameter's list");
+		else
+			configuration[i] = (choice)found;
+	}
+	free(names);
+	return status;
+}
+
+enum status configuration_values(const struct bound_family *bound, const char *text,
+	struct value *slots, bool *legal, struct error *err)
+{
+	const size_t parameters = space_parameter_count(bound->space);
+	bool *given = memory_zeroed(parameters + 1, sizeof(*given));
+	struct error reason = {0};
+	int violated = -1;
+	enum status status = STATUS_OK;
+
+	space_fixed(bound->space, slots);
+	*legal = configuration_parse(bound, text, slots, given, &reason) == STATUS_OK &&
+		 space_derive(bound->space, slots, &reason) == STATUS_OK;
+	for (size_t i = 0; i < parameters; i++)
+		*legal = *legal && given[i];
+	if (*legal)
+		status = space_check(bound->space, slots, &violated, err);
+	*legal = *legal && violated < 0;
+	free(given);
+	return status;
+}

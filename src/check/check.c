@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "check/check_parts.h"
+
+static bool is_asked_for(const struct check_options *options, const char *operation)
+{
+	if (!options->only || !options->only[0])
+		return true;
+	for (size_t i = 0; options->only[i]; i++)
+		if (strcmp(options->only[i], operation) == 0)
+			return true;
+	return false;
+}
+
+/* A name that no entry has is a typing error, not an empty check. */
+static enum status nothing_to_check(const struct check *check, struct error *err)
+{
+	if (!check->options.only || !check->options.only[0])
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected entries to check, found none",
+			check->baseline->path);
+	return error_set(err, STATUS_BAD_INPUT, "%s: expected an entry of operation %s, found none",
+		check->baseline->path, check->options.only[0]);
+}
+
+/* What differs and may not: the row is not comparable. */
+static void compare_identity(struct check *check, struct check_row *row)
+{
+	uint32_t traits = check->of_device | check_identity_run(check->baseline, &row->entry,
+						     check->bench, &check->identity);
+	uint32_t refused;
+	struct text names = {0};
+
+	if (row->kernel_changed)
+		traits |= CHECK_DIFFERS(KERNEL);
+	row->work->differs = traits;
+	refused = traits & ~check->options.allowed;
+	for (int i = 0; i < TRAIT_COUNT; i++)
+		if (refused & 1u << i)
+			text_appendf(&names, "%s%s", names.length ? ", " : "",
+				check_trait_name((enum check_trait)i));
+	if (refused)
+		check_row_decide(row, CHECK_NOT_COMPARABLE,
+			"%s not as in the baseline, and not allowed to be other (--allow)",
+			names.data);
+	text_release(&names);
+}
+
+static void open_rows(struct check *check)
+{
+	struct json_at root = json_root(check->baseline->root, check->baseline->path), entries;
+
+	if (!json_find(&root, "entries", &entries))
+		return;
+	check->rows = memory_zeroed(json_count(&entries) + 1, sizeof(*check->rows));
+	check->of_device = check_identity_device(check->baseline, check->bench, &check->identity);
+	for (size_t i = 0; i < json_count(&entries); i++) {
+		struct json_at item = json_item(&entries, i);
+		const char *operation = "";
+		struct check_row *row = &check->rows[check->row_count];
+
+		json_member_string(&item, "operation", &operation, NULL);
+		if (!is_asked_for(&check->options, operation))
+			continue;
+		check_row_open(check, item.node, row);
+		/* what another GPU cannot build is no failure of the kernel */
+		if (check->of_device & ~check->options.allowed)
+			compare_identity(check, row);
+		check_row_build(check, row);
+		check->row_count++;
+	}
+}
+
+static void add_changed_kernels(struct check *check)
+{
+	size_t changed = 0, known = 0;
+	char now[64];
+
+	for (size_t i = 0; i < check->row_count; i++) {
+		known += check->rows[i].work->can_run;
+		changed += check->rows[i].kernel_changed;
+	}
+	if (!changed)
+		return;
+	snprintf(now, sizeof(now), "changed in %zu of %zu entries", changed, known);
+	check_identity_add(&check->identity, TRAIT_KERNEL, "as tuned", now);
+}
+
+enum status check_open(struct context *bench, struct tuned *baseline,
+	const struct check_options *options, struct check *check, struct error *err)
+{
+	struct text notice = {0};
+
+	*check = (struct check){.bench = bench, .baseline = baseline, .options = *options};
+	if (!device_compiles(bench->device))
+		return error_set(err, STATUS_BAD_INPUT,
+			"check: expected a GPU or a device model, found a recording");
+	check->measures = device_measures(bench->device);
+	check->kept_folder = check_kept_folder(baseline->path);
+	open_rows(check);
+	for (size_t i = 0; check->measures && i < check->row_count; i++)
+		check_kept_load(check->kept_folder, &check->rows[i], &notice);
+	check->notice = notice.length ? text_detach(&notice) : NULL;
+	return check->row_count ? STATUS_OK : nothing_to_check(check, err);
+}
+
+/* Without a clock: resources decide. */
+static void judge_resources(struct check_row *row)
+{
+	struct text worse = {0}, all = {0};
+
+	check_differences_list(row, true, &worse);
+	check_differences_list(row, false, &all);
+	if (row->kernel_changed)
+		text_appendf(&all, "%sthe kernel changed", all.length ? "; " : "");
+	if (worse.length)
+		check_row_decide(row, CHECK_SLOWER, "%s", text_string(&all));
+	else
+		check_row_decide(row, CHECK_SAME, "%s",
+			all.length ? all.data : "the same resources; not timed");
+	text_release(&worse);
+	text_release(&all);
+}
+
+enum status check_run(struct check *check, struct error *err)
+{
+	enum status status = check_compile(check, err);
+
+	if (status != STATUS_OK)
+		return status;
+	for (size_t i = 0; i < check->row_count; i++) {
+		if (check->rows[i].work->can_run)
+			check_resources(check, &check->rows[i]);
+		compare_identity(check, &check->rows[i]);
+	}
+	add_changed_kernels(check);
+	if (check->measures)
+		return check_measure(check, err);
+	for (size_t i = 0; i < check->row_count; i++)
+		if (check->rows[i].work->can_run)
+			judge_resources(&check->rows[i]);
+	return STATUS_OK;
+}
+
+size_t check_count(const struct check *check, enum check_verdict verdict)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < check->row_count; i++)
+		count += check->rows[i].verdict == verdict;
+	return count;
+}
+
+enum status check_status(const struct check *check)
+{
+	if (check_count(check, CHECK_FAILED))
+		return STATUS_FAILED;
+	if (check_count(check, CHECK_SLOWER))
+		return STATUS_REGRESSION;
+	if (check_count(check, CHECK_UNCLEAR) || check_count(check, CHECK_NOT_COMPARABLE))
+		return STATUS_INCONCLUSIVE;
+	return STATUS_OK;
+}
+
+void check_release(struct check *check)
+{
+	for (size_t i = 0; i < check->row_count; i++)
+		check_row_release(&check->rows[i]);
+	free(check->rows);
+	free(check->kept_folder);
+	free(check->notice);
+	check_identity_release(&check->identity);
+	*check = (struct check){0};
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The regression gate: are the winners of a tuned file (the baseline) still what they were?
+ *
+ *	check_open -> check_run -> [check_retune] -> check_to_json, report/check_report.h ->
+ *	[check_update] -> [check_keep] -> check_release
+ *
+ * Every winner is compiled again from today's templates with today's compiler. On a GPU it is
+ * verified and timed, interleaved with the anchor kernel and, where the baseline's cubin was kept,
+ * with that; on a device model its resources are compared. The baseline is not changed but by
+ * check_update() and check_keep().
+ */
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
+
+#include <signal.h>
+
+#include "format/tuned.h"
+#include "check/check_identity.h"
+#include "check/check_judge.h"
+#include "engine/context.h"
+
+/* Something of a compiled kernel that is not as it was. */
+struct check_difference {
+	char *text;    /* "registers 128 -> 168" */
+	bool is_worse; /* a regression without a clock: spills, fewer blocks, no room */
+};
+
+/* What a time is compared with. */
+enum check_against {
+	CHECK_AGAINST_NOTHING, /* no time on this device, or none to compare with */
+	CHECK_AGAINST_TUNED,   /* the time that tuning found */
+	CHECK_AGAINST_CHECKED, /* a time that an earlier check stored (--update, --keep-cubins) */
+	CHECK_AGAINST_KEPT,    /* the baseline's binary, in the same blocks */
+	CHECK_AGAINST_COUNT
+};
+const char *check_against_name(enum check_against against);
+
+/* What a check measured of one kernel; stored in the baseline as the entry's "check". */
+struct check_reference {
+	double time_us, anchor_us;        /* medians over the blocks; 0: not measured */
+	struct check_estimate per_anchor; /* time over anchor */
+	size_t blocks;
+};
+
+struct check_work; /* what is compiled and loaded of a row; check/check_parts.h */
+
+struct check_row {
+	char *operation, *problem; /* canonical text */
+	char *family, *configuration;
+	struct json *tree;    /* of the baseline's entry; owned: the baseline may change */
+	struct json_at entry; /* its root */
+	enum check_verdict verdict;
+	char *reason; /* one line, for a person */
+	struct check_difference *differences;
+	size_t difference_count;
+	bool kernel_changed;
+	double baseline_us; /* 0: none that was measured */
+	enum check_against against;
+	bool same_binary;               /* the kept cubin and today's are the same bytes */
+	struct check_estimate slowdown; /* time now over time then; value 0: not compared */
+	double floor_ratio;             /* by which the verdict widened it */
+	double machine_ratio;           /* the baseline's own binary, now over then; 0: not known */
+	struct check_reference now;
+	double load_us[CHECK_LOADS]; /* medians of the loads of today's kernel */
+	size_t loads;
+	char *better; /* --retune: what was found and by how much, or NULL */
+	struct check_work *work;
+};
+
+struct check_options {
+	const char *const *only; /* operations; NULL or empty: all */
+	double threshold_ratio;  /* 0.05 */
+	double confidence_ratio; /* 0.99 */
+	double budget_s;         /* for timing; 0: CHECK_SECONDS_PER_ENTRY for each */
+	uint32_t allowed;        /* CHECK_DIFFERS(...): what may differ from the baseline */
+	volatile sig_atomic_t *interrupted;
+};
+#define CHECK_SECONDS_PER_ENTRY 0.3
+
+struct check {
+	struct context *bench;
+	struct tuned *baseline;
+	struct check_options options;
+	struct check_row *rows;
+	size_t row_count;
+	struct check_identity identity;
+	uint32_t of_device; /* traits of the device as a whole that differ */
+	bool measures;      /* false: a device model, resources only */
+	double anchor_us;   /* among the kernels of this check; 0: not measured */
+	char *kept_folder;  /* check_kept_folder() of the baseline */
+	char *notice;       /* what else the user should know, or NULL */
+};
+
+/* Borrows bench and baseline. Errors: STATUS_BAD_INPUT if nothing is left to check, or the device
+ * is a recording. */
+enum status check_open(struct context *bench, struct tuned *baseline,
+	const struct check_options *options, struct check *check, struct error *err);
+/* Fills in every row. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED; what is wrong with a kernel is
+ * its verdict. */
+enum status check_run(struct check *check, struct error *err);
+void check_release(struct check *check);
+/* Tunes every problem anew, quickly, and fills in row->better. */
+enum status check_retune(struct check *check, const char *run_id, struct error *err);
+
+/* STATUS_FAILED if a row failed, else STATUS_REGRESSION if one is slower, else STATUS_INCONCLUSIVE
+ * if one is unclear or not comparable. */
+enum status check_status(const struct check *check);
+size_t check_count(const struct check *check, enum check_verdict verdict);
+/* {"format": "tiletune.check/1", ...}: configs/schemas/check.schema.json. */
+struct json *check_to_json(const struct check *check);
+
+/* Puts what was found into the baseline, as entries of run: winner, resources, times. For a check
+ * whose status is STATUS_OK. The caller saves. On a device model, where nothing was timed, only
+ * resources and hashes of the winners are renewed. */
+enum status check_update(struct check *check, const char *run_id, struct error *err);
+/* Stores the cubins of this check in check->kept_folder, and in the entries what was
+ * measured of them; of entries whose kernel is the baseline's only. *kept: how many. The caller
+ * saves the baseline. */
+enum status check_keep(struct check *check, size_t *kept, struct error *err);
+/* Where the cubins of a baseline are. Caller frees. */
+char *check_kept_folder(const char *baseline_path);
+
+#endif

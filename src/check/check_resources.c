@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Registers, spills, shared memory, occupancy: then and now.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "score/score.h"
+#include "check/check_parts.h"
+
+struct launch_figures {
+	int64_t threads, regs, spill_bytes, smem_static_bytes, smem_dynamic_bytes, blocks_per_sm;
+};
+
+static void add(struct check_row *row, bool is_worse, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void add(struct check_row *row, bool is_worse, const char *format, ...)
+{
+	struct text text = {0};
+	va_list args;
+
+	va_start(args, format);
+	text_append_args(&text, format, args);
+	va_end(args);
+	row->differences = memory_resize(
+		row->differences, row->difference_count + 1, sizeof(*row->differences));
+	row->differences[row->difference_count++] =
+		(struct check_difference){.text = text_detach(&text), .is_worse = is_worse};
+}
+
+/* -1 where the baseline does not say. */
+static struct launch_figures figures_then(const struct json_at *launch)
+{
+	struct launch_figures figures = {1, -1, -1, -1, -1, -1};
+	struct json_at block;
+
+	json_member_int(launch, "regs_per_thread", &figures.regs, NULL);
+	json_member_int(launch, "spill_bytes", &figures.spill_bytes, NULL);
+	json_member_int(launch, "smem_static_bytes", &figures.smem_static_bytes, NULL);
+	json_member_int(launch, "smem_dynamic_bytes", &figures.smem_dynamic_bytes, NULL);
+	json_member_int(launch, "blocks_per_sm", &figures.blocks_per_sm, NULL);
+	if (!json_find(launch, "block", &block))
+		figures.threads = -1;
+	for (size_t i = 0; figures.threads > 0 && i < json_count(&block); i++) {
+		struct json_at dimension = json_item(&block, i);
+		int64_t count = 1;
+
+		json_get_int(&dimension, &count, NULL);
+		figures.threads *= count;
+	}
+	return figures;
+}
+
+static struct launch_figures figures_now(
+	const struct plan_launch *launch, const struct kernel_resources *resources)
+{
+	return (struct launch_figures){
+		.threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2],
+		.regs = resources->regs_per_thread,
+		.spill_bytes = resources->spill_store_bytes,
+		.smem_static_bytes = resources->smem_static_bytes,
+		.smem_dynamic_bytes = launch->smem_dynamic_bytes,
+		.blocks_per_sm = resources->blocks_per_sm};
+}
+
+/* One calculator for both sides: the driver's answer then and the model's now need not agree. */
+static void calculate_blocks(const struct device_spec *spec, struct launch_figures *figures)
+{
+	enum occupancy_limiter limiter;
+
+	if (figures->threads > 0 && figures->regs >= 0 && figures->smem_static_bytes >= 0 &&
+		figures->smem_dynamic_bytes >= 0)
+		figures->blocks_per_sm =
+			occupancy_blocks_per_sm(spec, (int)figures->threads, (int)figures->regs,
+				figures->smem_static_bytes, figures->smem_dynamic_bytes, &limiter);
+}
+
+static void compare_smem(const struct device_spec *spec, struct check_row *row, const char *where,
+	const struct launch_figures *then, const struct launch_figures *now)
+{
+	int64_t bytes_then = then->smem_static_bytes + then->smem_dynamic_bytes;
+	int64_t bytes_now = now->smem_static_bytes + now->smem_dynamic_bytes;
+
+	if (bytes_now > spec->smem_per_block_bytes)
+		add(row, true, "%sshared memory no longer fits: %lld B of %lld B", where,
+			(long long)bytes_now, (long long)spec->smem_per_block_bytes);
+	else if (then->smem_static_bytes >= 0 && then->smem_dynamic_bytes >= 0 &&
+		 bytes_then != bytes_now)
+		add(row, false, "%sshared memory %lld -> %lld B", where, (long long)bytes_then,
+			(long long)bytes_now);
+}
+
+static void compare_launch(const struct check *check, struct check_row *row, const char *where,
+	struct launch_figures then, struct launch_figures now)
+{
+	const struct device_spec *spec = device_spec(check->bench->device);
+
+	if (!check->measures) {
+		calculate_blocks(spec, &then);
+		calculate_blocks(spec, &now);
+	}
+	if (then.threads > 0 && then.threads != now.threads)
+		add(row, false, "%sthreads %lld -> %lld", where, (long long)then.threads,
+			(long long)now.threads);
+	if (then.regs >= 0 && then.regs != now.regs)
+		add(row, false, "%sregisters %lld -> %lld", where, (long long)then.regs,
+			(long long)now.regs);
+	if (then.spill_bytes >= 0 && then.spill_bytes != now.spill_bytes)
+		add(row, now.spill_bytes > then.spill_bytes, "%sspills %lld -> %lld B", where,
+			(long long)then.spill_bytes, (long long)now.spill_bytes);
+	compare_smem(spec, row, where, &then, &now);
+	if (then.blocks_per_sm >= 0 && now.blocks_per_sm >= 0 &&
+		then.blocks_per_sm != now.blocks_per_sm)
+		add(row, now.blocks_per_sm < then.blocks_per_sm,
+			"%soccupancy %lld -> %lld blocks per SM", where,
+			(long long)then.blocks_per_sm, (long long)now.blocks_per_sm);
+}
+
+/* What the compiler complains about now and did not then. */
+static void compare_flags(struct check_row *row, const struct json_at *winner)
+{
+	struct json_at flags;
+	uint32_t then = 0, now = row->work->trial.evaluation.flags;
+
+	if (!json_find(winner, "flags", &flags))
+		return;
+	for (size_t i = 0; i < json_count(&flags); i++) {
+		struct json_at flag = json_item(&flags, i);
+		const char *name = "";
+		int found;
+
+		json_get_string(&flag, &name, NULL);
+		found = kernel_flag_find(name);
+		then |= found >= 0 ? 1u << found : 0;
+	}
+	/* spills are listed with their size, and heat is no property of a kernel */
+	now &= ~(then | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED));
+	for (int flag = 0; flag < FLAG_COUNT; flag++)
+		if (now & 1u << flag)
+			add(row, true, "the compiler now reports %s",
+				kernel_flag_name((enum kernel_flag)flag));
+}
+
+void check_resources(const struct check *check, struct check_row *row)
+{
+	const struct trial *trial = &row->work->trial;
+	const struct plan *plan = &trial->plan;
+	struct json_at winner, launches;
+	const char *hash = "";
+
+	for (size_t i = 0; i < row->difference_count; i++)
+		free(row->differences[i].text);
+	row->difference_count = 0;
+	if (!json_find(&row->entry, "winner", &winner) || !trial->evaluation.resources)
+		return;
+	json_member_string(&winner, "kernel_hash", &hash, NULL);
+	row->kernel_changed = hash[0] && strcmp(hash, trial->build.kernel_hash) != 0;
+	compare_flags(row, &winner);
+	if (!json_find(&winner, "launches", &launches))
+		return;
+	if (json_count(&launches) != plan->launch_count) {
+		add(row, false, "launches %zu -> %zu", json_count(&launches), plan->launch_count);
+		return;
+	}
+	for (size_t i = 0; i < plan->launch_count; i++) {
+		struct json_at launch = json_item(&launches, i);
+		char where[96] = "";
+
+		if (plan->launch_count > 1)
+			snprintf(where, sizeof(where), "%s: ", plan->launches[i].entry);
+		compare_launch(check, row, where, figures_then(&launch),
+			figures_now(&plan->launches[i], &trial->evaluation.resources[i]));
+	}
+}
+
+void check_differences_list(const struct check_row *row, bool only_worse, struct text *text)
+{
+	for (size_t i = 0; i < row->difference_count; i++)
+		if (!only_worse || row->differences[i].is_worse)
+			text_appendf(
+				text, "%s%s", text->length ? "; " : "", row->differences[i].text);
+}

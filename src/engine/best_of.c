@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/best_of.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+	TRIES_MAX = 12,     /* compilations for one problem, where times are predicted */
+	TRIES_WITHOUT = 40, /* as long as none of them has worked */
+	MEASURED_MODEL = 4, /* of the model's choice, where they are measured */
+};
+/* Prospects are ranked with estimated registers: one this much behind may still be better. */
+static const double prediction_slack_ratio = 0.01;
+
+/* Estimates of registers are capped by what a thread may have: where two candidates of a family
+ * with the same estimate spilled, the next one will. */
+struct refusal {
+	size_t bound;
+	int regs_per_thread;
+	unsigned count;
+};
+static const unsigned refusals_enough = 2;
+
+static struct refusal *find_refusal(
+	const struct best_of *best_of, const struct scored_candidate *scored_candidate)
+{
+	for (size_t i = 0; i < best_of->refusal_count; i++)
+		if (best_of->refusals[i].bound == scored_candidate->bound &&
+			best_of->refusals[i].regs_per_thread == scored_candidate->regs_per_thread)
+			return &best_of->refusals[i];
+	return NULL;
+}
+
+static void note_refusal(struct best_of *best_of, const struct scored_candidate *scored_candidate)
+{
+	struct refusal *known = find_refusal(best_of, scored_candidate);
+
+	if (!known) {
+		ARRAY_GROW(best_of->refusals, best_of->refusal_count, best_of->refusal_capacity);
+		known = &best_of->refusals[best_of->refusal_count++];
+		*known = (struct refusal){.bound = scored_candidate->bound,
+			.regs_per_thread = scored_candidate->regs_per_thread};
+	}
+	known->count++;
+}
+
+static void skip_hopeless(struct best_of *best_of)
+{
+	for (; best_of->next < best_of->scored_candidates.count; best_of->next++) {
+		const struct refusal *refusal =
+			find_refusal(best_of, &best_of->scored_candidates.items[best_of->next]);
+
+		if (!refusal || refusal->count < refusals_enough)
+			break;
+	}
+}
+
+static enum status try_scored_candidate(struct comparison *comparison,
+	const struct best_of *best_of, size_t index, struct error *err)
+{
+	const struct scored_candidate *scored_candidate = &best_of->scored_candidates.items[index];
+	const struct bound_family *bound =
+		best_of->scored_candidates.bounds[scored_candidate->bound];
+	struct bound_family *again;
+	struct compared *added;
+	enum status status =
+		family_bind(bound->family, best_of->problem, bound->device, NULL, &again, err);
+
+	if (status != STATUS_OK)
+		return status;
+	return comparison_add(comparison, again, scored_candidate->choices, &added, err);
+}
+
+static void take_best(const struct comparison *comparison, struct best_of **bests, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct best_of *best_of = bests[i];
+
+		best_of->best = NULL;
+		best_of->time_us = INFINITY;
+		for (size_t k = 0; k < comparison->count; k++) {
+			const struct compared *compared = comparison->items[k];
+
+			if (compared->problem == best_of->problem &&
+				compared_time_us(compared) < best_of->time_us) {
+				best_of->best = compared;
+				best_of->time_us = compared_time_us(compared);
+			}
+		}
+	}
+}
+
+static bool is_settled(const struct best_of *best_of)
+{
+	const struct scored_candidates *scored_candidates = &best_of->scored_candidates;
+
+	return best_of->next >= scored_candidates->count ||
+	       best_of->tried >= (best_of->best ? TRIES_MAX : TRIES_WITHOUT) ||
+	       scored_candidates->items[best_of->next].predicted_us >=
+		       best_of->time_us * (1 - prediction_slack_ratio);
+}
+
+/* Of the candidates that were tried last, one for each best_of at most. */
+static void take_refusals(
+	const struct comparison *comparison, size_t first, struct best_of **bests, size_t count)
+{
+	for (size_t k = first; k < comparison->count; k++)
+		for (size_t i = 0; i < count; i++)
+			if (comparison->items[k]->problem == bests[i]->problem &&
+				comparison->items[k]->trial.evaluation.outcome != OUTCOME_OK)
+				note_refusal(bests[i],
+					&bests[i]->scored_candidates.items[bests[i]->next - 1]);
+}
+
+static enum status settle_predicted(
+	struct comparison *comparison, struct best_of **bests, size_t count, struct error *err)
+{
+	const struct comparison_rounds rounds = {.least = 1, .most = 1};
+	enum status status = STATUS_OK;
+	bool any = true;
+
+	while (any && status == STATUS_OK) {
+		size_t first = comparison->count;
+
+		any = false;
+		for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+			skip_hopeless(bests[i]);
+			if (is_settled(bests[i]))
+				continue;
+			bests[i]->tried++;
+			status = try_scored_candidate(comparison, bests[i], bests[i]->next++, err);
+			any = true;
+		}
+		if (status == STATUS_OK && any)
+			status = comparison_run(comparison, &rounds, err);
+		take_best(comparison, bests, count);
+		take_refusals(comparison, first, bests, count);
+	}
+	for (size_t i = 0; i < count; i++) {
+		free(bests[i]->refusals);
+		bests[i]->refusals = NULL;
+		bests[i]->refusal_count = bests[i]->refusal_capacity = 0;
+	}
+	return status;
+}
+
+static enum status settle_measured(
+	struct comparison *comparison, struct best_of **bests, size_t count, struct error *err)
+{
+	const double seconds_each = 0.2;
+	struct comparison_rounds rounds = {.least = 8, .most = 60, .target_ratio = 0.003};
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct scored_candidates *scored_candidates = &bests[i]->scored_candidates;
+
+		for (size_t k = 0; k < scored_candidates->count && status == STATUS_OK; k++)
+			if (k < MEASURED_MODEL || scored_candidates->items[k].is_winner)
+				status = try_scored_candidate(comparison, bests[i], k, err);
+	}
+	rounds.seconds_max = seconds_each * (double)comparison->count;
+	if (status == STATUS_OK)
+		status = comparison_run(comparison, &rounds, err);
+	take_best(comparison, bests, count);
+	return status;
+}
+
+enum status bests_settle(
+	struct comparison *comparison, struct best_of **bests, size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		bests[i]->time_us = INFINITY;
+		bests[i]->next = bests[i]->tried = 0;
+	}
+	return device_measures(comparison->bench->device)
+		       ? settle_measured(comparison, bests, count, err)
+		       : settle_predicted(comparison, bests, count, err);
+}

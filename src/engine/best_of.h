@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a problem is worth: its fastest candidate among a few scored_candidates, compiled, and on a
+ * GPU measured, side by side with those of other problems.
+ */
+#ifndef ENGINE_BEST_OF_H
+#define ENGINE_BEST_OF_H
+
+#include "engine/comparison.h"
+#include "engine/seeds.h"
+
+struct refusal;
+
+struct best_of {
+	const struct problem *problem; /* borrowed */
+	struct scored_candidates scored_candidates;
+	size_t next; /* of the scored_candidates: the first that was not tried */
+	size_t tried;
+	struct refusal *refusals; /* what did not compile well; inside settling */
+	size_t refusal_count, refusal_capacity;
+	const struct compared *best; /* borrowed from the comparison; NULL: nothing worked */
+	double time_us;              /* of best; infinite: none */
+};
+
+/* Finds the best of each. On a device that predicts, scored_candidates are compiled in their order
+ * until what is left cannot be better; on one that measures, the first few of each and all that won
+ * a search are timed, all problems interleaved. */
+enum status bests_settle(
+	struct comparison *comparison, struct best_of **bests, size_t count, struct error *err);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/candidates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "family/family.h"
+#include "engine/score_all.h"
+#include "engine/candidates_recorded.h"
+#include "engine/steps.h"
+
+struct collector {
+	struct family_candidates *family;
+	size_t capacity;
+};
+
+static bool collect(const choice *configuration, const struct value *slots, void *context)
+{
+	struct collector *collector = context;
+	struct family_candidates *family = collector->family;
+
+	(void)slots;
+	if (family->count == collector->capacity) {
+		collector->capacity = collector->capacity ? 2 * collector->capacity : 1024;
+		family->configurations = memory_resize(family->configurations, collector->capacity,
+			family->parameter_count * sizeof(choice));
+	}
+	memcpy(family->configurations + family->count * family->parameter_count, configuration,
+		family->parameter_count * sizeof(choice));
+	family->count++;
+	return true;
+}
+
+static bool list_is_ordered(const struct value_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].type != VALUE_INT && list->items[i].type != VALUE_REAL)
+			return false;
+	return true;
+}
+
+static void describe_parameters(struct family_candidates *family)
+{
+	struct space *space = family->bound->space;
+	size_t parameters = space_parameter_count(space);
+
+	family->parameter_count = parameters;
+	family->product = space_product(space);
+	family->ordered = memory_zeroed(parameters, sizeof(*family->ordered));
+	family->argument = memory_zeroed(parameters, sizeof(*family->argument));
+	for (size_t i = 0; i < parameters; i++) {
+		family->ordered[i] = list_is_ordered(space_parameter_values(space, i));
+		family->argument[i] = family->bound->family->parameters[i].is_argument;
+	}
+	family->removed.by_constraint =
+		memory_zeroed(space_constraint_count(space), sizeof(double));
+}
+
+static enum status enumerate_family(struct family_candidates *family, struct error *err)
+{
+	struct collector collector = {.family = family};
+
+	return space_enumerate(family->bound->space, collect, &collector, &family->removed, err);
+}
+
+bool candidates_family_wanted(const struct family *family, const char *const *names)
+{
+	const char *full = family_name(family);
+	const char *slash = strchr(full, '/');
+
+	if (!names || !*names)
+		return true;
+	for (; *names; names++)
+		if (strcmp(*names, full) == 0 || (slash && strcmp(*names, slash + 1) == 0))
+			return true;
+	return false;
+}
+
+/* A composite family competes as one candidate, made of its steps' winners. *ready is false where
+ * these are not known. */
+static enum status choose_steps(const struct catalogue *catalogue,
+	const struct candidates_options *options, struct bound_family *bound, bool *ready,
+	struct text *left_out, struct error *err)
+{
+	const struct steps_source source = {.catalogue = catalogue,
+		.tuned = options->tuned,
+		.measured = options->measured_steps};
+	struct text why = {0};
+	enum status status;
+
+	*ready = true;
+	if (!family_is_composite(bound->family))
+		return STATUS_OK;
+	status = steps_choose_all(&source, bound, ready, &why, err);
+	if (status == STATUS_OK && !*ready)
+		text_appendf(left_out, "%s does not compete: %s\n", family_name(bound->family),
+			text_string(&why));
+	text_release(&why);
+	return status;
+}
+
+static enum status add_family(const struct catalogue *catalogue, struct candidates *pool,
+	const struct family *family, const struct candidates_options *options,
+	struct text *left_out, struct error *err)
+{
+	struct family_candidates *added;
+	struct text why = {0};
+	bool applies, ready;
+	enum status status =
+		family_applies(family, pool->problem, pool->device, &applies, &why, err);
+
+	if (status == STATUS_OK && !applies)
+		text_appendf(left_out, "%s does not apply: needs %s\n", family_name(family),
+			text_string(&why));
+	text_release(&why);
+	if (status != STATUS_OK || !applies)
+		return status;
+	pool->families =
+		memory_resize(pool->families, pool->family_count + 1, sizeof(*pool->families));
+	added = &pool->families[pool->family_count];
+	*added = (struct family_candidates){.first = pool->count};
+	status = family_bind(family, pool->problem, pool->device,
+		family_is_composite(family) ? NULL : options->where, &added->bound, err);
+	if (status == STATUS_OK)
+		status = choose_steps(catalogue, options, added->bound, &ready, left_out, err);
+	if (status != STATUS_OK || !ready) {
+		bound_family_free(added->bound);
+		return status;
+	}
+	pool->family_count++;
+	describe_parameters(added);
+	if (options->device)
+		status = candidates_recorded(pool->problem, options->device, added, err);
+	if (status == STATUS_OK && !added->recorded)
+		status = enumerate_family(added, err);
+	pool->count += added->count;
+	return status;
+}
+
+/* No configuration at all: say what removed the last ones. */
+static enum status explain_empty(const struct candidates *pool, struct error *err)
+{
+	struct text text = {0};
+
+	for (size_t f = 0; f < pool->family_count; f++) {
+		const struct family_candidates *family = &pool->families[f];
+		const struct space *space = family->bound->space;
+		size_t worst = 0, count = space_constraint_count(space);
+
+		for (size_t i = 1; i < count; i++)
+			if (family->removed.by_constraint[i] > 0)
+				worst = i;
+		text_appendf(&text, "\n  %s: ", family_name(family->bound->family));
+		if (family->recorded)
+			text_append(&text, "the recording has none for this problem");
+		else if (count && family->product > 0)
+			text_appendf(&text, "the last ones fell to \"%s\" (%s)",
+				space_constraint_text(space, worst),
+				space_constraint_why(space, worst));
+		else
+			text_append(&text, "a parameter has no value here");
+	}
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a configuration that can serve this problem on %s, found none%s%s%s",
+		pool->problem->text, pool->device->title, text_string(&text),
+		pool->left_out ? "\n  " : "", pool->left_out ? pool->left_out : "");
+	text_release(&text);
+	return STATUS_BAD_INPUT;
+}
+
+static void describe_view(struct candidates *pool)
+{
+	pool->search_families = memory_zeroed(pool->family_count, sizeof(*pool->search_families));
+	pool->family_of = memory_zeroed(pool->count, sizeof(*pool->family_of));
+	for (size_t f = 0; f < pool->family_count; f++) {
+		const struct family_candidates *family = &pool->families[f];
+
+		pool->search_families[f] = (struct search_family){.first = family->first,
+			.count = family->count,
+			.parameter_count = family->parameter_count,
+			.configurations = family->configurations,
+			.ordered = family->ordered,
+			.argument = family->argument};
+		for (size_t i = 0; i < family->count; i++)
+			pool->family_of[family->first + i] = (uint32_t)f;
+	}
+	pool->view = (struct search_view){.count = pool->count,
+		.predicted_us = pool->predicted_us,
+		.family = pool->family_of,
+		.family_count = pool->family_count,
+		.families = pool->search_families};
+}
+
+enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct candidates_options *options,
+	struct candidates *pool, struct error *err)
+{
+	struct text left_out = {0};
+	enum status status = STATUS_OK;
+
+	*pool = (struct candidates){.problem = problem, .device = device};
+	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
+		const struct family *family = catalogue->families[i];
+
+		if (family_operation(family) == problem->operation &&
+			candidates_family_wanted(family, options->families))
+			status = add_family(catalogue, pool, family, options, &left_out, err);
+	}
+	pool->left_out = left_out.length ? text_detach(&left_out) : NULL;
+	if (status == STATUS_OK && pool->count == 0)
+		status = explain_empty(pool, err);
+	if (status == STATUS_OK) {
+		pool->predicted_us = memory_zeroed(pool->count, sizeof(*pool->predicted_us));
+		if (options->score)
+			status = score_all(pool, err);
+		describe_view(pool);
+	}
+	if (status != STATUS_OK)
+		candidates_release(pool);
+	return status;
+}
+
+void candidates_release(struct candidates *pool)
+{
+	for (size_t f = 0; f < pool->family_count; f++) {
+		struct family_candidates *family = &pool->families[f];
+
+		bound_family_free(family->bound);
+		free(family->configurations);
+		free(family->ordered);
+		free(family->argument);
+		free(family->removed.by_constraint);
+	}
+	free(pool->families);
+	free(pool->predicted_us);
+	free(pool->family_of);
+	free(pool->left_out);
+	free(pool->search_families);
+	*pool = (struct candidates){0};
+}
+
+const struct family_candidates *candidates_family_of(
+	const struct candidates *pool, size_t candidate)
+{
+	for (size_t f = 0; f < pool->family_count; f++)
+		if (candidate - pool->families[f].first < pool->families[f].count)
+			return &pool->families[f];
+	BUG("candidate %zu of %zu", candidate, pool->count);
+}
+
+const choice *candidates_configuration(const struct candidates *pool, size_t candidate)
+{
+	const struct family_candidates *family = candidates_family_of(pool, candidate);
+
+	return family->configurations + (candidate - family->first) * family->parameter_count;
+}
+
+struct value *candidates_values(const struct candidates *pool, size_t candidate, struct error *err)
+{
+	const struct space *space = candidates_family_of(pool, candidate)->bound->space;
+	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
+
+	if (space_values(space, candidates_configuration(pool, candidate), slots, err) == STATUS_OK)
+		return slots;
+	free(slots);
+	return NULL;
+}
+
+ptrdiff_t candidates_find_json(
+	const struct candidates *pool, const char *family, const struct json_at *configuration)
+{
+	ptrdiff_t found = -1;
+
+	for (size_t f = 0; f < pool->family_count && found < 0; f++) {
+		const struct family_candidates *candidates = &pool->families[f];
+		choice *wanted;
+
+		if (strcmp(family_name(candidates->bound->family), family) != 0)
+			continue;
+		wanted = memory_zeroed(candidates->parameter_count, sizeof(*wanted));
+		if (configuration_from_json(candidates->bound, configuration, wanted, NULL) ==
+			STATUS_OK)
+			found = search_view_find(&pool->view, f, wanted);
+		free(wanted);
+	}
+	return found;
+}
+
+size_t candidates_rank(const struct candidates *pool, size_t candidate)
+{
+	size_t before = 0;
+
+	for (size_t i = 0; i < pool->count; i++)
+		before += pool->predicted_us[i] < pool->predicted_us[candidate];
+	return before;
+}

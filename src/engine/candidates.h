@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The candidates of one problem: every family that applies, every legal configuration, scored
+ * before anything is compiled. Candidates are numbered through all families.
+ */
+#ifndef ENGINE_CANDIDATES_H
+#define ENGINE_CANDIDATES_H
+
+#include "device/device.h"
+#include "candidate/candidate.h"
+#include "format/evaluation.h"
+#include "format/tuned.h"
+#include "search/strategy.h"
+
+struct family_candidates {
+	struct bound_family *bound;
+	choice *configurations; /* count x parameters */
+	size_t first, count;
+	size_t parameter_count;
+	bool *ordered, *argument; /* per parameter, see search/strategy.h */
+	double product;
+	struct space_removed removed; /* by constraint */
+	bool recorded;                /* the space is what a recording holds, not the whole */
+};
+
+struct candidates {
+	const struct problem *problem;
+	const struct device_spec *device;
+	struct family_candidates *families;
+	size_t family_count;
+	size_t count;
+	double *predicted_us;
+	uint32_t *family_of;
+	char *left_out; /* families that do not apply and why; one a line */
+	struct search_family *search_families;
+	struct search_view view;
+};
+
+struct candidates_options {
+	const char *const *families; /* names to take; NULL or empty: all that apply */
+	const char *where;           /* extra constraint, or NULL */
+	bool score;                  /* false: sizes only (--dry-run) */
+	const struct device *device; /* only what it can answer for (replay); NULL: all */
+	const struct tuned
+		*tuned;      /* what serves the steps of composite families; NULL: without them */
+	bool measured_steps; /* predicted entries do not count for that */
+};
+
+/* Errors: a named family that does not apply (and why); an expression that fails. A space without
+ * a legal configuration is an error STATUS_BAD_INPUT that names the constraint which removed the
+ * last ones. */
+enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct candidates_options *options,
+	struct candidates *pool, struct error *err);
+void candidates_release(struct candidates *pool);
+/* Whether names (NULL or empty: all) has the family's full name or the part after the slash. */
+bool candidates_family_wanted(const struct family *family, const char *const *names);
+
+const struct family_candidates *candidates_family_of(
+	const struct candidates *pool, size_t candidate);
+const choice *candidates_configuration(const struct candidates *pool, size_t candidate);
+/* Values of all slots; caller frees. */
+struct value *candidates_values(const struct candidates *pool, size_t candidate, struct error *err);
+/* The candidate of this family and configuration (a JSON object), or -1. */
+ptrdiff_t candidates_find_json(
+	const struct candidates *pool, const char *family, const struct json_at *configuration);
+/* The same by the configuration's canonical text, as a journal has it. */
+ptrdiff_t candidates_find(
+	const struct candidates *pool, const char *family, const char *configuration);
+/* How many candidates the model ranks before this one. */
+size_t candidates_rank(const struct candidates *pool, size_t candidate);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/complete.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "candidate/configuration.h"
+#include "score/score.h"
+
+/* Choices that are fixed while the rest is searched; -1: free. */
+struct restriction {
+	struct bound_family *bound;
+	int *fixed;
+	size_t parameters;
+	struct completion *completion;
+	struct error *err;
+	enum status status;
+};
+
+static double total_units(const struct work *work)
+{
+	double units = 0;
+
+	for (size_t i = 0; i < work->launch_count; i++)
+		units += work->launches[i].units;
+	return units;
+}
+
+/* Whether another value of this parameter, all else at its default, changes the number of units. */
+static bool changes_units(
+	const struct bound_family *bound, const choice *defaults, size_t parameter)
+{
+	const struct space *space = bound->space;
+	const struct value_list *values = space_parameter_values(space, parameter);
+	size_t count = space_parameter_count(space);
+	choice *configuration = memory_copy(defaults, count * sizeof(*defaults));
+	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
+	double first = -1;
+	bool changes = false;
+
+	for (size_t i = 0; i < values->count && !changes; i++) {
+		struct work work = {0};
+
+		configuration[parameter] = (choice)i;
+		if (space_values(space, configuration, slots, NULL) == STATUS_OK &&
+			candidate_work(bound, slots, &work, NULL) == STATUS_OK) {
+			double units = total_units(&work);
+
+			changes = first >= 0 && fabs(units - first) > 0.5;
+			first = units;
+		}
+		work_release(&work);
+	}
+	free(configuration);
+	free(slots);
+	return changes;
+}
+
+static bool consider(const choice *configuration, const struct value *slots, void *context)
+{
+	struct restriction *restriction = context;
+	struct completion *completion = restriction->completion;
+	struct work work = {0};
+	struct score score = {0};
+
+	for (size_t i = 0; i < restriction->parameters; i++)
+		if (restriction->fixed[i] >= 0 && configuration[i] != restriction->fixed[i])
+			return true;
+	restriction->status = candidate_work(restriction->bound, slots, &work, restriction->err);
+	if (restriction->status != STATUS_OK)
+		return false;
+	score_compute(restriction->bound->device, &work, NULL, &score);
+	if (!completion->legal || score.predicted_time_us < completion->predicted_us) {
+		completion->predicted_us = score.predicted_time_us;
+		memcpy(completion->configuration, configuration,
+			restriction->parameters * sizeof(*configuration));
+	}
+	completion->legal++;
+	score_release(&score);
+	work_release(&work);
+	return true;
+}
+
+static enum status read_given(const struct bound_family *bound, const char *text, int *fixed,
+	struct completion *completion, struct error *err)
+{
+	const struct space *space = bound->space;
+	size_t count = space_parameter_count(space);
+	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
+	bool *given = memory_zeroed(count, sizeof(*given));
+	enum status status = STATUS_OK;
+
+	if (*text)
+		status = configuration_parse(bound, text, slots, given, err);
+	for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+		struct text value = {0};
+
+		completion->filled_in[i] = !given[i];
+		fixed[i] = -1;
+		if (!given[i])
+			continue;
+		fixed[i] = space_choice_find(space, i, slots[space_parameter_slot(space, i)]);
+		if (fixed[i] >= 0)
+			continue;
+		value_format(slots[space_parameter_slot(space, i)], &value);
+		status = configuration_refuse(bound, i, text_string(&value), err);
+		text_release(&value);
+		error_context(err, "%s", family_name(bound->family));
+	}
+	free(slots);
+	free(given);
+	return status;
+}
+
+static enum status search(struct restriction *restriction)
+{
+	struct space_removed removed = {0};
+	enum status status;
+
+	removed.by_constraint =
+		memory_zeroed(space_constraint_count(restriction->bound->space), sizeof(double));
+	status = space_enumerate(
+		restriction->bound->space, consider, restriction, &removed, restriction->err);
+	free(removed.by_constraint);
+	return status == STATUS_OK ? restriction->status : status;
+}
+
+enum status completion_find(struct bound_family *bound, const char *text, bool *found,
+	struct completion *completion, struct text *why, struct error *err)
+{
+	size_t count = space_parameter_count(bound->space);
+	struct restriction restriction = {.bound = bound,
+		.parameters = count,
+		.completion = completion,
+		.err = err,
+		.fixed = memory_zeroed(count, sizeof(int))};
+	int *given = memory_zeroed(count, sizeof(*given));
+	choice *defaults = memory_zeroed(count, sizeof(*defaults));
+	bool has_defaults = false;
+	enum status status;
+
+	*completion = (struct completion){.configuration = memory_zeroed(count, sizeof(choice)),
+		.filled_in = memory_zeroed(count, sizeof(bool))};
+	*found = false;
+	status = read_given(bound, text, given, completion, err);
+	if (status == STATUS_OK)
+		status = configuration_default(bound, defaults, &has_defaults, err);
+	for (size_t i = 0; i < count && status == STATUS_OK; i++)
+		restriction.fixed[i] = given[i] >= 0 ? given[i]
+				       : has_defaults && changes_units(bound, defaults, i)
+					       ? defaults[i]
+					       : -1;
+	if (status == STATUS_OK)
+		status = search(&restriction);
+	if (status == STATUS_OK && !completion->legal) {
+		memcpy(restriction.fixed, given, count * sizeof(*given));
+		status = search(&restriction);
+	}
+	*found = completion->legal > 0;
+	if (status == STATUS_OK && !*found && why)
+		text_appendf(why, "%s: no legal configuration has %s", family_name(bound->family),
+			*text ? text : "any value");
+	if (status != STATUS_OK)
+		completion_release(completion);
+	free(restriction.fixed);
+	free(given);
+	free(defaults);
+	return status;
+}
+
+void completion_release(struct completion *completion)
+{
+	free(completion->configuration);
+	free(completion->filled_in);
+	*completion = (struct completion){0};
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/kernel_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct slot {
+	char hash[HASH_SIZE];
+	char *name;
+	struct stored_kernel kernel;
+};
+
+struct kernel_store {
+	struct compiler *compiler;
+	char *arch;
+	struct slot **slots; /* by ticket; pointers stay valid */
+	size_t count, capacity;
+	size_t *table;     /* open addressing on the hash: ticket + 1, 0 is empty */
+	size_t table_size; /* a power of two, at least twice the count */
+	size_t compiled, cached;
+	double seconds;
+};
+
+struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch)
+{
+	struct kernel_store *store = memory_zeroed(1, sizeof(*store));
+
+	store->compiler = compiler;
+	store->arch = string_copy(arch);
+	store->table_size = 1024;
+	store->table = memory_zeroed(store->table_size, sizeof(*store->table));
+	return store;
+}
+
+void kernel_store_free(struct kernel_store *store)
+{
+	if (!store)
+		return;
+	for (size_t i = 0; i < store->count; i++) {
+		struct slot *slot = store->slots[i];
+
+		for (size_t k = 0; k < slot->kernel.entry_count; k++)
+			free(slot->kernel.entries[k].name);
+		free(slot->kernel.entries);
+		free(slot->kernel.log);
+		text_release(&slot->kernel.cubin);
+		free(slot->name);
+		free(slot);
+	}
+	free(store->slots);
+	free(store->table);
+	free(store->arch);
+	free(store);
+}
+
+/* Where the hash is, or would go. */
+static size_t *table_place(struct kernel_store *store, const char *hash)
+{
+	size_t at = (size_t)hash_bytes(hash, HASH_SIZE - 1, 0) & (store->table_size - 1);
+
+	while (store->table[at] && strcmp(store->slots[store->table[at] - 1]->hash, hash) != 0)
+		at = (at + 1) & (store->table_size - 1);
+	return &store->table[at];
+}
+
+static void table_grow(struct kernel_store *store)
+{
+	free(store->table);
+	store->table_size *= 2;
+	store->table = memory_zeroed(store->table_size, sizeof(*store->table));
+	for (size_t i = 0; i < store->count; i++)
+		*table_place(store, store->slots[i]->hash) = i + 1;
+}
+
+enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
+	const struct stored_kernel **kernel, struct error *err)
+{
+	size_t *place = table_place(store, unit->hash);
+	struct slot *slot;
+
+	if (*place) {
+		*kernel = &store->slots[*place - 1]->kernel;
+		return STATUS_OK;
+	}
+	if (compiler_submit(store->compiler, unit, store->arch, store->count, err) != STATUS_OK)
+		return error_context(err, "submitting %s", unit->name);
+	slot = memory_zeroed(1, sizeof(*slot));
+	string_put(slot->hash, sizeof(slot->hash), unit->hash);
+	slot->name = string_copy(unit->name);
+	ARRAY_GROW(store->slots, store->count, store->capacity);
+	store->slots[store->count++] = slot;
+	*place = store->count;
+	if (2 * store->count > store->table_size)
+		table_grow(store);
+	*kernel = &slot->kernel;
+	return STATUS_OK;
+}
+
+static void take_result(struct kernel_store *store, struct compile_result *result)
+{
+	struct stored_kernel *kernel;
+
+	if (result->ticket >= store->count)
+		BUG("the compiler answered a ticket that was never submitted");
+	kernel = &store->slots[result->ticket]->kernel;
+	kernel->outcome = result->outcome;
+	kernel->cubin = result->cubin;
+	kernel->log = result->log;
+	kernel->entries = result->entries;
+	kernel->entry_count = result->entry_count;
+	kernel->seconds = result->seconds;
+	kernel->from_cache = result->from_cache;
+	kernel->ready = true;
+	if (result->from_cache)
+		store->cached++;
+	else
+		store->compiled++;
+	store->seconds += result->from_cache ? 0 : result->seconds;
+}
+
+bool kernel_store_poll(struct kernel_store *store, double timeout_s)
+{
+	struct compile_result result;
+	bool any = false;
+
+	while (compiler_poll(store->compiler, any ? 0 : timeout_s, &result)) {
+		take_result(store, &result);
+		any = true;
+	}
+	return any;
+}
+
+size_t kernel_store_pending(const struct kernel_store *store)
+{
+	return compiler_pending(store->compiler);
+}
+
+void kernel_store_counts(
+	const struct kernel_store *store, size_t *compiled, size_t *cached, double *seconds)
+{
+	*compiled = store->compiled;
+	*cached = store->cached;
+	*seconds = store->seconds;
+}
+
+enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
+	const struct stored_kernel **kernel, struct error *err)
+{
+	if (kernel_store_request(store, unit, kernel, err) != STATUS_OK)
+		return STATUS_FAILED;
+	while (!(*kernel)->ready && kernel_store_pending(store))
+		kernel_store_poll(store, 1.0);
+	if (!(*kernel)->ready)
+		BUG("%s was submitted and never answered", unit->name);
+	if ((*kernel)->outcome != OUTCOME_OK)
+		return error_set(err, STATUS_FAILED, "%s: expected it to compile, found %s: %s",
+			unit->name, outcome_name((*kernel)->outcome),
+			(*kernel)->log ? (*kernel)->log : "no message");
+	return STATUS_OK;
+}

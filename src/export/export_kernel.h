@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A tuned kernel on its own: compiled or as specialised source, with what is needed to launch it.
+ */
+#ifndef EXPORT_EXPORT_KERNEL_H
+#define EXPORT_EXPORT_KERNEL_H
+
+#include "compile/compiler.h"
+#include "family/catalogue.h"
+#include "format/tuned.h"
+#include "engine/candidates.h"
+
+/* What a unit is turned into. */
+struct export_image {
+	const char *name, *summary; /* as --format has it */
+	const char *suffix;         /* of its files: ".cubin" */
+	const char *arch_prefix;    /* what NVRTC is asked for: "sm_", "compute_"; NULL: nothing */
+};
+extern const struct export_image export_images[]; /* ends with a NULL name */
+const struct export_image *export_image_find(const char *name);
+
+struct export_kernel {
+	struct problem *problem; /* owned */
+	struct candidates pool;  /* the entry's winner */
+	struct plan plan;
+	struct build build;
+	const struct device_spec *device; /* borrowed */
+	struct text *images;              /* one per unit, once made */
+	struct json *resources; /* per unit [{"name", "regs_per_thread", ...}]; NULL: source */
+};
+
+/* Errors: as single_open(). */
+enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
+	const struct json_at *entry, struct export_kernel *kernel, struct error *err);
+/* Whether the sources make another kernel than the one that was tuned. */
+bool export_kernel_changed(const struct export_kernel *kernel, const struct json_at *entry);
+/* Makes the images. compiler: NULL where the image needs none. Errors: it does not compile. */
+enum status export_kernel_make(struct export_kernel *kernel, const struct export_image *image,
+	struct compiler *compiler, struct error *err);
+/* {"format": "tiletune.kernel/1", ...}; files: the names of the units' files. */
+struct json *export_kernel_json(const struct export_kernel *kernel,
+	const struct export_image *image, const struct compiler *compiler, char *const *files);
+void export_kernel_release(struct export_kernel *kernel);
+
+#endif

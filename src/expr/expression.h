@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The expression language: a subset of Python expressions, compiled to bytecode once and
+ * evaluated millions of times.
+ *
+ * Integers (64 bits, overflow is an error), floats, strings, booleans, lists, comprehensions over
+ * range() and lists; + - * / // % ** & | ^ << >> and unary + -; comparisons that chain; and, or,
+ * not, in, not in; a if c else b; min max abs ceil_div round_up is_pow2 len range dtype_bytes. `//`
+ * and `%` floor as Python's; min and max take two numbers or more, or one list; `in` also looks for
+ * a string in a string; `+` also joins lists. What differs from Python: whatever leaves 64 bits, or
+ * a double's range, is an error; lists and strings have no order, strings no escapes; there are no
+ * tuples, subscripts, slices, attributes, and no calls of anything else.
+ *
+ * No code execution, no I/O, bounded time and memory: 65536 characters, 100 levels of nesting,
+ * lists of 65536 values (262144 in one evaluation), 4194304 steps (loop iterations and list
+ * elements looked at) per evaluation.
+ *
+ * Names are resolved to slots of a name table when compiled; evaluation reads an array of values
+ * indexed by slot.
+ */
+#ifndef EXPR_EXPRESSION_H
+#define EXPR_EXPRESSION_H
+
+#include "base/error.h"
+#include "expr/value.h"
+
+struct expression;
+
+/* Names in the order of their slots. */
+struct name_table {
+	const char **names; /* borrowed strings */
+	size_t count;
+	size_t capacity;
+};
+enum {
+	NAME_UNKNOWN = -1
+};
+int name_table_find(const struct name_table *table, const char *name); /* slot or NAME_UNKNOWN */
+int name_table_add(struct name_table *table, const char *name); /* new slot; BUG if present */
+void name_table_release(struct name_table *table);
+/* Letters, digits, '_', no digit first, no word of the language (and, if, True, ...). */
+bool name_is_valid(const char *name);
+
+/* Compiles text. `where` is put in front of messages ("mma.json: $.constraints[3].expr"), which
+ * read "where: column 7: expected ..., found ..." and offer the nearest name for an unknown one. */
+enum status expression_compile(const char *text, const char *where, const struct name_table *names,
+	struct expression **expression, struct error *err);
+/* As above, but an unknown name is no error: *expression is NULL then (facts of other families). */
+enum status expression_compile_optional(const char *text, const char *where,
+	const struct name_table *names, struct expression **expression, struct error *err);
+void expression_free(struct expression *expression); /* NULL is fine */
+/* The expression with the names of values[] that are bound (type != VALUE_NONE) put in and all that
+ * follows from them computed; values: one per name of the table. What would fail is left as it is,
+ * to fail when evaluated. Strings are borrowed from values and from the expression, which both must
+ * outlive it. */
+struct expression *expression_specialise(
+	const struct expression *expression, const struct value *values);
+/* Whether it reads no name and its value was known when it was compiled or specialised; the value
+ * is borrowed from the expression. */
+bool expression_constant(const struct expression *expression, struct value *value);
+const char *expression_text(const struct expression *expression);
+const char *expression_where(const struct expression *expression);
+
+/* Slots that the expression reads, ascending; *count of them. Borrowed. */
+const int *expression_slots(const struct expression *expression, size_t *count);
+
+/* values[slot] must be bound (type != VALUE_NONE) and no list for every slot read. A list result is
+ * borrowed from the expression and valid until its next evaluation; copy it to keep it; strings
+ * live as long as the expression or the value that they came from. Errors: division by zero,
+ * overflow, types, limits; with column. Not thread-safe for one expression. */
+enum status expression_evaluate(const struct expression *expression, const struct value *values,
+	struct value *result, struct error *err);
+/* Python's truth of the result. The fast path for constraints. */
+enum status expression_test(const struct expression *expression, const struct value *values,
+	bool *result, struct error *err);
+enum status expression_int(const struct expression *expression, const struct value *values,
+	int64_t *result, struct error *err); /* an integral float is accepted */
+enum status expression_real(const struct expression *expression, const struct value *values,
+	double *result, struct error *err);
+enum status expression_string(const struct expression *expression, const struct value *values,
+	const char **result, struct error *err);
+
+#endif

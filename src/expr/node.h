@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tree of an expression, between its text and its program. Nodes lie in an arena and are
+ * freed with it.
+ */
+#ifndef EXPR_NODE_H
+#define EXPR_NODE_H
+
+#include <stdint.h>
+
+#include "expr/arena.h"
+#include "expr/opcode.h"
+#include "expr/value.h"
+
+enum {
+	NODE_HEIGHT_MAX = 1000 /* of a tree: bounds the recursion of everything that walks it */
+};
+
+enum node_kind {
+	NODE_CONSTANT,      /* value */
+	NODE_NAME,          /* name; becomes NODE_SLOT or NODE_LOCAL when resolved */
+	NODE_SLOT,          /* index: slot of the name table */
+	NODE_LOCAL,         /* index: number of the loop variable */
+	NODE_UNARY,         /* opcode */
+	NODE_BINARY,        /* opcode */
+	NODE_CHAIN,         /* a < b < c: children a, b, c; links */
+	NODE_AND,           /* two children or more */
+	NODE_OR,            /* two children or more */
+	NODE_CONDITION,     /* children: what if true, the condition, what if false */
+	NODE_LIST,          /* children: the elements */
+	NODE_RANGE,         /* children: one to three arguments */
+	NODE_COMPREHENSION, /* children: the element, then NODE_FOR and NODE_IF in order */
+	NODE_FOR,           /* name, index of the loop variable; child: what it runs over */
+	NODE_IF,            /* child: the condition */
+};
+
+/* A comparison in a chain. */
+struct node_link {
+	enum opcode opcode;
+	uint32_t column;
+};
+
+struct node {
+	enum node_kind kind;
+	enum opcode opcode;
+	uint32_t column; /* 1-based, in characters; of the operator where there is one */
+	uint32_t height; /* 1 for a leaf */
+	int index;
+	int local_end; /* comprehension: its loop variables, and those in it, are index..local_end-1
+			*/
+	bool tried;    /* folding was tried and failed */
+	struct value value;
+	const char *name;
+	struct node **children;
+	size_t count;
+	struct node_link *links; /* count - 1 of them */
+};
+
+struct node *node_new(struct arena *arena, enum node_kind kind, uint32_t column);
+/* Sets the children (copied into the arena) and the height. */
+void node_adopt(struct arena *arena, struct node *node, struct node *const *children, size_t count);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * range(stop), range(start, stop), range(start, stop, step); see operator.h.
+ */
+#include <inttypes.h>
+
+#include "expr/operator.h"
+
+static enum status read_arguments(const struct value *arguments, size_t count, int64_t *start,
+	int64_t *stop, int64_t *step, struct error *err)
+{
+	int64_t numbers[3] = {0, 0, 1};
+	for (size_t i = 0; i < count; i++)
+		/* a single argument is the second number: the end */
+		if (!value_as_int(arguments[i], &numbers[count == 1 ? 1 : i]))
+			return error_set(err, STATUS_BAD_INPUT,
+				"expected integers as arguments of range, found %s",
+				value_type_name(arguments[i].type));
+	*start = numbers[0];
+	*stop = numbers[1];
+	*step = numbers[2];
+	if (*step == 0)
+		return error_set(
+			err, STATUS_BAD_INPUT, "expected a step other than 0 of range, found 0");
+	return STATUS_OK;
+}
+
+/* From a up to b > a; exact, although the difference may exceed an int64. */
+static uint64_t distance(int64_t a, int64_t b)
+{
+	return (uint64_t)b - (uint64_t)a;
+}
+
+static uint64_t magnitude(int64_t step)
+{
+	return step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+}
+
+enum status range_read(
+	const struct value *arguments, size_t count, struct range *range, struct error *err)
+{
+	int64_t stop;
+	enum status status =
+		read_arguments(arguments, count, &range->start, &stop, &range->step, err);
+	if (status)
+		return status;
+	uint64_t span = 0;
+	if (range->step > 0 && range->start < stop)
+		span = distance(range->start, stop);
+	if (range->step < 0 && range->start > stop)
+		span = distance(stop, range->start);
+	uint64_t elements = span ? (span - 1) / magnitude(range->step) + 1 : 0;
+	range->count = elements > INT64_MAX ? INT64_MAX : (int64_t)elements;
+	return STATUS_OK;
+}
+
+enum status range_contains(const struct value *arguments, size_t count, struct value value,
+	bool *contains, struct error *err)
+{
+	int64_t start, stop, step, integer;
+	enum status status = read_arguments(arguments, count, &start, &stop, &step, err);
+	if (status)
+		return status;
+	*contains = false;
+	if (value.type == VALUE_REAL) {
+		if (!(value.real >= -0x1p63 && value.real < 0x1p63))
+			return STATUS_OK;
+		integer = (int64_t)value.real;
+		if (value_compare(value_int(integer), value) != VALUE_EQUAL)
+			return STATUS_OK;
+	} else if (!value_as_int(value, &integer)) {
+		return STATUS_OK;
+	}
+	if (step > 0)
+		*contains = integer >= start && integer < stop &&
+			    distance(start, integer) % magnitude(step) == 0;
+	else
+		*contains = integer <= start && integer > stop &&
+			    distance(integer, start) % magnitude(step) == 0;
+	return STATUS_OK;
+}
+
+enum status range_list(const struct range *range, struct value *result, struct allowance *allowance,
+	struct error *err)
+{
+	struct list *list;
+	if (range->count > LIST_COUNT_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"expected a list of at most %d values, found %" PRId64, LIST_COUNT_MAX,
+			range->count);
+	enum status status = operator_new_list(&list, allowance, err);
+	int64_t next = range->start;
+	for (int64_t i = 0; i < range->count && !status; i++) {
+		status = operator_append(list, value_int(next), allowance, err);
+		if (i + 1 < range->count)
+			next += range->step;
+	}
+	if (!status)
+		*result = (struct value){.type = VALUE_LIST, .list = &list->view};
+	return status;
+}

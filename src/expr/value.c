@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values; see value.h.
+ */
+#include "expr/value.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct value value_bool(bool boolean)
+{
+	return (struct value){.type = VALUE_BOOL, .boolean = boolean};
+}
+
+struct value value_int(int64_t integer)
+{
+	return (struct value){.type = VALUE_INT, .integer = integer};
+}
+
+struct value value_real(double real)
+{
+	return (struct value){.type = VALUE_REAL, .real = real};
+}
+
+struct value value_string(const char *string)
+{
+	return (struct value){.type = VALUE_STRING, .string = string};
+}
+
+bool value_as_int(struct value value, int64_t *integer)
+{
+	if (value.type == VALUE_INT)
+		*integer = value.integer;
+	else if (value.type == VALUE_BOOL)
+		*integer = value.boolean;
+	else
+		return false;
+	return true;
+}
+
+bool value_as_real(struct value value, double *real)
+{
+	int64_t integer;
+	if (value.type == VALUE_REAL)
+		*real = value.real;
+	else if (value_as_int(value, &integer))
+		*real = (double)integer;
+	else
+		return false;
+	return true;
+}
+
+/* Exact, as Python's: no rounding of the integer to double. */
+static enum value_order order_int_real(int64_t integer, double real)
+{
+	if (isnan(real))
+		return VALUE_UNORDERED;
+	if (real >= 0x1p63)
+		return VALUE_LESS;
+	if (real < -0x1p63)
+		return VALUE_GREATER;
+	double whole = trunc(real);
+	if (integer != (int64_t)whole)
+		return integer < (int64_t)whole ? VALUE_LESS : VALUE_GREATER;
+	if (real == whole)
+		return VALUE_EQUAL;
+	return real > whole ? VALUE_LESS : VALUE_GREATER;
+}
+
+static enum value_order order_swap(enum value_order order)
+{
+	if (order == VALUE_LESS)
+		return VALUE_GREATER;
+	return order == VALUE_GREATER ? VALUE_LESS : order;
+}
+
+enum value_order value_compare(struct value a, struct value b)
+{
+	int64_t a_int, b_int;
+	bool a_whole = value_as_int(a, &a_int), b_whole = value_as_int(b, &b_int);
+	if (a_whole && b_whole)
+		return a_int < b_int ? VALUE_LESS : a_int > b_int ? VALUE_GREATER : VALUE_EQUAL;
+	if (a_whole && b.type == VALUE_REAL)
+		return order_int_real(a_int, b.real);
+	if (a.type == VALUE_REAL && b_whole)
+		return order_swap(order_int_real(b_int, a.real));
+	if (a.type != VALUE_REAL || b.type != VALUE_REAL)
+		return VALUE_UNORDERED;
+	if (a.real == b.real)
+		return VALUE_EQUAL;
+	return a.real < b.real ? VALUE_LESS : a.real > b.real ? VALUE_GREATER : VALUE_UNORDERED;
+}
+
+bool value_equal(struct value a, struct value b)
+{
+	if (a.type == VALUE_INT && b.type == VALUE_INT)
+		return a.integer == b.integer;
+	if (a.type == VALUE_STRING && b.type == VALUE_STRING)
+		return a.string == b.string || strcmp(a.string, b.string) == 0;
+	if (a.type == VALUE_LIST && b.type == VALUE_LIST) {
+		if (a.list->count != b.list->count)
+			return false;
+		for (size_t i = 0; i < a.list->count; i++)
+			if (!value_equal(a.list->items[i], b.list->items[i]))
+				return false;
+		return true;
+	}
+	return value_compare(a, b) == VALUE_EQUAL;
+}
+
+bool value_truth(struct value value)
+{
+	switch (value.type) {
+	case VALUE_NONE:
+		return false;
+	case VALUE_BOOL:
+		return value.boolean;
+	case VALUE_INT:
+		return value.integer != 0;
+	case VALUE_REAL:
+		return value.real != 0;
+	case VALUE_STRING:
+		return value.string[0] != 0;
+	case VALUE_LIST:
+		return value.list->count != 0;
+	}
+	return false;
+}
+
+const char *value_type_name(enum value_type type)
+{
+	switch (type) {
+	case VALUE_NONE:
+		return "nothing";
+	case VALUE_BOOL:
+		return "a boolean";
+	case VALUE_INT:
+		return "an integer";
+	case VALUE_REAL:
+		return "a real number";
+	case VALUE_STRING:
+		return "a string";
+	case VALUE_LIST:
+		return "a list";
+	}
+	return "nothing";
+}
+
+/* The shortest digits that read back as the same number, always with a point or an exponent. */
+static void real_format(double real, struct text *text)
+{
+	char digits[40];
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, real);
+		if (strtod(digits, NULL) == real)
+			break;
+	}
+	text_append(text, digits);
+	if (!strpbrk(digits, ".einf"))
+		text_append(text, ".0");
+}
+
+void value_format(struct value value, struct text *text)
+{
+	switch (value.type) {
+	case VALUE_NONE:
+		text_append(text, "none");
+		break;
+	case VALUE_BOOL:
+		text_append(text, value.boolean ? "true" : "false");
+		break;
+	case VALUE_INT:
+		text_appendf(text, "%" PRId64, value.integer);
+		break;
+	case VALUE_REAL:
+		real_format(value.real, text);
+		break;
+	case VALUE_STRING:
+		text_append(text, value.string);
+		break;
+	case VALUE_LIST:
+		text_append(text, "[");
+		for (size_t i = 0; i < value.list->count; i++) {
+			text_append(text, i ? ", " : "");
+			value_format(value.list->items[i], text);
+		}
+		text_append(text, "]");
+		break;
+	}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values of the expression language. Strings and lists are borrowed: they live as long as the
+ * expression, operation or space that they came from.
+ */
+#ifndef EXPR_VALUE_H
+#define EXPR_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum value_type {
+	VALUE_NONE, /* not bound yet */
+	VALUE_BOOL,
+	VALUE_INT,
+	VALUE_REAL,
+	VALUE_STRING,
+	VALUE_LIST,
+};
+
+struct value_list;
+
+struct value {
+	enum value_type type;
+	union {
+		bool boolean;
+		int64_t integer;
+		double real;
+		const char *string;
+		const struct value_list *list;
+	};
+};
+
+struct value_list {
+	struct value *items;
+	size_t count;
+};
+
+struct value value_bool(bool boolean);
+struct value value_int(int64_t integer);
+struct value value_real(double real);
+struct value value_string(const char *string);
+
+bool value_equal(struct value a, struct value b); /* Python's ==: 1 == 1.0 == True */
+bool value_truth(struct value value);             /* Python's truth: 0, '', [] are false */
+
+/* Booleans and integers as integers, or any number as a double; false for other types. */
+bool value_as_int(struct value value, int64_t *integer);
+bool value_as_real(struct value value, double *real);
+
+/* The order of two numbers, exact between integers and reals; unordered for anything else. */
+enum value_order {
+	VALUE_LESS,
+	VALUE_EQUAL,
+	VALUE_GREATER,
+	VALUE_UNORDERED,
+};
+enum value_order value_compare(struct value a, struct value b);
+
+const char *value_type_name(enum value_type type);
+/* As the command line and the JSON files write it: 128, 0.5, true, bf16 (no quotes). */
+void value_format(struct value value, struct text *text);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a candidate is run: buffers, tensor maps, launches; plain numbers, nothing left to evaluate.
+ * The measuring worker, the exporters and the tests read the same plan. It has a JSON form.
+ */
+#ifndef FAMILY_PLAN_H
+#define FAMILY_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "spec/dtype.h"
+
+enum {
+	PLAN_NAME_SIZE = 48,
+	TENSOR_MAP_RANK_MAX = 5
+};
+
+enum buffer_role {
+	BUFFER_INPUT,
+	BUFFER_OUTPUT,
+	BUFFER_WORKSPACE,
+};
+
+enum buffer_init {
+	BUFFER_INIT_NONE,
+	BUFFER_INIT_ONCE, /* zeroed when loaded */
+	BUFFER_INIT_EACH, /* zeroed before every run, inside the timed region */
+};
+
+struct plan_buffer {
+	char name[PLAN_NAME_SIZE];
+	enum buffer_role role;
+	enum buffer_init init;  /* workspaces */
+	enum dtype dtype;       /* tensors */
+	uint64_t rows, columns; /* tensors: all outer dimensions flattened, innermost dimension */
+	uint64_t ld;            /* tensors: elements from row to row */
+	uint64_t bytes;         /* 0: the kernel gets a null pointer */
+	double fill_low, fill_high; /* inputs: uniform */
+};
+
+enum argument_kind {
+	ARGUMENT_BUFFER,
+	ARGUMENT_TENSOR_MAP,
+	ARGUMENT_INT32,
+	ARGUMENT_INT64,
+	ARGUMENT_FLOAT32,
+	ARGUMENT_UNITS,      /* reference only: const int64 *units */
+	ARGUMENT_UNIT_COUNT, /* reference only: int32 */
+	ARGUMENT_EXPECTED,   /* reference only: double * */
+};
+
+struct plan_argument {
+	enum argument_kind kind;
+	uint32_t index; /* of the buffer or tensor map */
+	int64_t integer;
+	double real;
+};
+
+struct plan_launch {
+	uint32_t unit; /* index of the build unit (cubin) */
+	char *entry;
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t smem_dynamic_bytes;
+	uint32_t repeat; /* launched that many times in a row; 1 normally */
+	struct plan_argument *arguments;
+	size_t argument_count;
+};
+
+/* A map whose `when` is false is there with rank 0: the kernel gets 128 zero bytes and does not use
+ * them. */
+struct plan_tensor_map {
+	char name[PLAN_NAME_SIZE];
+	uint32_t buffer;
+	enum dtype dtype;
+	uint32_t rank;
+	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */
+	uint64_t strides[TENSOR_MAP_RANK_MAX - 1]; /* bytes */
+	uint32_t box[TENSOR_MAP_RANK_MAX];         /* elements */
+	uint32_t swizzle_bytes;                    /* 0 32 64 128 */
+	uint32_t l2_promotion_bytes;               /* 0 64 128 256 */
+};
+
+struct plan {
+	struct plan_buffer *buffers; /* tensors in the operation's order, then workspaces */
+	size_t buffer_count;
+	size_t tensor_count;
+	struct plan_tensor_map *tensor_maps;
+	size_t tensor_map_count;
+	struct plan_launch *launches;
+	size_t launch_count;
+	uint64_t workspace_bytes;
+};
+
+void plan_release(struct plan *plan);
+struct json *plan_to_json(const struct plan *plan);
+enum status plan_from_json(const struct json_at *at, struct plan *plan, struct error *err);
+/* The driver's rules for a tensor map (comment at cuTensorMapEncodeTiled in cuda.h), without the
+ * address: STATUS_BAD_INPUT and the rule that is broken. Rank 0 is right. */
+enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
+
+/* How the expected values of a problem are computed: its tensors, and one launch of the
+ * operation's reference over any list of output units (elements or rows). */
+struct reference_plan {
+	struct plan_buffer *tensors; /* the operation's */
+	size_t tensor_count;
+	uint32_t output;           /* index of the output tensor */
+	struct plan_launch launch; /* grid[0] is set by the worker: ceil(count / units_per_block) */
+	uint32_t units_per_block;
+	bool unit_is_row; /* else an element */
+	double tolerance_abs, tolerance_rel;
+};
+
+void reference_plan_release(struct reference_plan *reference);
+struct json *reference_plan_to_json(const struct reference_plan *reference);
+enum status reference_plan_from_json(
+	const struct json_at *at, struct reference_plan *reference, struct error *err);
+
+#endif

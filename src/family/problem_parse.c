@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Problems from the command line's text:
+ *
+ *	M=1,16,128,N=4096,K=1024:4096:1024,dtype=bf16     lists and ranges: their product
+ *	M=N=K=1024:4096:32                                keys that move together
+ *	batch=16,seq=1024                                 an alias: M = batch*seq
+ *
+ * A piece without "=" goes on with the list of the key before it. Each group of keys is an axis;
+ * the last axis turns fastest.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "family/operation.h"
+
+enum {
+	PROBLEMS_MAX = 100000
+};
+
+/* A name that a problem may give: a key, or a part of an alias. */
+struct named {
+	const char *name;
+	const struct key *key; /* NULL: a part */
+	size_t key_index;      /* of the key, or of the alias' key */
+	size_t alias, part;    /* of a part */
+	bool given;
+	struct value value; /* of the problem at hand */
+};
+
+struct axis {
+	size_t *names; /* indices into the parser's names; they move together */
+	size_t name_count, name_capacity;
+	struct value *values;   /* name_count values a step */
+	size_t count, capacity; /* in values */
+};
+
+struct parser {
+	const struct operation *operation;
+	struct named *names;
+	size_t name_count;
+	struct axis *axes;
+	size_t axis_count, axis_capacity;
+	struct error *err;
+};
+
+static void collect_names(struct parser *parser)
+{
+	const struct operation *operation = parser->operation;
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < operation->key_count; i++) {
+		const struct key *key = &operation->keys[i];
+
+		ARRAY_GROW(parser->names, parser->name_count, capacity);
+		parser->names[parser->name_count++] =
+			(struct named){.name = key->name, .key = key, .key_index = i};
+		for (size_t a = 0; a < key->alias_count; a++) {
+			for (size_t p = 0; p < key->aliases[a].parts.count; p++) {
+				ARRAY_GROW(parser->names, parser->name_count, capacity);
+				parser->names[parser->name_count++] =
+					(struct named){.name = key->aliases[a].parts.names[p],
+						.key_index = i,
+						.alias = a,
+						.part = p};
+			}
+		}
+	}
+}
+
+static enum status unknown_key(struct parser *parser, const char *name)
+{
+	const char **names = memory_zeroed(parser->name_count + 1, sizeof(*names));
+	struct text known = {0};
+	const char *nearest;
+
+	for (size_t i = 0; i < parser->name_count; i++) {
+		names[i] = parser->names[i].name;
+		if (parser->names[i].key)
+			text_appendf(&known, "%s%s", known.length ? ", " : "", names[i]);
+	}
+	nearest = name_nearest(name, names);
+	error_set(parser->err, STATUS_BAD_INPUT, "expected a key of %s (%s), found \"%s\"",
+		parser->operation->name, text_string(&known), name);
+	if (nearest)
+		error_hint(parser->err, "did you mean \"%s\"?", nearest);
+	text_release(&known);
+	free(names);
+	return STATUS_BAD_INPUT;
+}
+
+static enum status add_name(struct parser *parser, struct axis *axis, const char *name)
+{
+	for (size_t i = 0; i < parser->name_count; i++) {
+		struct named *named = &parser->names[i];
+
+		if (strcmp(named->name, name) != 0)
+			continue;
+		if (named->given)
+			return error_set(parser->err, STATUS_BAD_INPUT,
+				"%s: expected one value or list, found a second \"%s=\"", name,
+				name);
+		named->given = true;
+		ARRAY_GROW(axis->names, axis->name_count, axis->name_capacity);
+		axis->names[axis->name_count++] = i;
+		return STATUS_OK;
+	}
+	return unknown_key(parser, name);
+}
+
+/* Appends one step of the axis: the text's value for each of its names. */
+static enum status add_step(struct parser *parser, struct axis *axis, const char *text)
+{
+	static const struct key part_key = {.min = 1, .max = INT32_MAX};
+
+	for (size_t i = 0; i < axis->name_count; i++) {
+		const struct named *named = &parser->names[axis->names[i]];
+		struct key key = named->key ? *named->key : part_key;
+		struct value value;
+
+		key.name = named->name;
+		if (key_value_parse(&key, text, &value, parser->err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+		ARRAY_GROW(axis->values, axis->count, axis->capacity);
+		axis->values[axis->count++] = value;
+	}
+	if (axis->count / axis->name_count > PROBLEMS_MAX)
+		return error_set(parser->err, STATUS_BAD_INPUT,
+			"%s: expected at most %d values, found more",
+			parser->names[axis->names[0]].name, PROBLEMS_MAX);
+	return STATUS_OK;
+}
+
+static bool parse_bound(const char *text, int64_t *bound)
+{
+	char *end;
+
+	errno = 0;
+	*bound = strtoll(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && errno == 0;
+}
+
+/* "first:last" or "first:last:step", inclusive */
+static enum status add_range(struct parser *parser, struct axis *axis, const char *text)
+{
+	const char *name = parser->names[axis->names[0]].name;
+	char *copy = string_copy(text), *rest = copy;
+	const char *first_text = strsep(&rest, ":"), *last_text = strsep(&rest, ":");
+	const char *step_text = rest ? rest : "1";
+	int64_t first, last, step;
+	bool valid = parse_bound(first_text, &first) && parse_bound(last_text, &last) &&
+		     parse_bound(step_text, &step) && first <= last && step > 0;
+	enum status status = STATUS_OK;
+
+	free(copy);
+	if (!valid)
+		return error_set(parser->err, STATUS_BAD_INPUT,
+			"%s: expected a range FIRST:LAST or FIRST:LAST:STEP that rises, found "
+			"\"%s\"",
+			name, text);
+	if ((last - first) / step >= PROBLEMS_MAX)
+		return error_set(parser->err, STATUS_BAD_INPUT,
+			"%s: expected at most %d values, found %" PRId64, name, PROBLEMS_MAX,
+			(last - first) / step + 1);
+	for (int64_t i = 0; i <= (last - first) / step && status == STATUS_OK; i++) {
+		char number[32];
+
+		snprintf(number, sizeof(number), "%" PRId64, first + i * step);
+		status = add_step(parser, axis, number);
+	}
+	return status;
+}
+
+static enum status add_values(struct parser *parser, struct axis *axis, const char *text)
+{
+	if (!*text)
+		return error_set(parser->err, STATUS_BAD_INPUT,
+			"%s: expected a value, found nothing", parser->names[axis->names[0]].name);
+	return strchr(text, ':') ? add_range(parser, axis, text) : add_step(parser, axis, text);
+}
+
+/* Without blanks around; changes the text. */
+static char *trim(char *text)
+{
+	char *end;
+
+	while (*text == ' ' || *text == '\t')
+		text++;
+	end = text + strlen(text);
+	while (end > text && (end[-1] == ' ' || end[-1] == '\t'))
+		*--end = '\0';
+	return text;
+}
+
+/* "KEY=VALUE", "KEY=KEY=VALUE", or "VALUE" that goes on with the axis before. */
+static enum status parse_piece(struct parser *parser, char *piece)
+{
+	struct axis *axis;
+	char *equals;
+
+	if (!*trim(piece))
+		return error_set(parser->err, STATUS_BAD_INPUT,
+			"expected KEY=VALUE between commas, found nothing");
+	if (!strchr(piece, '=')) {
+		if (parser->axis_count == 0)
+			return error_set(parser->err, STATUS_BAD_INPUT,
+				"expected KEY=VALUE, found \"%s\"", trim(piece));
+		return add_values(parser, &parser->axes[parser->axis_count - 1], trim(piece));
+	}
+	ARRAY_GROW(parser->axes, parser->axis_count, parser->axis_capacity);
+	axis = &parser->axes[parser->axis_count++];
+	*axis = (struct axis){0};
+	while ((equals = strchr(piece, '=')) != NULL) {
+		*equals = '\0';
+		if (add_name(parser, axis, trim(piece)) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+		piece = equals + 1;
+	}
+	return add_values(parser, axis, trim(piece));
+}
+
+/* Whether the alias is given in full (some parts only: an error). */
+static enum status find_alias(
+	struct parser *parser, size_t key_index, size_t alias, struct value *parts, bool *complete)
+{
+	const struct key *key = &parser->operation->keys[key_index];
+	const struct named *there = NULL, *missing = NULL;
+
+	for (size_t i = 0; i < parser->name_count; i++) {
+		const struct named *named = &parser->names[i];
+
+		if (named->key || named->key_index != key_index || named->alias != alias)
+			continue;
+		if (named->given)
+			there = named;
+		else
+			missing = named;
+		parts[named->part] = named->value;
+	}
+	*complete = there && !missing;
+	if (there && missing)
+		return error_set(parser->err, STATUS_BAD_INPUT,
+			"%s: expected %s too (%s = %s), found none", there->name, missing->name,
+			key->name, expression_text(key->aliases[alias].expression));
+	return STATUS_OK;
+}
+
+static enum status apply_aliases(
+	struct parser *parser, size_t key_index, struct value *value, bool *given)
+{
+	const struct key *key = &parser->operation->keys[key_index];
+
+	for (size_t a = 0; a < key->alias_count; a++) {
+		struct value *parts = memory_zeroed(key->aliases[a].parts.count, sizeof(*parts));
+		bool complete;
+		enum status status = find_alias(parser, key_index, a, parts, &complete);
+
+		if (status == STATUS_OK && complete && *given)
+			status = error_set(parser->err, STATUS_BAD_INPUT,
+				"%s: expected one value, found a second as %s", key->name,
+				expression_text(key->aliases[a].expression));
+		if (status == STATUS_OK && complete) {
+			*given = true;
+			status = expression_evaluate(
+				key->aliases[a].expression, parts, value, parser->err);
+			if (status == STATUS_OK)
+				status = key_value_check(key, *value, value, parser->err);
+		}
+		free(parts);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+/* The problem of the values that the names hold at the moment. */
+static enum status append_problem(struct parser *parser, struct problem_list *list)
+{
+	size_t count = parser->operation->key_count;
+	struct value *values = memory_zeroed(count, sizeof(*values));
+	bool *given = memory_zeroed(count, sizeof(*given));
+	struct problem *problem = NULL;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < parser->name_count; i++) {
+		const struct named *named = &parser->names[i];
+
+		if (named->key && named->given) {
+			values[named->key_index] = named->value;
+			given[named->key_index] = true;
+		}
+	}
+	for (size_t i = 0; i < count && status == STATUS_OK; i++)
+		status = apply_aliases(parser, i, &values[i], &given[i]);
+	if (status == STATUS_OK)
+		status = problem_complete(parser->operation, values, given, &problem, parser->err);
+	if (status == STATUS_OK) {
+		ARRAY_GROW(list->items, list->count, list->capacity);
+		list->items[list->count++] = problem;
+	}
+	free(given);
+	free(values);
+	return status;
+}
+
+static enum status expand(struct parser *parser, struct problem_list *list)
+{
+	size_t total = 1;
+
+	for (size_t i = 0; i < parser->axis_count; i++) {
+		total *= parser->axes[i].count / parser->axes[i].name_count;
+		if (total > PROBLEMS_MAX)
+			return error_set(parser->err, STATUS_BAD_INPUT,
+				"expected at most %d problems, found more", PROBLEMS_MAX);
+	}
+	for (size_t n = 0; n < total; n++) {
+		size_t rest = n;
+
+		for (size_t i = parser->axis_count; i-- > 0;) {
+			const struct axis *axis = &parser->axes[i];
+			size_t steps = axis->count / axis->name_count, step = rest % steps;
+
+			rest /= steps;
+			for (size_t k = 0; k < axis->name_count; k++)
+				parser->names[axis->names[k]].value =
+					axis->values[step * axis->name_count + k];
+		}
+		if (append_problem(parser, list) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+	}
+	return STATUS_OK;
+}
+
+enum status problem_parse(const struct operation *operation, const char *text,
+	struct problem_list *list, struct error *err)
+{
+	struct parser parser = {.operation = operation, .err = err};
+	char *copy = string_copy(text), *rest = copy, *piece;
+	size_t before = list->count;
+	enum status status = STATUS_OK;
+
+	collect_names(&parser);
+	while (status == STATUS_OK && (piece = strsep(&rest, ",")) != NULL)
+		status = parse_piece(&parser, piece);
+	if (status == STATUS_OK)
+		status = expand(&parser, list);
+	if (status != STATUS_OK) {
+		while (list->count > before)
+			problem_free(list->items[--list->count]);
+		error_context(err, "problem \"%s\"", text);
+	}
+	for (size_t i = 0; i < parser.axis_count; i++) {
+		free(parser.axes[i].names);
+		free(parser.axes[i].values);
+	}
+	free(parser.axes);
+	free(parser.names);
+	free(copy);
+	return status;
+}

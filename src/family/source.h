@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernel sources with their includes expanded, so that the compiler needs no path and a hash of
+ * the text says everything.
+ *
+ * `#include "x"` is looked for beside the including file, then in each template folder, and stands
+ * in once per source; later includes of the same file (cycles too) are empty. `#include <x>` is
+ * refused: there are no system headers. Conditions are not looked at: an include inside `#if` is
+ * expanded there, once. `#line` directives carry names relative to the template folder
+ * ("common/mma.cuh"), never a path of this machine.
+ */
+#ifndef FAMILY_SOURCE_H
+#define FAMILY_SOURCE_H
+
+#include "base/error.h"
+#include "base/json.h"
+
+/* path: the file; root: the template folder that it lies in (a prefix of path); name: what it is
+ * called in messages, relative to root. The caller frees *source. Errors: a missing or unreadable
+ * file, an include of something else, an include that leaves its template folder. */
+enum status source_expand(const char *root, const char *name, const char *const *template_folders,
+	char **source, struct error *err);
+
+/* at: a member that names a file of folder (<template folder>/<operation>), e.g. "mma.cu". The
+ * caller frees *name ("gemm/mma.cu") and *source. */
+enum status source_json_load(const struct json_at *at, const char *folder,
+	const char *const *template_folders, char **name, char **source, struct error *err);
+
+#endif

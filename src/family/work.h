@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The work of a candidate as numbers, one record per launch: what the score reads. Filled from the
+ * `model` of the family's JSON; amounts are per unit of work (one tile of one block).
+ */
+#ifndef FAMILY_WORK_H
+#define FAMILY_WORK_H
+
+#include <stdint.h>
+
+#include "family/plan.h"
+#include "spec/device_spec.h"
+
+enum schedule {
+	SCHEDULE_GRID,       /* one block per unit */
+	SCHEDULE_PERSISTENT, /* resident blocks take units in turn */
+	SCHEDULE_STREAM_K,   /* units are cut so that all blocks work equally long */
+};
+
+enum {
+	WORK_LANES = 32
+};
+
+/* A warp's access to shared memory, for bank conflicts. */
+struct work_smem_access {
+	char name[PLAN_NAME_SIZE];
+	enum pipe pipe;               /* PIPE_SMEM_READ or PIPE_SMEM_WRITE */
+	uint32_t width_bytes;         /* per lane: 4, 8 or 16 */
+	uint32_t address[WORK_LANES]; /* bytes */
+	double bytes_per_step;        /* without conflicts */
+};
+
+/* A tile of a tensor in global memory, for lines and sectors per row. */
+struct work_tile {
+	char tensor[PLAN_NAME_SIZE];
+	uint32_t rows, row_bytes;  /* of the tile */
+	uint32_t row_offset_bytes; /* of its rows in the tensor's; 0 if not said */
+	uint64_t pitch_bytes;      /* of the tensor */
+	bool is_output;
+};
+
+struct launch_work {
+	char *entry;
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t smem_dynamic_bytes;
+	uint32_t repeat;
+	int32_t regs_estimate;
+
+	double units;
+	double useful_ratio;
+	double steps_mean, steps_max;
+	double stages;
+	enum schedule schedule;
+	enum dtype dtype;
+	double per_step[PIPE_COUNT];
+	double prologue[PIPE_COUNT];
+	double epilogue[PIPE_COUNT];
+	double epilogue_overlap_ratio;
+	double dram_read_bytes, dram_write_bytes;
+	struct work_smem_access *smem_accesses;
+	size_t smem_access_count;
+	struct work_tile *tiles;
+	size_t tile_count;
+};
+
+struct work {
+	double flop;      /* of the problem */
+	double min_bytes; /* of the problem: every tensor once */
+	uint64_t workspace_bytes;
+	struct launch_work *launches;
+	size_t launch_count;
+};
+
+void work_release(struct work *work);
+
+#endif

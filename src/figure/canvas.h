@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Drawing into SVG. Coordinates are in the figure's own units (one unit is one CSS pixel at its
+ * natural size), colours come from classes that src/figure/assets/figure.css knows, so that one
+ * drawing serves light and dark, the page and a file of its own.
+ */
+#ifndef FIGURE_CANVAS_H
+#define FIGURE_CANVAS_H
+
+#include "base/text.h"
+
+struct canvas {
+	struct text body;
+	struct text attributes; /* of the <svg>: what the page's script needs to know */
+	double width, height;
+	bool standalone; /* a file of its own: no script, so cells carry titles */
+};
+
+void canvas_release(struct canvas *canvas);
+
+void canvas_line(
+	struct canvas *canvas, const char *class, double x1, double y1, double x2, double y2);
+void canvas_rect(
+	struct canvas *canvas, const char *class, double x, double y, double width, double height);
+void canvas_circle(struct canvas *canvas, const char *class, double x, double y, double radius);
+/* class: "t" plain, "t m" muted, ... with "e" end, "c" centred; escaped here. */
+void canvas_text(struct canvas *canvas, const char *class, double x, double y, const char *format,
+	...) PRINTF_LIKE(5, 6);
+/* The same, turned by 90 degrees to the left. */
+void canvas_text_up(
+	struct canvas *canvas, const char *class, double x, double y, const char *string);
+
+/* A path that is put together piece by piece. */
+void canvas_path_open(struct canvas *canvas, const char *class);
+void canvas_path_to(struct canvas *canvas, bool start, double x, double y);
+/* A marker of this series around a point: circle, square, triangle, diamond, plus, star. */
+void canvas_path_marker(struct canvas *canvas, size_t series, double x, double y, double size);
+void canvas_path_close(struct canvas *canvas);
+
+/* A number with one decimal at most, as coordinates are written. */
+void canvas_number(struct text *text, double value);
+/* & < > " escaped. */
+void canvas_escape(struct text *text, const char *string);
+
+/* Points that fall on the same place are drawn once. many: places are coarser, so that a run of any
+ * length stays small. */
+struct canvas_points;
+struct canvas_points *canvas_points_new(double width, double height, bool many);
+/* False: something was drawn there already. */
+bool canvas_points_take(struct canvas_points *points, double x, double y);
+void canvas_points_free(struct canvas_points *points);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Figures of a report: one file and one line in the table of figure.c each.
+ *
+ * A figure draws one entry (a problem that was tuned) or the whole report; some come in several
+ * parts (one heat map per family). Each part says in its caption what it shows.
+ */
+#ifndef FIGURE_FIGURE_H
+#define FIGURE_FIGURE_H
+
+#include "figure/canvas.h"
+#include "report/report.h"
+
+struct figure_part {
+	const struct report *report;
+	const struct report_entry *entry; /* NULL for figures of the whole report */
+	size_t part;                      /* from 0 */
+	struct canvas canvas;
+	struct text title, caption; /* plain text; drawn beside or above it */
+};
+
+struct figure {
+	const char *name; /* "heatmap": file names, anchors */
+	bool of_report;   /* one for the whole report, not one per entry */
+	/* Draws a part; false: there is none such (part counts up from 0 until then). */
+	bool (*draw)(struct figure_part *part);
+};
+
+extern const struct figure *const figures[]; /* NULL-terminated, in order of the page */
+extern const struct figure figure_comparison, figure_waves, figure_heatmap, figure_wave_fill,
+	figure_roofline, figure_prediction, figure_progress, figure_outcomes;
+
+/* Draws one part as an <svg> element into text, or as a file of its own. False: no such part.
+ * title and caption are appended as plain text; *width: natural width in CSS pixels. */
+bool figure_render(const struct figure *figure, const struct report *report,
+	const struct report_entry *entry, size_t part, bool standalone, struct text *svg,
+	struct text *title, struct text *caption, double *width);
+
+/* ---- what figures share ---- */
+enum {
+	FIGURE_WIDTH = 480,
+	FIGURE_HEIGHT = 320,
+	FIGURE_SERIES = 6 /* distinct colours and markers */
+};
+
+/* One legend entry per family that has candidates, from x on at y. */
+void figure_legend(struct figure_part *part, double x, double y);
+/* A marker with its label; returns where the next one goes. */
+double figure_legend_item(struct canvas *canvas, const char *class, size_t series, double x,
+	double y, const char *label);
+/* Ring and star around the winner. */
+void figure_winner(struct canvas *canvas, double x, double y);
+
+/* ---- axes ---- */
+struct figure_axis {
+	bool log;
+	double low, high; /* values */
+	double from, to;  /* places */
+	const char *title;
+	bool powers_of_two; /* ticks of a logarithmic axis */
+};
+
+/* A range with a margin around low..high; logarithmic ones need low > 0. */
+struct figure_axis figure_axis_new(
+	bool log, double low, double high, double from, double to, const char *title);
+double figure_axis_at(const struct figure_axis *axis, double value);
+/* Lines across the plot, ticks, labels, title. */
+void figure_axis_bottom(
+	struct canvas *canvas, const struct figure_axis *axis, double top, double bottom);
+void figure_axis_left(
+	struct canvas *canvas, const struct figure_axis *axis, double left, double right);
+/* Tells the page's script where candidates lie: data-NAME="column log low high from to". */
+void figure_axis_data(struct canvas *canvas, const char *name, const char *column,
+	const struct figure_axis *axis);
+
+/* Candidates as markers, by family; x and y give values or NAN. Points that coincide are drawn
+ * once. */
+typedef double figure_value(const struct report_entry *entry, size_t candidate);
+void figure_scatter(struct figure_part *part, const struct figure_axis *x,
+	const struct figure_axis *y, figure_value *x_of, figure_value *y_of, const char *class);
+
+/* Candidate values that several figures use. */
+double figure_time_us(const struct report_entry *entry, size_t candidate);
+double figure_predicted_us(const struct report_entry *entry, size_t candidate);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Wave picture over sizes: time and number of waves of each size's winner, edges marked, and one
+ * configuration held fixed where it was measured at several sizes. One part per sweep.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "figure/figure.h"
+#include "report/size_group.h"
+#include "report/format.h"
+
+enum {
+	LEFT = 66,
+	MARGIN = 14,
+	WIDTH = 480,
+	WIDTH_MANY = 760, /* with more sizes than fit side by side */
+	MANY = 12,
+	TOP = 34,
+	MIDDLE = 214, /* end of the upper panel */
+	LOWER = 240,  /* start of the lower one */
+	BOTTOM = 330,
+	PARTS_MAX = 4
+};
+
+struct fixed {
+	const struct report_result *result; /* whose configuration; NULL: none */
+	double tuned_for;
+	size_t count; /* sizes at which it was measured */
+};
+
+/* Time of this configuration in an entry, or NAN. */
+static double time_of(const struct report_entry *entry, const struct report_result *result)
+{
+	if (strcmp(entry->winner.family, result->family) == 0 &&
+		strcmp(entry->winner.configuration, result->configuration) == 0)
+		return entry->winner.time_us;
+	for (size_t i = 0; i < entry->candidate_count; i++)
+		if (strcmp(entry->candidates[i].evaluation->configuration, result->configuration) ==
+				0 &&
+			strcmp(entry->candidates[i].evaluation->family, result->family) == 0)
+			return figure_time_us(entry, i);
+	return NAN;
+}
+
+static struct fixed fixed_of(const struct size_group *group)
+{
+	struct fixed best = {0};
+
+	for (size_t i = group->count; i-- > 0;) {
+		struct fixed fixed = {.result = &group->points[i].entry->winner,
+			.tuned_for = group->points[i].size};
+
+		for (size_t k = 0; k < group->count; k++)
+			fixed.count += isnan(time_of(group->points[k].entry, fixed.result)) ? 0 : 1;
+		if (fixed.count > best.count)
+			best = fixed;
+	}
+	if (best.count < 3)
+		best.result = NULL;
+	return best;
+}
+
+static double waves_of(const struct report_entry *entry)
+{
+	const struct launch_score *longest = report_longest(&entry->winner.score);
+
+	return longest ? longest->waves : NAN;
+}
+
+static void draw_times(struct canvas *canvas, const struct size_group *group,
+	const struct report_result *result, size_t series, const struct figure_axis *x,
+	const struct figure_axis *y)
+{
+	char class[32];
+	bool start = true;
+
+	snprintf(class, sizeof(class), "l%zu%s", series, series ? " dashed" : "");
+	canvas_path_open(canvas, class);
+	for (size_t i = 0; i < group->count; i++) {
+		const struct report_entry *entry = group->points[i].entry;
+		double time = time_of(entry, result ? result : &entry->winner);
+
+		if (isnan(time))
+			continue;
+		canvas_path_to(canvas, start, figure_axis_at(x, group->points[i].size),
+			figure_axis_at(y, time));
+		start = false;
+	}
+	canvas_path_close(canvas);
+	snprintf(class, sizeof(class), "s%zu", series);
+	canvas_path_open(canvas, class);
+	for (size_t i = 0; i < group->count; i++) {
+		const struct report_entry *entry = group->points[i].entry;
+		double time = time_of(entry, result ? result : &entry->winner);
+
+		if (!isnan(time))
+			canvas_path_marker(canvas, series, figure_axis_at(x, group->points[i].size),
+				figure_axis_at(y, time), series ? 5 : 7);
+	}
+	canvas_path_close(canvas);
+}
+
+static void draw_waves(struct canvas *canvas, const struct size_group *group,
+	const struct figure_axis *x, const struct figure_axis *y)
+{
+	canvas_path_open(canvas, "l2");
+	for (size_t i = 0; i < group->count; i++)
+		canvas_path_to(canvas, i == 0, figure_axis_at(x, group->points[i].size),
+			figure_axis_at(y, waves_of(group->points[i].entry)));
+	canvas_path_close(canvas);
+	canvas_path_open(canvas, "s2");
+	for (size_t i = 0; i < group->count; i++)
+		canvas_path_marker(canvas, 1, figure_axis_at(x, group->points[i].size),
+			figure_axis_at(y, waves_of(group->points[i].entry)), 5);
+	canvas_path_close(canvas);
+}
+
+/* Where one more wave starts between two sizes that are near each other. */
+static size_t draw_edges(
+	struct canvas *canvas, const struct size_group *group, const struct figure_axis *x)
+{
+	size_t edges = 0;
+
+	for (size_t i = 1; i < group->count; i++) {
+		const struct size_point *before = &group->points[i - 1], *here = &group->points[i];
+		double at = (figure_axis_at(x, before->size) + figure_axis_at(x, here->size)) / 2;
+
+		if (here->size > 1.3 * before->size ||
+			!(waves_of(here->entry) > waves_of(before->entry)))
+			continue;
+		canvas_line(canvas, "edge", at, TOP, at, BOTTOM);
+		edges++;
+	}
+	return edges;
+}
+
+/* Places under the pointer: what a person sees there. */
+static void draw_targets(struct figure_part *part, const struct size_group *group,
+	const struct figure_axis *x, const struct figure_axis *y)
+{
+	struct text *body = &part->canvas.body;
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct report_entry *entry = group->points[i].entry;
+		struct text tip = {0};
+
+		text_appendf(&tip, "%s=%.0f: ", group->keys, group->points[i].size);
+		format_time(&tip, entry->winner.time_us);
+		if (entry->winner.tflops > 0) {
+			text_append(&tip, ", ");
+			format_number(&tip, entry->winner.tflops);
+			text_append(&tip, " TFLOP/s");
+		}
+		text_appendf(&tip, "\n%.0f waves\n%s\n%s", waves_of(entry), entry->winner.family,
+			entry->winner.configuration);
+		text_append(body, "<g class=\"cell\" data-tip=\"");
+		canvas_escape(body, text_string(&tip));
+		text_append(body, "\">");
+		canvas_circle(&part->canvas, "target", figure_axis_at(x, group->points[i].size),
+			figure_axis_at(y, entry->winner.time_us), 9);
+		text_append(body, "</g>");
+		text_release(&tip);
+	}
+}
+
+static void draw_group(struct figure_part *part, const struct size_group *group)
+{
+	struct canvas *canvas = &part->canvas;
+	double right = canvas->width - MARGIN;
+	struct fixed fixed = fixed_of(group);
+	double low = INFINITY, high = 0, waves = 1;
+	double first = group->points[0].size, last = group->points[group->count - 1].size;
+	struct figure_axis x, y, y_waves;
+	double legend;
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct report_entry *entry = group->points[i].entry;
+		double held = fixed.result ? time_of(entry, fixed.result) : NAN;
+
+		low = fmin(low, entry->winner.time_us);
+		high = fmax(high, fmax(entry->winner.time_us, held));
+		waves = fmax(waves, waves_of(entry));
+	}
+	x = figure_axis_new(last > 6 * first, first - 0.03 * (last - first),
+		last + 0.03 * (last - first), LEFT, right, group->keys);
+	if (x.log) {
+		x.low = first / 1.1;
+		x.high = last * 1.1;
+	}
+	x.powers_of_two = true;
+	y = figure_axis_new(
+		high > 5 * low, high > 5 * low ? low : 0, high * 1.05, MIDDLE, TOP, "time, µs");
+	y_waves = figure_axis_new(
+		waves > 40, waves > 40 ? 1 : 0, waves * 1.08, BOTTOM, LOWER, "waves");
+	figure_axis_bottom(canvas, &x, TOP, BOTTOM);
+	figure_axis_left(canvas, &y, LEFT, right);
+	figure_axis_left(canvas, &y_waves, LEFT, right);
+	if (draw_edges(canvas, group, &x))
+		text_append(&part->caption, " Dotted lines: edges at which one more wave starts.");
+	draw_waves(canvas, group, &x, &y_waves);
+	legend = figure_legend_item(canvas, "s0", 0, LEFT, 16, "winner of each size");
+	if (fixed.result) {
+		char label[64];
+
+		draw_times(canvas, group, fixed.result, 1, &x, &y);
+		snprintf(label, sizeof(label), "winner of %.0f at every size", fixed.tuned_for);
+		legend = figure_legend_item(canvas, "s1", 1, legend, 16, label);
+	}
+	figure_legend_item(canvas, "s2", 1, legend, 16, "waves");
+	draw_times(canvas, group, NULL, 0, &x, &y);
+	draw_targets(part, group, &x, &y);
+}
+
+static bool draw(struct figure_part *part)
+{
+	struct size_group_list groups;
+	const struct size_group *group;
+	bool found;
+
+	size_groups_find(part->report, &groups);
+	found = part->part < groups.count && part->part < PARTS_MAX;
+	if (found) {
+		group = &groups.items[part->part];
+		part->canvas.width = group->count > MANY ? WIDTH_MANY : WIDTH;
+		part->canvas.height = BOTTOM + 44;
+		text_appendf(&part->title, "Time and waves over %s", group->keys);
+		text_appendf(&part->caption, "%s, %s.", group->points[0].entry->operation,
+			group->others);
+		draw_group(part, group);
+	}
+	size_groups_release(&groups);
+	return found;
+}
+
+const struct figure figure_waves = {.name = "waves", .of_report = true, .draw = draw};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What became of a candidate: plain data and its JSON (a journal line's content).
+ */
+#ifndef FORMAT_EVALUATION_H
+#define FORMAT_EVALUATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/statistics.h"
+#include "candidate/resources.h"
+#include "score/score.h"
+
+enum outcome {
+#define OUTCOME(id, name, summary) OUTCOME_##id,
+#include "format/outcome.def"
+#undef OUTCOME
+	OUTCOME_COUNT
+};
+const char *outcome_name(enum outcome outcome);
+const char *outcome_summary(enum outcome outcome);
+int outcome_find(const char *name); /* -1 if unknown */
+
+/* How far the output was from the reference. */
+struct verification {
+	bool done;
+	uint64_t points;     /* output elements compared */
+	uint64_t violations; /* beyond the tolerance, NaN included */
+	uint64_t first_bad;  /* linear index over the output's shape */
+	double first_out, first_expected;
+	double max_abs_error, max_rel_error;
+};
+
+struct evaluation {
+	char *family;        /* "gemm/mma" */
+	char *configuration; /* "BM=128,...", canonical */
+	char kernel_hash[HASH_SIZE];
+	enum outcome outcome;
+	char *detail;   /* compiler's or driver's words, or why it was pruned; may be NULL */
+	uint32_t flags; /* union over launches */
+	struct kernel_resources *resources; /* per launch; NULL if never compiled */
+	size_t launch_count;
+	struct score score; /* launch_count 0: not scored */
+	struct verification verification;
+	double *samples_us;
+	size_t sample_count;
+	struct summary time; /* of samples_us; count 0: none */
+	bool predicted;      /* samples_us[0] is the model's, not a clock's */
+	double compile_seconds;
+	bool from_cache;
+	double at_s; /* when it was recorded, seconds since its problem began; 0: not known */
+};
+
+void evaluation_release(struct evaluation *evaluation);
+void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count);
+struct json *evaluation_to_json(const struct evaluation *evaluation);
+enum status evaluation_from_json(
+	const struct json_at *at, struct evaluation *evaluation, struct error *err);
+
+#endif

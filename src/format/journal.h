@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The journal of a run: every event as one JSON line, written with one write and flushed, so that
+ * a kill or a full disk loses nothing that was measured. Enough to resume a run without repeating
+ * a measurement, and to replay it without a GPU. Plain or gzip when read; appended to when written.
+ *
+ * Lines, told apart by "event":
+ *
+ *	run         format, id, date, command, tiletune, device, compiler, options, signature, and
+ *	            resumes: the id of the interrupted run that it goes on with
+ *	problem     number, operation, problem, product, legal, families[{name, parameters, hash}]
+ *	evaluation  problem, and format/evaluation.h's members
+ *	final       the same with the samples of the final, interleaved round
+ *	entry       problem, and entry as in the tuned file: the problem is concluded
+ *	finish      run, status
+ *
+ * Nothing is ever truncated; a torn last line is ignored.
+ */
+#ifndef FORMAT_JOURNAL_H
+#define FORMAT_JOURNAL_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+#include "format/evaluation.h"
+
+/* ---- writing ---- */
+struct journal;
+
+/* Opens path for appending (made if absent, with its folder); a torn last line left by a kill is
+ * closed with a newline first. A gzip file cannot be appended to: STATUS_BAD_INPUT. */
+enum status journal_open(const char *path, struct journal **journal, struct error *err);
+/* Appends {"event": event, ...members of line}; takes line. On a full disk: STATUS_FAILED, and
+ * what stood before is intact. After a failure nothing more is written: a later, shorter line that
+ * still fits (a finish) would speak for lines that are not there. */
+enum status journal_write(
+	struct journal *journal, const char *event, struct json *line, struct error *err);
+const char *journal_path(const struct journal *journal);
+void journal_close(struct journal *journal);
+
+/* ---- reading ---- */
+struct journal_problem {
+	int64_t number;
+	char *operation;
+	char *problem;     /* canonical text */
+	struct json *line; /* the whole problem line */
+	struct evaluation *evaluations;
+	size_t evaluation_count, evaluation_capacity;
+	struct evaluation *remeasurements; /* in order of writing */
+	size_t remeasurement_count, remeasurement_capacity;
+	struct json *entry; /* NULL: the problem did not end */
+};
+
+struct journal_run {
+	char *id;
+	char *signature;
+	char *resumes;     /* id of the interrupted run that it goes on with, or NULL */
+	struct json *line; /* the whole run line */
+	bool finished;
+	struct journal_problem *problems;
+	size_t problem_count, problem_capacity;
+};
+
+struct journal_record {
+	struct journal_run *runs;
+	size_t run_count, run_capacity;
+	size_t ignored_lines; /* torn ones */
+};
+
+/* Reads a whole journal. Errors: "path: line N: $.path: expected, found". A last line without a
+ * newline that does not parse is ignored; an unknown event is skipped. */
+enum status journal_read(const char *path, struct journal_record *record, struct error *err);
+void journal_record_release(struct journal_record *record);
+/* The last run with this signature, if it did not finish; else NULL. */
+const struct journal_run *journal_resumable(
+	const struct journal_record *record, const char *signature);
+/* The run that this one went on with, or NULL. */
+const struct journal_run *journal_previous(
+	const struct journal_record *record, const struct journal_run *run);
+const struct journal_problem *journal_problem_find(
+	const struct journal_run *run, const char *operation, const char *problem);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Several tuned files of one GPU model made into one: shards of a suite, or machines of a kind.
+ */
+#ifndef FORMAT_MERGE_H
+#define FORMAT_MERGE_H
+
+#include "format/tuned.h"
+
+/* Which of two entries of one problem, both measured or both predicted, is the base of what stays.
+ * Families that only the other one has are added to it in any case, and may win. */
+enum merge_rule {
+	MERGE_NEWEST,  /* of the later run */
+	MERGE_FASTEST, /* with the faster winner */
+	MERGE_FIRST,   /* of the file that was named first */
+	MERGE_FAIL,    /* neither: an error */
+};
+
+/* Entries by what became of them. */
+struct merge_summary {
+	size_t added;     /* only one file had it */
+	size_t equal;     /* both had the same */
+	size_t outranked; /* one measured, one predicted: no rule was asked */
+	size_t conflicts; /* the rule decided */
+};
+
+/* Joins `from` into `into`, and adds to the summary. A measured entry is never replaced by a
+ * predicted one, whatever the rule. Errors, STATUS_BAD_INPUT: another GPU model; a conflict under
+ * MERGE_FAIL; `into` is then of no use. */
+enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
+	struct merge_summary *summary, struct error *err);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/correction.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "family/family.h"
+#include "learn/boosted_trees.h"
+
+struct feature {
+	const char *name;
+	struct expression *expression;
+};
+
+struct correction {
+	struct json *tree;
+	char *file;
+	const struct family *family;
+	struct feature *features;
+	size_t feature_count;
+	struct boosted_trees trees;
+};
+
+/* The score's numbers, by the names that features read them by. */
+static const struct {
+	const char *name;
+	size_t offset;
+} score_numbers[] = {
+	{"waves_exact", offsetof(struct launch_score, waves_exact)},
+	{"slots_per_wave", offsetof(struct launch_score, slots_per_wave)},
+	{"lines_per_row_ratio", offsetof(struct launch_score, lines_per_row_ratio)},
+	{"dram_traffic_bytes", offsetof(struct launch_score, dram_bytes)},
+	{"l2_traffic_bytes", offsetof(struct launch_score, l2_bytes)},
+};
+static const char predicted_name[] = "predicted_us", blocks_name[] = "blocks_per_sm";
+
+/* Slots of the family's scope, then one for each of the score's numbers. */
+static struct name_table names_of(const struct family *family)
+{
+	struct name_table names = scope_table(&family->scope, SCOPE_PLAIN, SIZE_MAX, NULL);
+
+	name_table_add(&names, predicted_name);
+	name_table_add(&names, blocks_name);
+	for (size_t i = 0; i < ARRAY_COUNT(score_numbers); i++)
+		name_table_add(&names, score_numbers[i].name);
+	return names;
+}
+
+static void bind_score(const struct score *score, struct value *values)
+{
+	const struct launch_score *launch = &score->launches[score->longest];
+
+	*values++ = value_real(score->predicted_time_us);
+	*values++ = value_int(launch->blocks_per_sm);
+	for (size_t i = 0; i < ARRAY_COUNT(score_numbers); i++) {
+		double number;
+
+		memcpy(&number, (const char *)launch + score_numbers[i].offset, sizeof(number));
+		*values++ = value_real(number);
+	}
+}
+
+static enum status read_feature(const struct json_at *at, const struct name_table *names,
+	struct feature *feature, struct error *err)
+{
+	static const char *const keys[] = {"name", "expr", NULL};
+	enum status status = json_expect_keys(at, keys, err);
+
+	if (status == STATUS_OK)
+		status = json_member_string(at, "name", &feature->name, err);
+	if (status == STATUS_OK)
+		status = expression_json_member(at, "expr", names, &feature->expression, err);
+	return status;
+}
+
+static enum status read_features(
+	const struct json_at *root, struct correction *correction, struct error *err)
+{
+	struct name_table names = names_of(correction->family);
+	struct json_at list;
+	enum status status = json_member(root, "features", &list, err);
+
+	if (status == STATUS_OK)
+		status = json_expect(&list, JSON_ARRAY, err);
+	if (status == STATUS_OK) {
+		correction->feature_count = json_count(&list);
+		correction->features =
+			memory_zeroed(correction->feature_count + 1, sizeof(*correction->features));
+	}
+	for (size_t i = 0; i < correction->feature_count && status == STATUS_OK; i++) {
+		const struct json_at at = json_item(&list, i);
+
+		status = read_feature(&at, &names, &correction->features[i], err);
+	}
+	name_table_release(&names);
+	return status;
+}
+
+/* The folder says which device a file is for: one that was copied there is not. */
+static enum status check_device(const struct json_at *root, const char *device, struct error *err)
+{
+	struct json_at at;
+	const char *name;
+	enum status status = json_member(root, "device", &at, err);
+
+	if (status == STATUS_OK)
+		status = json_get_string(&at, &name, err);
+	if (status == STATUS_OK && device && strcmp(name, device) != 0)
+		status = json_error(&at, err, "\"%s\", as the folder is named", device);
+	return status;
+}
+
+static enum status read_all(const struct catalogue *catalogue, const char *device,
+	struct correction *correction, struct error *err)
+{
+	static const char *const keys[] = {
+		"format", "device", "family", "summary", "fitted", "features", "trees", NULL};
+	const struct json_at root = json_root(correction->tree, correction->file);
+	struct json_at trees;
+	const char *name;
+	enum status status = json_expect_format(&root, "tiletune.correction/1", err);
+
+	if (status == STATUS_OK)
+		status = json_expect_keys(&root, keys, err);
+	if (status == STATUS_OK)
+		status = check_device(&root, device, err);
+	if (status == STATUS_OK)
+		status = json_member_string(&root, "family", &name, err);
+	if (status == STATUS_OK)
+		status = catalogue_family(catalogue, NULL, name, &correction->family, err);
+	if (status == STATUS_OK)
+		status = read_features(&root, correction, err);
+	if (status == STATUS_OK)
+		status = json_member(&root, "trees", &trees, err);
+	if (status == STATUS_OK)
+		status = boosted_trees_read(
+			&trees, correction->feature_count, &correction->trees, err);
+	return status;
+}
+
+enum status correction_load(const char *path, const char *device, const struct catalogue *catalogue,
+	struct correction **correction, struct error *err)
+{
+	struct correction *read = memory_zeroed(1, sizeof(*read));
+	enum status status;
+
+	*correction = NULL;
+	read->file = string_copy(path);
+	status = json_load(path, &read->tree, err);
+	if (status == STATUS_OK)
+		status = read_all(catalogue, device, read, err);
+	if (status != STATUS_OK) {
+		correction_free(read);
+		return status;
+	}
+	*correction = read;
+	return STATUS_OK;
+}
+
+void correction_free(struct correction *correction)
+{
+	if (!correction)
+		return;
+	for (size_t i = 0; i < correction->feature_count; i++)
+		expression_free(correction->features[i].expression);
+	free(correction->features);
+	boosted_trees_release(&correction->trees);
+	json_free(correction->tree);
+	free(correction->file);
+	free(correction);
+}
+
+const struct family *correction_family(const struct correction *correction)
+{
+	return correction->family;
+}
+
+size_t correction_feature_count(const struct correction *correction)
+{
+	return correction->feature_count;
+}
+
+const char *correction_feature_name(const struct correction *correction, size_t feature)
+{
+	return correction->features[feature].name;
+}
+
+enum status correction_features(const struct correction *correction, const struct value *slots,
+	const struct score *score, double *features, struct error *err)
+{
+	const size_t count = correction->family->scope.count;
+	struct value *values =
+		memory_zeroed(count + 2 + ARRAY_COUNT(score_numbers), sizeof(*values));
+	enum status status = STATUS_OK;
+
+	memcpy(values, slots, count * sizeof(*values));
+	bind_score(score, values + count);
+	for (size_t i = 0; i < correction->feature_count && status == STATUS_OK; i++)
+		status = expression_real(
+			correction->features[i].expression, values, &features[i], err);
+	free(values);
+	return status;
+}
+
+enum status correction_factor(const struct correction *correction, const struct value *slots,
+	const struct score *score, double *factor, struct error *err)
+{
+	double *features;
+	enum status status;
+
+	*factor = 1;
+	if (!correction || !isfinite(score->predicted_time_us))
+		return STATUS_OK;
+	features = memory_zeroed(correction->feature_count + 1, sizeof(*features));
+	status = correction_features(correction, slots, score, features, err);
+	if (status == STATUS_OK)
+		*factor = exp(boosted_trees_sum(&correction->trees, features));
+	free(features);
+	return status;
+}

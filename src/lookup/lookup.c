@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+#include "lookup/lookup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/corrected.h"
+#include "tune/entry.h"
+#include "engine/single.h"
+
+/* A configuration of the file on its way through the lookup. */
+struct option {
+	struct candidates pool; /* that one, bound to the problem asked for */
+	struct json_at entry;   /* that it was tuned in */
+	char *name;             /* "family{configuration}" */
+	double predicted_us, default_us;
+	bool refitted; /* its launch arguments are the model's for this problem */
+};
+
+struct lookup {
+	const struct lookup_request *request;
+	const struct problem *problem;
+	struct option *options;
+	size_t count, capacity;
+	char **seen; /* names of all rows so far, legal or not */
+	size_t seen_count, seen_capacity;
+	struct text reasons; /* why rows are of no use, a few of them */
+	size_t reason_count;
+};
+
+const char *lookup_grade_name(enum lookup_grade grade)
+{
+	static const char *const names[] = {
+		[LOOKUP_EXACT] = "exact",
+		[LOOKUP_NEAREST] = "nearest by model",
+		[LOOKUP_REFUSED] = "refused",
+	};
+
+	return names[grade];
+}
+
+static void add_reason(struct lookup *lookup, const char *reason)
+{
+	const size_t reasons_shown = 3;
+
+	if (strstr(text_string(&lookup->reasons), reason))
+		return;
+	if (lookup->reason_count++ < reasons_shown)
+		text_appendf(&lookup->reasons, "%s%s", lookup->reasons.length ? "; " : "", reason);
+}
+
+/* "family{configuration}": rows of different entries are often the same. */
+static char *row_name(const struct json_at *row)
+{
+	struct json_at configuration, steps;
+	const char *family = "";
+	char *text = NULL, *steps_text = NULL, *name;
+
+	json_member_string(row, "family", &family, NULL);
+	if (json_find(row, "configuration", &configuration))
+		text = json_print(configuration.node, false);
+	if (json_find(row, "steps", &steps))
+		steps_text = json_print(steps.node, false);
+	name = string_format("%s%s%s", family, text ? text : "", steps_text ? steps_text : "");
+	free(text);
+	free(steps_text);
+	return name;
+}
+
+static bool is_new(struct lookup *lookup, const char *name)
+{
+	for (size_t i = 0; i < lookup->seen_count; i++)
+		if (strcmp(lookup->seen[i], name) == 0)
+			return false;
+	ARRAY_GROW(lookup->seen, lookup->seen_count, lookup->seen_capacity);
+	lookup->seen[lookup->seen_count++] = string_copy(name);
+	return true;
+}
+
+/* What the family's default would take; infinite where it has no legal configuration or is
+ * composite (its steps are the choice). */
+static enum status predict_default(const struct lookup *lookup, const struct bound_family *bound,
+	double *predicted_us, struct error *err)
+{
+	choice choices[SPACE_PARAMETERS_MAX];
+	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
+	bool found = false;
+	enum status status = STATUS_OK;
+
+	*predicted_us = INFINITY;
+	if (!bound->composite && configuration_default(bound, choices, &found, NULL) == STATUS_OK &&
+		found && space_values(bound->space, choices, slots, NULL) == STATUS_OK)
+		status = corrected_time(
+			lookup->request->corrections, bound, slots, predicted_us, err);
+	free(slots);
+	return status;
+}
+
+static enum status default_of(const struct lookup *lookup, const struct bound_family *bound,
+	double *default_us, struct error *err)
+{
+	for (size_t i = 0; i < lookup->count; i++)
+		if (lookup->options[i].pool.families[0].bound->family == bound->family) {
+			*default_us = lookup->options[i].default_us;
+			return STATUS_OK;
+		}
+	return predict_default(lookup, bound, default_us, err);
+}
+
+/* A row that cannot be had for this problem is passed over, with its reason; an expression that
+ * fails over one that can is an error. */
+static enum status consider(struct lookup *lookup, const struct json_at *entry,
+	const struct json_at *row, struct error *err)
+{
+	const struct lookup_request *request = lookup->request;
+	struct option option = {.entry = json_root(entry->node, request->tuned->path)};
+	struct error reason = {0};
+	enum status status;
+
+	option.name = row_name(row);
+	if (!is_new(lookup, option.name)) {
+		free(option.name);
+		return STATUS_OK;
+	}
+	if (single_open_refitted(request->catalogue, lookup->problem, request->device, row,
+		    &option.pool, &option.refitted, &reason) != STATUS_OK) {
+		add_reason(lookup, reason.message);
+		free(option.name);
+		return STATUS_OK;
+	}
+	status = corrected_candidate_time(
+		request->corrections, &option.pool, 0, &option.predicted_us, err);
+	if (status == STATUS_OK)
+		status = default_of(lookup, option.pool.families[0].bound, &option.default_us, err);
+	if (status != STATUS_OK) {
+		candidates_release(&option.pool);
+		free(option.name);
+		return status;
+	}
+	option.pool.predicted_us[0] = option.predicted_us;
+	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
+	lookup->options[lookup->count++] = option;
+	return STATUS_OK;
+}
+
+static enum status consider_rows(
+	struct lookup *lookup, const struct json_at *entry, const char *member, struct error *err)
+{
+	struct json_at rows;
+	enum status status = STATUS_OK;
+
+	if (!json_find(entry, member, &rows))
+		return STATUS_OK;
+	for (size_t i = 0; i < json_count(&rows) && status == STATUS_OK; i++) {
+		struct json_at row = json_item(&rows, i);
+
+		status = consider(lookup, entry, &row, err);
+	}
+	return status;
+}
+
+static enum status consider_entry(
+	struct lookup *lookup, const struct json_at *entry, struct error *err)
+{
+	struct json_at winner;
+	enum status status = STATUS_OK;
+
+	if (json_find(entry, "winner", &winner))
+		status = consider(lookup, entry, &winner, err);
+	if (status == STATUS_OK)
+		status = consider_rows(lookup, entry, "families", err);
+	if (status == STATUS_OK)
+		status = consider_rows(lookup, entry, "tied", err);
+	return status;
+}
+
+static enum status consider_all(struct lookup *lookup, struct error *err)
+{
+	const struct tuned *tuned = lookup->request->tuned;
+	const char *asked = operation_name(lookup->problem->operation);
+	struct json_at root = json_root(tuned->root, tuned->path), entries;
+	enum status status = STATUS_OK;
+
+	if (!json_find(&root, "entries", &entries))
+		return STATUS_OK;
+	for (size_t i = 0; i < json_count(&entries) && status == STATUS_OK; i++) {
+		struct json_at entry = json_item(&entries, i);
+		const char *operation = "";
+
+		json_member_string(&entry, "operation", &operation, NULL);
+		if (strcmp(operation, asked) == 0)
+			status = consider_entry(lookup, &entry, err);
+	}
+	return status;
+}
+
+static struct json *from_json(const struct json_at *entry)
+{
+	static const char *const members[] = {"operation", "problem", "timing", "run"};
+	struct json *json = json_new_object();
+
+	for (size_t i = 0; i < ARRAY_COUNT(members); i++) {
+		struct json_at member;
+
+		if (json_find(entry, members[i], &member))
+			json_put(json, members[i], json_copy(member.node));
+	}
+	return json;
+}
+
+/* The option as a row of a tuned file, with the model's time. */
+static enum status option_result(
+	const struct option *option, struct json **result, struct error *err)
+{
+	struct evaluated evaluated = {0};
+	enum status status = single_evaluate(&option->pool, &evaluated.evaluation, err);
+
+	if (status == STATUS_OK)
+		status = entry_result(&option->pool, &evaluated, result, err);
+	evaluation_release(&evaluated.evaluation);
+	return status;
+}
+
+/* The file's own entry for the problem, if its winner still is what it was; else the grade stays.
+ */
+static enum status find_exact(
+	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
+{
+	const struct lookup_request *request = lookup->request;
+	const struct problem *problem = lookup->problem;
+	struct json *asked = problem_to_json(problem);
+	struct json_at entry, winner;
+	struct candidates pool;
+	struct error reason = {0};
+	const char *timing = "";
+	enum status status;
+	bool found =
+		tuned_find(request->tuned, operation_name(problem->operation), asked, &entry) &&
+		json_find(&entry, "winner", &winner);
+
+	json_free(asked);
+	if (!found)
+		return STATUS_OK;
+	if (single_open(request->catalogue, problem, request->device, &winner, &pool, &reason) !=
+		STATUS_OK) {
+		add_reason(lookup, reason.message);
+		return STATUS_OK;
+	}
+	json_member_string(&entry, "timing", &timing, NULL);
+	answer->grade = LOOKUP_EXACT;
+	answer->why = string_format("the file has this problem, %s", timing);
+	answer->result = json_copy(winner.node);
+	answer->from = from_json(&entry);
+	status = corrected_candidate_time(
+		request->corrections, &pool, 0, &answer->predicted_us, err);
+	if (status == STATUS_OK)
+		status = predict_default(lookup, pool.families[0].bound, &answer->default_us, err);
+	candidates_release(&pool);
+	return status;
+}
+
+static struct problem *problem_of(const struct lookup *lookup, const struct json_at *entry)
+{
+	struct problem *problem = NULL;
+	struct json_at member;
+
+	if (!json_find(entry, "problem", &member) ||
+		problem_from_json(lookup->problem->operation, &member, &problem, NULL) != STATUS_OK)
+		return NULL;
+	return problem;
+}
+
+/* Nothing that the model likes less than what an untuned family would do. */
+static bool is_eligible(const struct option *option)
+{
+	return isfinite(option->predicted_us) && option->predicted_us <= option->default_us;
+}
+
+/* Of equals the one that runs as it was measured. */
+static double ranked_us(const struct option *option)
+{
+	return option->predicted_us * (option->refitted ? 1.001 : 1);
+}
+
+/* How far this goes: tests/tools/lookup_quality.c leaves each problem of a tuned file out and looks
+ * it up among the others; figures in templates/gemm/README.md. */
+static const struct option *best_option(const struct lookup *lookup)
+{
+	const struct option *best = NULL;
+
+	for (size_t i = 0; i < lookup->count; i++) {
+		const struct option *option = &lookup->options[i];
+
+		if (is_eligible(option) && (!best || ranked_us(option) < ranked_us(best)))
+			best = option;
+	}
+	return best;
+}
+
+static enum status find_nearest(
+	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
+{
+	const struct option *best;
+	struct problem *there;
+	enum status status;
+
+	status = consider_all(lookup, err);
+	if (status != STATUS_OK)
+		return status;
+	answer->considered = lookup->seen_count;
+	answer->legal = lookup->count;
+	best = best_option(lookup);
+	if (!best) {
+		answer->why = string_format("%s%s%s",
+			!lookup->seen_count ? "the file has nothing for this operation"
+			: lookup->count     ? "all that is tuned is predicted slower than the "
+					      "family's default"
+					    : "nothing that is tuned is legal here",
+			lookup->count || !lookup->reasons.length ? "" : ": ",
+			lookup->count ? "" : text_string(&lookup->reasons));
+		return STATUS_OK;
+	}
+	status = option_result(best, &answer->result, err);
+	if (status != STATUS_OK)
+		return status;
+	there = problem_of(lookup, &best->entry);
+	answer->grade = LOOKUP_NEAREST;
+	answer->why = string_format("predicted best here of %zu tuned configurations that are "
+				    "legal; tuned for %s%s",
+		lookup->count, there ? there->text : "another problem",
+		best->refitted ? "; its launch arguments are the model's choice for this problem"
+			       : "");
+	answer->from = from_json(&best->entry);
+	answer->predicted_us = best->predicted_us;
+	answer->default_us = best->default_us;
+	problem_free(there);
+	return STATUS_OK;
+}
+
+/* What the model thinks possible at all, over every family that applies. */
+static enum status find_best(
+	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
+{
+	const struct candidates_options options = {.score = true, .tuned = lookup->request->tuned};
+	struct candidates pool;
+	enum status status = candidates_open(lookup->request->catalogue, lookup->problem,
+		lookup->request->device, &options, &pool, err);
+
+	if (status != STATUS_OK)
+		return status;
+	status = corrected_least_time(
+		lookup->request->corrections, &pool, &answer->model_best_us, err);
+	candidates_release(&pool);
+	return status;
+}
+
+static void lookup_release(struct lookup *lookup)
+{
+	for (size_t i = 0; i < lookup->count; i++) {
+		candidates_release(&lookup->options[i].pool);
+		free(lookup->options[i].name);
+	}
+	for (size_t i = 0; i < lookup->seen_count; i++)
+		free(lookup->seen[i]);
+	free(lookup->options);
+	free(lookup->seen);
+	text_release(&lookup->reasons);
+}
+
+enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
+	struct lookup_answer *answer, struct error *err)
+{
+	struct lookup lookup = {.request = request, .problem = problem};
+	enum status status;
+
+	*answer = (struct lookup_answer){.grade = LOOKUP_REFUSED,
+		.predicted_us = INFINITY,
+		.default_us = INFINITY,
+		.model_best_us = INFINITY};
+	status = find_exact(&lookup, answer, err);
+	if (status == STATUS_OK && answer->grade != LOOKUP_EXACT)
+		status = find_nearest(&lookup, answer, err);
+	if (status == STATUS_OK && answer->grade == LOOKUP_NEAREST) {
+		if (!request->without_best)
+			status = find_best(&lookup, answer, err);
+		answer->expected_loss_ratio =
+			answer->predicted_us / fmin(fmin(answer->model_best_us, answer->default_us),
+						       answer->predicted_us) -
+			1;
+	}
+	lookup_release(&lookup);
+	if (status != STATUS_OK)
+		lookup_answer_release(answer);
+	return status;
+}
+
+void lookup_answer_release(struct lookup_answer *answer)
+{
+	free(answer->why);
+	json_free(answer->result);
+	json_free(answer->from);
+	*answer = (struct lookup_answer){0};
+}
+
+static void put_finite(struct json *json, const char *key, double value)
+{
+	if (isfinite(value))
+		json_put_double(json, key, value);
+}
+
+struct json *lookup_answer_to_json(
+	const struct lookup_answer *answer, const struct problem *problem)
+{
+	struct json *json = json_new_object();
+
+	json_put_string(json, "operation", operation_name(problem->operation));
+	json_put(json, "problem", problem_to_json(problem));
+	json_put_string(json, "grade", lookup_grade_name(answer->grade));
+	json_put_string(json, "why", answer->why);
+	if (answer->from)
+		json_put(json, "from", json_copy(answer->from));
+	if (answer->result)
+		json_put(json, "result", json_copy(answer->result));
+	put_finite(json, "predicted_us", answer->predicted_us);
+	put_finite(json, "default_us", answer->default_us);
+	put_finite(json, "model_best_us", answer->model_best_us);
+	if (answer->grade != LOOKUP_REFUSED)
+		json_put_double(json, "expected_loss_ratio", answer->expected_loss_ratio);
+	if (answer->considered) {
+		json_put_int(json, "considered", (int64_t)answer->considered);
+		json_put_int(json, "legal", (int64_t)answer->legal);
+	}
+	return json;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/row_validity.h"
+
+#include <string.h>
+
+#include "engine/single.h"
+
+static bool is_same(const struct evaluation *a, const struct evaluation *b)
+{
+	/* composite families have one configuration, whatever their steps are: the hash tells */
+	return strcmp(a->family, b->family) == 0 &&
+	       strcmp(a->configuration, b->configuration) == 0 &&
+	       strcmp(a->kernel_hash, b->kernel_hash) == 0;
+}
+
+static bool was_tried(const struct row_validity *row_validity, const struct evaluation *row)
+{
+	for (size_t i = 0; i < row_validity->recorded_count; i++)
+		if (is_same(&row_validity->recorded[i], row))
+			return true;
+	for (size_t i = 0; row_validity->evaluated && i < row_validity->evaluated->count; i++)
+		if (is_same(&row_validity->evaluated->items[i].evaluation, row))
+			return true;
+	return false;
+}
+
+bool row_validity_row(const struct json_at *row, void *context)
+{
+	const struct row_validity *row_validity = context;
+	struct candidates pool;
+	struct evaluation today = {0};
+	const char *hash = "";
+	bool stands = false;
+
+	json_member_string(row, "kernel_hash", &hash, NULL);
+	/* gone, or not legal any more: it falls */
+	if (single_open(&row_validity->bench->catalogue, row_validity->problem,
+		    device_spec(row_validity->bench->device), row, &pool, NULL) != STATUS_OK)
+		return false;
+	if (single_evaluate(&pool, &today, NULL) == STATUS_OK)
+		stands = strcmp(today.kernel_hash, hash) == 0 && !was_tried(row_validity, &today);
+	evaluation_release(&today);
+	candidates_release(&pool);
+	return stands;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/versus/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/statistics.h"
+
+static double tflops(const struct duel *duel, double us)
+{
+	return us > 0 ? duel->flop / us * 1e-6 : 0;
+}
+
+static bool counts(const struct duel *duel)
+{
+	return !duel->skipped && duel->agrees;
+}
+
+/* "4096x4096x4096 bf16", with what is not the default behind it. */
+static void title_of(const struct duel *duel, struct text *text)
+{
+	const struct lt_shape *shape = &duel->shape;
+	int64_t packed_b = shape->b_is_kn ? shape->n : shape->k;
+
+	text_appendf(text, "%" PRId64 "x%" PRId64 "x%" PRId64 " %s", shape->m, shape->n, shape->k,
+		dtype_name(shape->in));
+	if (shape->in == DTYPE_FP8_E4M3)
+		text_append(text, shape->fast_accumulation ? " fast" : " promoted");
+	if (shape->b_is_kn)
+		text_append(text, " kn");
+	if (shape->out != shape->in && (shape->out == DTYPE_FP32) && shape->in != DTYPE_TF32)
+		text_append(text, " to fp32");
+	if (shape->lda != shape->k || shape->ldb != packed_b || shape->ldc != shape->n)
+		text_append(text, " pitched");
+}
+
+void summary_print_head(FILE *out)
+{
+	fprintf(out, "%-34s %-20s %8s %8s %8s  %s\n", "problem", "ours", "TFLOP/s", "default",
+		"best", "ours/best [quartiles]  difference");
+}
+
+void summary_print_duel(FILE *out, const struct duel *duel)
+{
+	struct text title = {0};
+
+	title_of(duel, &title);
+	if (duel->skipped)
+		fprintf(out, "%-34s %-20s not comparable: %s\n", title.data,
+			duel->family ? duel->family : "-", duel->skipped);
+	else
+		fprintf(out, "%-34s %-20s %8.1f %8.1f %8.1f  %6.3f [%.3f %.3f]  %.1e%s%s\n",
+			title.data, duel->family, tflops(duel, duel->ours_us),
+			tflops(duel, duel->default_us), tflops(duel, duel->best_us), duel->ratio,
+			duel->ratio_q25, duel->ratio_q75, duel->difference,
+			duel->agrees ? "" : " DIFFERS",
+			duel->kernel_changed ? " (sources changed)" : "");
+	fflush(out);
+	text_release(&title);
+}
+
+/* ---- groups ---- */
+struct group {
+	enum dtype in;
+	bool fast_accumulation;
+	enum alignment_class alignment;
+};
+
+static const char *const alignment_names[] = {
+	[ALIGNED] = "aligned", [MISALIGNED_C] = "odd N", [MISALIGNED] = "odd K"};
+
+static bool in_group(const struct duel *duel, const struct group *group)
+{
+	return counts(duel) && duel->shape.in == group->in &&
+	       (group->in != DTYPE_FP8_E4M3 ||
+		       duel->shape.fast_accumulation == group->fast_accumulation) &&
+	       duel_alignment(duel) == group->alignment;
+}
+
+/* The ratios of a group (NULL: of all); caller frees. */
+static double *ratios_of(
+	const struct duel *duels, size_t count, const struct group *group, size_t *found)
+{
+	double *ratios = memory_zeroed(count + 1, sizeof(*ratios));
+
+	*found = 0;
+	for (size_t i = 0; i < count; i++)
+		if (group ? in_group(&duels[i], group) : counts(&duels[i]))
+			ratios[(*found)++] = duels[i].ratio;
+	return ratios;
+}
+
+typedef void group_visit(const char *name, const double *ratios, size_t count, void *context);
+
+static void visit_groups(const struct duel *duels, size_t count, group_visit *visit, void *context)
+{
+	double *ratios;
+	size_t found;
+
+	for (int in = 0; in < DTYPE_COUNT; in++)
+		for (int fast = 0; fast < (in == DTYPE_FP8_E4M3 ? 2 : 1); fast++)
+			for (int alignment = ALIGNED; alignment <= MISALIGNED; alignment++) {
+				struct group group = {
+					(enum dtype)in, fast != 0, (enum alignment_class)alignment};
+				char *name = string_format("%s%s %s", dtype_name(group.in),
+					in != DTYPE_FP8_E4M3 ? ""
+					: fast               ? " fast"
+							     : " promoted",
+					alignment_names[alignment]);
+
+				ratios = ratios_of(duels, count, &group, &found);
+				if (found)
+					visit(name, ratios, found, context);
+				free(ratios);
+				free(name);
+			}
+	ratios = ratios_of(duels, count, NULL, &found);
+	if (found)
+		visit("all", ratios, found, context);
+	free(ratios);
+}
+
+static double lowest(const double *ratios, size_t count)
+{
+	return statistics_quantile(ratios, count, 0);
+}
+
+static void print_group(const char *name, const double *ratios, size_t count, void *context)
+{
+	fprintf(context, "%-28s %3zu entries: geometric mean %.3f, lowest %.3f, median %.3f\n",
+		name, count, statistics_geometric_mean(ratios, count), lowest(ratios, count),
+		statistics_quantile(ratios, count, 0.5));
+}
+
+void summary_print_groups(FILE *out, const struct duel *duels, size_t count)
+{
+	visit_groups(duels, count, print_group, out);
+}
+
+/* ---- promises ---- */
+struct promise {
+	const char *name;
+	const char *family; /* asked for by name; NULL: winners */
+	enum dtype in;
+	int alignment;   /* enum alignment_class, or -1: any */
+	int64_t m, n, k; /* 0: any */
+	bool is_lowest;  /* else the geometric mean */
+	double least;
+};
+
+static const struct promise promises[] = {
+	{"bf16 aligned, geometric mean", NULL, DTYPE_BF16, ALIGNED, 0, 0, 0, false, 1.00},
+	{"bf16 aligned, lowest", NULL, DTYPE_BF16, ALIGNED, 0, 0, 0, true, 0.90},
+	{"bf16 odd K, geometric mean", NULL, DTYPE_BF16, MISALIGNED, 0, 0, 0, false, 3.00},
+	{"bf16 odd K, lowest", NULL, DTYPE_BF16, MISALIGNED, 0, 0, 0, true, 1.00},
+	{"bf16 odd N, lowest", NULL, DTYPE_BF16, MISALIGNED_C, 0, 0, 0, true, 1.00},
+	{"fp8, geometric mean", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, false, 0.95},
+	{"fp32 4096 cubed", NULL, DTYPE_FP32, -1, 4096, 4096, 4096, true, 0.90},
+	{"fp32 2048 cubed", NULL, DTYPE_FP32, -1, 2048, 2048, 2048, true, 0.85},
+	{"fp32 8192 cubed", NULL, DTYPE_FP32, -1, 8192, 8192, 8192, true, 0.85},
+	{"gemm/mma bf16 4096 cubed", "gemm/mma", DTYPE_BF16, -1, 4096, 4096, 4096, true, 0.50},
+	{"gemm/mma bf16 8192 cubed", "gemm/mma", DTYPE_BF16, -1, 8192, 8192, 8192, true, 0.50},
+	{"gemm/mma bf16 128x4096x7168", "gemm/mma", DTYPE_BF16, -1, 128, 4096, 7168, true, 0.70},
+};
+
+static bool concerns(const struct promise *promise, const struct duel *duel)
+{
+	return counts(duel) && duel->shape.in == promise->in &&
+	       (promise->alignment < 0 || (int)duel_alignment(duel) == promise->alignment) &&
+	       (!promise->m || (duel->shape.m == promise->m && duel->shape.n == promise->n &&
+				       duel->shape.k == promise->k));
+}
+
+unsigned summary_print_promises(
+	FILE *out, const struct duel *duels, size_t count, const char *family)
+{
+	double *ratios = memory_zeroed(count + 1, sizeof(*ratios));
+	unsigned missed = 0;
+
+	for (size_t p = 0; p < ARRAY_COUNT(promises); p++) {
+		const struct promise *promise = &promises[p];
+		size_t found = 0;
+		double value;
+
+		if (!promise->family != !family || (family && strcmp(family, promise->family) != 0))
+			continue;
+		for (size_t i = 0; i < count; i++)
+			if (concerns(promise, &duels[i]))
+				ratios[found++] = duels[i].ratio;
+		if (!found)
+			continue;
+		value = promise->is_lowest ? lowest(ratios, found)
+					   : statistics_geometric_mean(ratios, found);
+		fprintf(out, "%s: %.3f of cuBLASLt's best pick over %zu (promised: %.2f) %s\n",
+			promise->name, value, found, promise->least,
+			value >= promise->least ? "ok" : "MISSED");
+		missed += !(value >= promise->least);
+	}
+	free(ratios);
+	return missed;
+}
+
+/* ---- JSON ---- */
+static struct json *duel_json(const struct duel *duel)
+{
+	struct json *json = json_new_object(), *ratio;
+
+	json_put_string(json, "problem", duel->problem);
+	json_put_string(json, "family", duel->family);
+	json_put_string(json, "configuration", duel->configuration);
+	json_put_string(json, "not_comparable", duel->skipped);
+	if (duel->skipped)
+		return json;
+	ratio = json_new_object();
+	json_put_bool(json, "sources_changed", duel->kernel_changed);
+	json_put_double(json, "ours_us", duel->ours_us);
+	json_put_double(json, "cublaslt_default_us", duel->default_us);
+	json_put_double(json, "cublaslt_best_us", duel->best_us);
+	json_put_double(json, "ours_tflops", tflops(duel, duel->ours_us));
+	json_put_double(json, "cublaslt_default_tflops", tflops(duel, duel->default_us));
+	json_put_double(json, "cublaslt_best_tflops", tflops(duel, duel->best_us));
+	json_put_double(ratio, "median", duel->ratio);
+	json_put_double(ratio, "q25", duel->ratio_q25);
+	json_put_double(ratio, "q75", duel->ratio_q75);
+	json_put_double(ratio, "ci95_low", duel->ratio_low);
+	json_put_double(ratio, "ci95_high", duel->ratio_high);
+	json_put(json, "ratio", ratio);
+	json_put_int(json, "rounds", (int64_t)duel->rounds);
+	json_put_int(json, "picks", duel->pick_count);
+	json_put_int(json, "best_pick", duel->best_pick);
+	json_put_string(json, "alignment", alignment_names[duel_alignment(duel)]);
+	json_put_double(json, "relative_difference", duel->difference);
+	json_put_bool(json, "agrees", duel->agrees);
+	return json;
+}
+
+struct json *summary_entries_json(const struct duel *duels, size_t count)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_push(list, duel_json(&duels[i]));
+	return list;
+}
+
+static void push_group(const char *name, const double *ratios, size_t count, void *context)
+{
+	struct json *json = json_new_object();
+
+	json_put_string(json, "group", name);
+	json_put_int(json, "entries", (int64_t)count);
+	json_put_double(json, "geometric_mean", statistics_geometric_mean(ratios, count));
+	json_put_double(json, "lowest", lowest(ratios, count));
+	json_put_double(json, "median", statistics_quantile(ratios, count, 0.5));
+	json_push(context, json);
+}
+
+struct json *summary_groups_json(const struct duel *duels, size_t count)
+{
+	struct json *list = json_new_array();
+
+	visit_groups(duels, count, push_group, list);
+	return list;
+}
