@@ -30,6 +30,7 @@ fi
 if [ "$1" = test ]; then
 	need python3 /usr/bin/python3 -c ''
 	need python3-jsonschema /usr/bin/python3 -c 'import jsonschema'
+	need python3-yaml /usr/bin/python3 -c 'import yaml'
 	need clang-format command -v clang-format
 	need cmake command -v cmake
 	need g++ command -v g++

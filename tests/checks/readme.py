@@ -1,4 +1,4 @@
-"""Every command that README.md and results/README.md name works as it stands there.
+"""Every command that the pages below name works as it stands there, and the CI files are YAML.
 
 What can run without a GPU is run in a scratch folder where tuned.json is a small tuned file: searches
 on the device model, at the least effort. Of commands with placeholders (OPERATION, FILE, ...) the
@@ -13,7 +13,10 @@ import subprocess
 import sys
 import tempfile
 
-PAGES = ("README.md", "results/README.md")
+import yaml
+
+CI = ("configs/ci/github-actions.yml", "configs/ci/gitlab-ci.yml")
+PAGES = ("README.md", "results/README.md", "results/nvidia-h200/README.md", *CI)
 SMALL = "results/nvidia-h200/exhaustive.json"
 ROOT = os.getcwd()
 BINARY = os.path.abspath(sys.argv[1] + "/tiletune")
@@ -65,6 +68,10 @@ def run(page, words, folder):
 		failures.append(f"{page}: tiletune {' '.join(words)}: exit {result.returncode}: {result.stderr[-400:]}")
 
 
+for name in CI:
+	with open(name, encoding="utf-8") as file:
+		if not isinstance(yaml.safe_load(file), dict):
+			failures.append(f"{name}: expected a mapping of jobs")
 seen = 0
 with tempfile.TemporaryDirectory() as folder:
 	os.symlink(os.path.join(ROOT, "results"), os.path.join(folder, "results"))
