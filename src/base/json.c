@@ -197,6 +197,18 @@ struct json_at json_item(const struct json_at *at, size_t index)
 	return child_at(at, node, index);
 }
 
+bool json_next(const struct json_at *at, struct json_at *item)
+{
+	const cJSON *parent = json_node(at->node), *last = json_node(item->node);
+	const bool has_items = cJSON_IsArray(parent) || cJSON_IsObject(parent);
+	const cJSON *node = last ? last->next : has_items ? parent->child : NULL;
+
+	if (!node)
+		return false;
+	*item = child_at(at, node, last ? item->index + 1 : 0);
+	return true;
+}
+
 bool json_find(const struct json_at *object, const char *key, struct json_at *member)
 {
 	const cJSON *node = cJSON_GetObjectItemCaseSensitive(json_node(object->node), key);
@@ -358,7 +370,7 @@ void json_path(const struct json_at *at, struct text *text)
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
 {
 	struct text path = {0}, expected = {0};
-	char *found = json_print(at->node, false);
+	char *found = at->node ? json_print(at->node, false) : string_copy("otherwise");
 	va_list args;
 
 	json_path(at, &path);

@@ -13,11 +13,11 @@ void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns
 void *memory_copy(const void *data, size_t size) __attribute__((malloc, returns_nonnull));
 
 /* Makes room for one more in an array: `ARRAY_GROW(items, count, capacity)`, then items[count++].
- */
+ * capacity may be 0 where it is not known. */
 #define ARRAY_GROW(items, count, capacity)                                                         \
 	do {                                                                                       \
 		if ((count) >= (capacity)) {                                                       \
-			(capacity) = (capacity) ? 2 * (capacity) : 8;                              \
+			(capacity) = (count) < 4 ? 8 : 2 * (count);                                \
 			(items) = memory_resize((items), (capacity), sizeof(*(items)));            \
 		}                                                                                  \
 	} while (0)

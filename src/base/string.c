@@ -52,6 +52,14 @@ void string_put(char *destination, size_t size, const char *source)
 	snprintf(destination, size, "%s", source ? source : "");
 }
 
+int name_find(const char *name, const char *const *names)
+{
+	for (int i = 0; names[i]; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
 enum {
 	NAME_LENGTH_MAX = 63
 };

@@ -37,6 +37,8 @@ bool string_ends_with(const char *string, const char *suffix);
 /* Copies with termination; truncates. size is that of the destination and must not be 0. */
 void string_put(char *destination, size_t size, const char *source);
 
+/* The index of `name` among names, which ends with NULL; -1 if it is none of them. */
+int name_find(const char *name, const char *const *names);
 /* The name nearest to `name` by edit distance (transpositions count 1), or NULL where none is
  * near enough to be a typing error. names ends with NULL. */
 const char *name_nearest(const char *name, const char *const *names);

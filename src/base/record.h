@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Records: a struct described once, by a table of its members. Reading JSON (base/record_read.h)
+ *and writing it (base/record_write.h), the workers' bytes (base/record_wire.h), the JSON Schema and
+ *CSV columns (base/record_schema.h) follow from the table, and so do release, copy and comparison.
+ *
+ *	struct launch {
+ *		char *entry;
+ *		double waves;
+ *		enum bound bound;
+ *		int32_t *arguments;
+ *		size_t argument_count;
+ *	};
+ *	static const struct record_member launch_members[] = {
+ *		RECORD_VALUE(struct launch, entry, "entry", "name of the kernel"),
+ *		RECORD_VALUE(struct launch, waves, "waves", "waves of tiles, not rounded",
+ *			.low = 0, .high = INFINITY),
+ *		RECORD_ENUM(struct launch, bound, bound_names, "bound", "what limits the time"),
+ *		RECORD_VALUES(struct launch, arguments, argument_count, "args", "what it is given",
+ *			.flags = RECORD_OPTIONAL),
+ *	};
+ *	RECORD_DEFINE(struct launch, launch_record, launch_members, .name = "launch");
+ *
+ * and in the header `RECORD_DECLARE(struct launch, launch_record);`, or `static RECORD_DEFINE(...)`
+ * where one file alone knows it. The kind of a value follows from its C type; a type that has no
+ * kind, and a nested record of another struct, do not compile. After name and meaning come further
+ * members of struct record_member, by their names.
+ *
+ * Members are read, packed and written in the order of the table. Units stand in the names.
+ */
+#ifndef BASE_RECORD_H
+#define BASE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+
+enum record_kind {
+	RECORD_KIND_BOOL,
+	RECORD_KIND_INT,
+	RECORD_KIND_UINT,
+	RECORD_KIND_REAL,     /* float, double; what is not finite is null in JSON */
+	RECORD_KIND_STRING,   /* char *: owned */
+	RECORD_KIND_BORROWED, /* const char *: of the JSON tree or of the packed bytes */
+	RECORD_KIND_TEXT,     /* char[n] */
+	RECORD_KIND_BYTES,    /* struct text: packed only, never JSON */
+	RECORD_KIND_JSON,     /* struct json *: any JSON, owned */
+	RECORD_KIND_ENUM,     /* an enum, or a bool as one of two names */
+	RECORD_KIND_FLAGS,    /* uint32_t: bits; in JSON a list of names */
+	RECORD_KIND_RECORD,
+	RECORD_KIND_CUSTOM,
+	RECORD_KIND_CONSTANT, /* in JSON only: always this string */
+	RECORD_KIND_COMMENT,  /* in JSON only: words for people, accepted and not kept */
+	RECORD_KIND_UNKNOWN, /* struct json *: members that the table does not name; NULL if none */
+};
+
+enum record_shape {
+	RECORD_ONE,
+	RECORD_OWNED,  /* a pointer to one, NULL if absent */
+	RECORD_LIST,   /* a pointer and a count; never NULL once read, one zeroed item at the end */
+	RECORD_FIXED,  /* an inline array, always full */
+	RECORD_FILLED, /* an inline array and a count */
+	RECORD_MAPPED, /* a list; in JSON an object, the first member of an item is its key */
+	RECORD_BY_NAME,   /* an inline array; in JSON an object with the keys `keys` */
+	RECORD_FLATTENED, /* a record whose members stand among those of its parent */
+};
+
+enum {
+	RECORD_OPTIONAL = 1 << 0, /* need not be there; left out when absent */
+	RECORD_NULLABLE = 1 << 1, /* null is read as absent; absent is written as null */
+	RECORD_KEPT = 1 << 2,     /* with RECORD_OPTIONAL: written even when absent */
+	RECORD_COMPUTED = 1 << 3, /* written, and passed over when read */
+	RECORD_WHOLE = 1 << 4,    /* a real, written and read as a whole number */
+	RECORD_NOT_JSON = 1 << 5, /* packed only */
+	RECORD_NOT_WIRE = 1 << 6, /* JSON only */
+};
+
+struct record;
+
+/* A member that the kinds above do not fit. `field` is the member, or with RECORD_DERIVED the
+ * whole struct. Packed as its JSON. Each function may be NULL if it is never needed. */
+struct record_custom {
+	enum status (*read)(
+		const struct json_at *at, void *field, void *context, struct error *err);
+	struct json *(*write)(const void *field);         /* NULL: left out */
+	struct json *(*schema)(struct json *definitions); /* may add to definitions */
+	void (*release)(void *field);
+};
+
+/* What a string must be. */
+struct record_rule {
+	const char *expected;              /* "32 hexadecimal digits" */
+	const char *pattern;               /* of the schema */
+	bool (*accepts)(const char *text); /* NULL: anything but "" */
+};
+
+struct record_member {
+	const char *name; /* of the JSON member; "" in a map's item: the value itself */
+	const char *help; /* its meaning, one line */
+	enum record_kind kind;
+	enum record_shape shape;
+	unsigned flags;
+	size_t offset;
+	size_t size;                     /* of one item */
+	size_t length;                   /* of an inline array */
+	size_t count_offset, count_size; /* of the count; size 0: the list ends with NULL */
+	size_t present;                  /* 1 + offset of a bool: whether it is there; 0: none */
+	const char *const *names;        /* of an enum, flags: by value, NULL-terminated */
+	const char *const *keys;         /* RECORD_BY_NAME: of the items, NULL-terminated */
+	const struct record *record;
+	const struct record_custom *custom;
+	const struct record_rule *rule;
+	const char *constant;
+	const char *expected;        /* of a number, in messages; NULL: from its range */
+	double absent;               /* value of a number, enum or bool that is not there */
+	double low, high;            /* range of a number; both 0: that of its type */
+	size_t count_min, count_max; /* of a list; 0: any */
+};
+
+struct record {
+	const char *name; /* in schemas and messages */
+	const char *help;
+	size_t size;
+	const struct record_member *members;
+	size_t member_count;
+	bool open; /* unknown members are passed over; else an error, or kept by RECORD_UNKNOWN */
+	/* Checks members against each other, computes others; after reading and unpacking. `at` is
+	 * for json_error() in both cases. */
+	enum status (*check)(
+		void *value, const struct json_at *at, void *context, struct error *err);
+	void (*refine)(struct json *schema); /* what the table cannot say */
+};
+
+enum {
+	RECORD_MEMBERS_MAX = 96 /* of one JSON object */
+};
+
+/* Frees what the struct owns and zeroes the members of the table. */
+void record_release(const struct record *record, void *value);
+/* `to` is zeroed by the caller. Borrowed strings stay borrowed. */
+void record_copy(const struct record *record, const void *from, void *to);
+bool record_equal(const struct record *record, const void *a, const void *b);
+
+/* ---- tables ---- */
+#define RECORD_DECLARE(type, id)                                                                   \
+	extern const struct record id;                                                             \
+	typedef type id##_struct
+#define RECORD_DEFINE(type, id, table, ...)                                                        \
+	const struct record id = {.size = sizeof(type),                                            \
+		.members = (table),                                                                \
+		.member_count = ARRAY_COUNT(table),                                                \
+		__VA_ARGS__};                                                                      \
+	typedef type id##_struct
+
+#define RECORD_VALUE(type, field, key, meaning, ...)                                               \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning), .kind = RECORD_KIND_OF(type, field),     \
+							  .size = RECORD_SIZE(type, field),        \
+							  ##__VA_ARGS__                            \
+	}
+#define RECORD_TEXT(type, field, key, meaning, ...)                                                \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.kind = RECORD_KIND_TEXT,                                                  \
+			.size = RECORD_SAME(char, ((type *)0)->field[0]) *                         \
+				RECORD_SIZE(type, field),                                          \
+			##__VA_ARGS__                                                              \
+	}
+#define RECORD_ENUM(type, field, name_list, key, meaning, ...)                                     \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.kind = RECORD_KIND_ENUM, .size = RECORD_ENUM_SIZE(((type *)0)->field),    \
+			.names = (name_list), ##__VA_ARGS__                                        \
+	}
+#define RECORD_FLAGS(type, field, name_list, key, meaning, ...)                                    \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.kind = RECORD_KIND_FLAGS,                                                 \
+			.size = RECORD_SAME(uint32_t, ((type *)0)->field) * sizeof(uint32_t),      \
+			.names = (name_list), ##__VA_ARGS__                                        \
+	}
+#define RECORD_NESTED(type, field, id, key, meaning, ...)                                          \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning), RECORD_ITEM(((type *)0)->field, id),     \
+			##__VA_ARGS__                                                              \
+	}
+#define RECORD_POINTER(type, field, id, key, meaning, ...)                                         \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_OWNED, RECORD_ITEM(*((type *)0)->field, id), ##__VA_ARGS__ \
+	}
+#define RECORD_FLAT(type, field, id)                                                               \
+	{                                                                                          \
+		RECORD_BASICS(type, field, "", ""), .shape = RECORD_FLATTENED,                     \
+						    RECORD_ITEM(((type *)0)->field, id)            \
+	}
+#define RECORD_CUSTOM(type, field, functions, key, meaning, ...)                                   \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning), .kind = RECORD_KIND_CUSTOM,              \
+							  .size = RECORD_SIZE(type, field),        \
+							  .custom = (functions), ##__VA_ARGS__     \
+	}
+/* Read from and written for the whole struct. */
+#define RECORD_DERIVED(type, functions, key, meaning, ...)                                         \
+	{                                                                                          \
+		.name = (key), .help = (meaning), .kind = RECORD_KIND_CUSTOM,                      \
+		.size = sizeof(type), .custom = (functions), ##__VA_ARGS__                         \
+	}
+#define RECORD_CONSTANT(key, string, meaning)                                                      \
+	{                                                                                          \
+		.name = (key), .help = (meaning), .kind = RECORD_KIND_CONSTANT,                    \
+		.constant = (string)                                                               \
+	}
+#define RECORD_COMMENT(key, meaning)                                                               \
+	{                                                                                          \
+		.name = (key), .help = (meaning), .kind = RECORD_KIND_COMMENT,                     \
+		.flags = RECORD_OPTIONAL                                                           \
+	}
+#define RECORD_UNKNOWN(type, field)                                                                \
+	{                                                                                          \
+		RECORD_BASICS(type, field, "", ""),                                                \
+			.kind = RECORD_KIND_UNKNOWN,                                               \
+			.size = RECORD_SAME(struct json *, ((type *)0)->field) * sizeof(void *)    \
+	}
+
+/* ---- several of them ---- */
+#define RECORD_VALUES(type, field, count, key, meaning, ...)                                       \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_LIST, .kind = RECORD_KIND_OF(type, field[0]),              \
+			.size = RECORD_SIZE(type, field[0]), RECORD_COUNTED(type, count),          \
+			##__VA_ARGS__                                                              \
+	}
+/* char **, ends with NULL */
+#define RECORD_STRINGS(type, field, key, meaning, ...)                                             \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_LIST, .kind = RECORD_KIND_OF(type, field[0]),              \
+			.size = RECORD_STRING_SIZE(((type *)0)->field[0]), ##__VA_ARGS__           \
+	}
+#define RECORD_ENUMS(type, field, count, name_list, key, meaning, ...)                             \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_LIST, .kind = RECORD_KIND_ENUM,                            \
+			.size = RECORD_ENUM_SIZE(((type *)0)->field[0]), .names = (name_list),     \
+			RECORD_COUNTED(type, count), ##__VA_ARGS__                                 \
+	}
+#define RECORD_RECORDS(type, field, count, id, key, meaning, ...)                                  \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_LIST, RECORD_ITEM(((type *)0)->field[0], id),              \
+			RECORD_COUNTED(type, count), ##__VA_ARGS__                                 \
+	}
+#define RECORD_CUSTOMS(type, field, count, functions, key, meaning, ...)                           \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_LIST, .kind = RECORD_KIND_CUSTOM,                          \
+			.size = RECORD_SIZE(type, field[0]), .custom = (functions),                \
+			RECORD_COUNTED(type, count), ##__VA_ARGS__                                 \
+	}
+/* The first member of an item is its key. With two members, the second named "", that one is the
+ * value; else the value is an object of the other members. */
+#define RECORD_MAP(type, field, count, id, key, meaning, ...)                                      \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_MAPPED, RECORD_ITEM(((type *)0)->field[0], id),            \
+			RECORD_COUNTED(type, count), ##__VA_ARGS__                                 \
+	}
+#define RECORD_ARRAY(type, field, key, meaning, ...)                                               \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_FIXED, .kind = RECORD_KIND_OF(type, field[0]),             \
+			.size = RECORD_SIZE(type, field[0]), .length = RECORD_LENGTH(type, field), \
+			##__VA_ARGS__                                                              \
+	}
+#define RECORD_ARRAY_RECORDS(type, field, id, key, meaning, ...)                                   \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_FIXED, RECORD_ITEM(((type *)0)->field[0], id),             \
+			.length = RECORD_LENGTH(type, field), ##__VA_ARGS__                        \
+	}
+#define RECORD_ARRAY_COUNTED(type, field, count, key, meaning, ...)                                \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_FILLED, .kind = RECORD_KIND_OF(type, field[0]),            \
+			.size = RECORD_SIZE(type, field[0]), .length = RECORD_LENGTH(type, field), \
+			RECORD_COUNTED(type, count), ##__VA_ARGS__                                 \
+	}
+/* An inline array with one item per name, each of which may be absent. */
+#define RECORD_NAMED(type, field, key_list, key, meaning, ...)                                     \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_BY_NAME, .kind = RECORD_KIND_OF(type, field[0]),           \
+			.size = RECORD_SIZE(type, field[0]), .length = RECORD_LENGTH(type, field), \
+			.keys = (key_list), ##__VA_ARGS__                                          \
+	}
+#define RECORD_NAMED_CUSTOM(type, field, key_list, functions, key, meaning, ...)                   \
+	{                                                                                          \
+		RECORD_BASICS(type, field, key, meaning),                                          \
+			.shape = RECORD_BY_NAME, .kind = RECORD_KIND_CUSTOM,                       \
+			.custom = (functions), .size = RECORD_SIZE(type, field[0]),                \
+			.length = RECORD_LENGTH(type, field), .keys = (key_list), ##__VA_ARGS__    \
+	}
+/* `.present = RECORD_PRESENT(type, flag)`: the member is there while the bool `flag` is set. */
+#define RECORD_PRESENT(type, flag) (offsetof(type, flag) + RECORD_SAME(bool, ((type *)0)->flag))
+
+/* ---- parts of the macros above ---- */
+#define RECORD_BASICS(type, field, key, meaning)                                                   \
+	.name = (key), .help = (meaning), .offset = offsetof(type, field)
+#define RECORD_SIZE(type, field)   sizeof(((type *)0)->field)
+#define RECORD_LENGTH(type, field) (RECORD_SIZE(type, field) / RECORD_SIZE(type, field[0]))
+/* 1 if the expression is of the type; else it does not compile */
+#define RECORD_SAME(type, expression)                                                              \
+	sizeof(struct {                                                                            \
+		_Static_assert(__builtin_types_compatible_p(type, __typeof__(expression)),         \
+			"the member is not of type " #type);                                       \
+		char one;                                                                          \
+	})
+#define RECORD_ITEM(expression, id)                                                                \
+	.kind = RECORD_KIND_RECORD, .record = &(id),                                               \
+	.size = RECORD_SAME(id##_struct, expression) * sizeof(expression)
+#define RECORD_COUNTED(type, count)                                                                \
+	.count_offset = offsetof(type, count), .count_size = _Generic(((type *)0)->count, size_t   \
+								      : sizeof(size_t), uint32_t   \
+								      : sizeof(uint32_t))
+#define RECORD_ENUM_SIZE(expression)                                                               \
+	_Generic((expression), bool : sizeof(bool), int : sizeof(int), unsigned : sizeof(int))
+#define RECORD_STRING_SIZE(expression)                                                             \
+	_Generic((expression), char * : sizeof(char *), const char * : sizeof(char *))
+#define RECORD_KIND_OF(type, field)                                                                \
+	_Generic(((type *)0)->field, bool                                                          \
+		 : RECORD_KIND_BOOL, int8_t                                                        \
+		 : RECORD_KIND_INT, int16_t                                                        \
+		 : RECORD_KIND_INT, int32_t                                                        \
+		 : RECORD_KIND_INT, int64_t                                                        \
+		 : RECORD_KIND_INT, uint8_t                                                        \
+		 : RECORD_KIND_UINT, uint16_t                                                      \
+		 : RECORD_KIND_UINT, uint32_t                                                      \
+		 : RECORD_KIND_UINT, uint64_t                                                      \
+		 : RECORD_KIND_UINT, float                                                         \
+		 : RECORD_KIND_REAL, double                                                        \
+		 : RECORD_KIND_REAL, char *                                                        \
+		 : RECORD_KIND_STRING, const char *                                                \
+		 : RECORD_KIND_BORROWED, struct text                                               \
+		 : RECORD_KIND_BYTES, struct json *                                                \
+		 : RECORD_KIND_JSON)
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a record's JSON looks like, for others: its JSON Schema (draft-07), and its single values as
+ * columns of a table.
+ */
+#ifndef BASE_RECORD_SCHEMA_H
+#define BASE_RECORD_SCHEMA_H
+
+#include "base/record.h"
+
+/* The schema of a document. Nested records stand in "definitions" by their names. */
+struct json *record_schema(const struct record *record, const char *title);
+/* {"$ref": "#/definitions/NAME"}; adds the definition if it is not there yet. */
+struct json *record_schema_reference(const struct record *record, struct json *definitions);
+/* The same for what a custom member's schema function makes by hand; takes schema. */
+struct json *record_schema_define(const char *name, struct json *schema, struct json *definitions);
+
+/* ---- columns: members with one value, those of nested records as "score.waves" ---- */
+void record_csv_header(const struct record *record, struct text *line); /* without newline */
+void record_csv_row(const struct record *record, const void *value, struct text *line);
+/* One field, quoted where it must be. */
+void csv_append(struct text *line, const char *field);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A record as bytes, for the other end of a pipe and for caches: members in the order of the
+ * table, numbers in host byte order, counted strings and lists. Both ends are the same program, or
+ * the bytes lie under a name that record_layout() is part of.
+ *
+ * Unpacking trusts nothing: it never reads beyond the bytes, allocates no more than what they can
+ * hold, and refuses values that the member cannot have, and bytes that are left over.
+ */
+#ifndef BASE_RECORD_WIRE_H
+#define BASE_RECORD_WIRE_H
+
+#include "base/record.h"
+
+/* Appends to bytes. */
+void record_pack(const struct record *record, const void *value, struct text *bytes);
+/* value is zeroed by the caller; released on failure. Borrowed strings point into the bytes.
+ * `what` names the sender in messages: "measuring worker: expected ..." (STATUS_FAILED). */
+enum status record_unpack(const struct record *record, const void *bytes, size_t size,
+	const char *what, void *value, void *context, struct error *err);
+/* Everything that the meaning of packed bytes depends on: part of the name under which they are
+ * kept. */
+void record_layout(const struct record *record, struct text *text);
+
+/* Within one process, for record_copy(): all members, borrowed strings as pointers. */
+void record_pack_local(const struct record *record, const void *value, struct text *bytes);
+enum status record_unpack_local(
+	const struct record *record, const struct text *bytes, void *value, struct error *err);
+
+#endif

@@ -1,0 +1,265 @@
+/* layer: base */
+#include "record_fixture.h"
+
+#include "base/record_write.h"
+
+static void assert_json(const struct record *record, const void *value, const char *text)
+{
+	struct json *json = record_to_json(record, value);
+	char *printed = json_print(json, false);
+
+	assert_string_equal(printed, text);
+	free(printed);
+	json_free(json);
+}
+
+static void what_is_read_is_in_the_struct(void **state)
+{
+	struct all all;
+	struct json *tree;
+
+	(void)state;
+	read_all(&all, &tree);
+	assert_true(all.yes && all.is_row && all.has_last);
+	assert_int_equal(all.small, -5);
+	assert_int_equal(all.positive, UINT32_MAX);
+	assert_true(all.seed == 90071992547409);
+	assert_int_equal(all.bytes, 7);
+	assert_true(isinf(all.time_us) && isnan(all.last.y));
+	assert_int_equal(all.last.x, INT32_MIN);
+	assert_string_equal(all.text, "a \"b\"");
+	assert_string_equal(all.digits, "1234");
+	assert_int_equal(all.colour, BLUE);
+	assert_int_equal(all.bits, 2);
+	assert_true(all.middle->y == 4 && all.corners[1].x == 2 && all.flat.y == 8.25);
+	assert_true(all.sample_count == 2 && all.samples[1] == 2);
+	assert_true(all.point_count == 1 && all.points[0].x == 5);
+	assert_string_equal(all.names[1], "bob");
+	assert_null(all.names[2]);
+	assert_true(all.mixed_count == 2 && all.mixed[0] == GREEN && all.mixed[1] == RED);
+	assert_string_equal(all.settings[1].name, "BN");
+	assert_int_equal(all.settings[1].value, 64);
+	assert_string_equal(all.figures[0].name, "sms");
+	assert_string_equal(all.figures[0].source, "manual");
+	assert_int_equal(all.grid[2], 3);
+	assert_true(all.dim_count == 2 && all.dims[1] == 8);
+	assert_true(all.rates[0] == 0 && all.rates[1] == 256);
+	assert_string_equal(all.expression, "BM * 2");
+	assert_string_equal(all.amounts[0], "12");
+	assert_json(&all_record, &all, all_text);
+	record_release(&all_record, &all);
+	assert_null(all.points);
+	assert_null(all.amounts[0]);
+	json_free(tree);
+}
+
+/* Every change of the text, one at a time, is refused with these words. */
+static void wrong_members_are_refused(void **state)
+{
+	static const struct {
+		const char *from, *to, *message;
+	} cases[] = {
+		{"test.all/1", "test.all/2", "t.json: $.format: expected \"test.all/1\""},
+		{"\"yes\":true", "\"yes\":1", "$.yes: expected a boolean, found 1"},
+		{"\"small\":-5", "\"small\":-6", "$.small: expected an integer within -5..100"},
+		{"\"small\":-5", "\"small\":1.5", "$.small: expected an integer within -5..100"},
+		{"\"small\":-5", "\"small\":13", "$: expected another number than 13"},
+		{"4294967295", "4294967296", "an integer within 0..4294967295"},
+		{"4294967295", "-1", "$.positive: expected an integer within 0..4294967295"},
+		{"\"seed\":90071992547409", "\"seed\":-1", "an integer of at least 0"},
+		{"-90071992547409", "\"1\"", "$.wide: expected an integer, found \"1\""},
+		{"\"single\":0.5", "\"single\":null", "$.single: expected a number, found null"},
+		{"\"time_us\":null", "\"time_us\":-1",
+			"$.time_us: expected a number of at least 0"},
+		{"\"text\":\"a \\\"b\\\"\"", "\"text\":null", "$.text: expected a string"},
+		{"\"1234\"", "\"12345\"", "$.digits: expected a string of at most 4 bytes"},
+		{"\"blue\"", "\"bleu\"",
+			"$.colour: expected one of \"red\", \"green\", \"blue\", found \"bleu\""},
+		{"\"unit\":\"row\"", "\"unit\":1", "$.unit: expected a string, found 1"},
+		{"\"unit\":\"row\"", "\"unit\":\"line\"", "expected \"element\" or \"row\""},
+		{"\"throttled\"]", "\"hot\"]", "$.flags[0]: expected \"spills\" or \"throttled\""},
+		{"\"at\":{\"x\":1,", "\"at\":{", "t.json: $.at: expected a member \"x\""},
+		{"\"at\":{", "\"at\":{\"z\":1,", "$.at.z: expected a known member here"},
+		{"{\"x\":2,\"y\":2}]", "{\"x\":2,\"y\":2},{\"x\":1,\"y\":1}]",
+			"$.corners: expected 2 elements"},
+		{"\"samples\":[1.5,2]", "\"samples\":[1.5,-2]", "$.samples[1]: expected a number"},
+		{"\"samples\":[1.5,2]", "\"samples\":[1,2,3,4,5,6,7]", "at most 6 elements"},
+		{"\"points\":[{\"x\":5,\"y\":6}]", "\"points\":[]", "at least 1 elements"},
+		{"\"points\":[{\"x\":5,", "\"points\":[{\"x\":\"5\",",
+			"$.points[0].x: expected an integer within -2147483648..2147483647"},
+		{"\"BN\":64", "\"BN\":\"64\"", "$.settings.BN: expected an integer"},
+		{"\"sms\":{", "\"a_long_name\":{", "$.figures.a_long_name: expected a string of"},
+		{"\"manual\"", "\"\"", "$.figures.sms.source: expected where the figure is from"},
+		{"\"value\":132", "\"name\":\"x\",\"value\":132",
+			"$.figures.sms.name: expected a known member here"},
+		{"\"grid\":[1,2,3]", "\"grid\":[1,2]", "$.grid: expected 3 elements"},
+		{"\"dims\":[7,8]", "\"dims\":[1,2,3,4,5]", "$.dims: expected at most 4 elements"},
+		{"\"rates\":{\"fp32\"", "\"rates\":{\"fp23\"", "$.rates.fp23: expected a known"},
+		{"\"BM * 2\"", "true", "$.expression: expected an expression, found true"},
+		{"\"amounts\":{\"tensor\":\"12\"", "\"amounts\":{\"tensor\":[]",
+			"$.amounts.tensor: expected an expression"},
+		{"\"amounts\":{", "\"help\":7,\"amounts\":{", "$.help: expected a string"},
+	};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *at = strstr(all_text, cases[i].from);
+		struct text text = {0};
+		struct json *tree;
+		struct all all = {0};
+
+		assert_non_null(at);
+		text_append_bytes(&text, all_text, (size_t)(at - all_text));
+		text_append(&text, cases[i].to);
+		text_append(&text, at + strlen(cases[i].from));
+		assert_fails(read_as(&all_record, text_string(&text), &all, &tree, &err),
+			STATUS_BAD_INPUT, cases[i].message);
+		assert_null(all.text);
+		assert_null(all.points);
+		json_free(tree);
+		text_release(&text);
+	}
+}
+
+static void every_member_is_needed_unless_it_is_optional(void **state)
+{
+	struct error err = {0};
+	struct json *tree;
+	struct json_at root, item = {0};
+
+	(void)state;
+	assert_ok(json_parse(all_text, strlen(all_text), "t.json", &tree, &err));
+	root = json_root(tree, "t.json");
+	while (json_next(&root, &item)) {
+		static const char *const optional[] = {
+			"borrowed", "any", "last", "middle", "samples", "amounts", NULL};
+		struct json *rest = json_new_object();
+		struct json_at rest_at = json_root(rest, "t.json"), other = {0};
+		struct all all = {0};
+		enum status status;
+
+		while (json_next(&root, &other))
+			if (strcmp(other.key, item.key) != 0)
+				json_put(rest, other.key, json_copy(other.node));
+		status = record_from_json(&all_record, &rest_at, &all, NULL, &err);
+		assert_int_equal(status == STATUS_OK, name_find(item.key, optional) >= 0);
+		if (status == STATUS_OK) {
+			struct json *written = record_to_json(&all_record, &all);
+
+			assert_true(json_same(written, rest));
+			json_free(written);
+		} else {
+			assert_non_null(strstr(err.message, item.key));
+		}
+		record_release(&all_record, &all);
+		json_free(rest);
+	}
+	json_free(tree);
+}
+
+static void typing_errors_get_the_nearest_name(void **state)
+{
+	struct error err = {0};
+	struct point point = {0};
+	struct json *tree;
+	int index;
+
+	(void)state;
+	assert_fails(
+		read_as(&figure_record, "{\"name\":\"a\",\"valeu\":1,\"value\":1,\"source\":\"s\"}",
+			&(struct figure){.source = NULL}, &tree, &err),
+		STATUS_BAD_INPUT, "$.valeu: expected a known member here");
+	assert_string_equal(err.hint, "did you mean \"value\"?");
+	json_free(tree);
+	tree = json_new_string("gren");
+	assert_int_equal(
+		record_name_from_json(&(struct json_at){.node = tree}, colours, &index, &err),
+		STATUS_BAD_INPUT);
+	assert_string_equal(err.hint, "did you mean \"green\"?");
+	json_free(tree);
+	assert_fails(read_as(&point_record, "[1]", &point, &tree, &err), STATUS_BAD_INPUT,
+		"$: expected an object, found [1]");
+	json_free(tree);
+}
+
+/* ---- members of a newer version ---- */
+static const struct record_member open_members[] = {RECORD_VALUE(struct newer, a, "a", "")};
+static RECORD_DEFINE(struct newer, open_record, open_members, .name = "open", .open = true);
+
+static void unknown_members_survive(void **state)
+{
+	struct newer newer = {0}, copy = {0};
+	struct error err = {0};
+	struct json *tree;
+
+	(void)state;
+	assert_ok(
+		read_as(&newer_record, "{\"z\":[1],\"a\":1,\"c\":{\"d\":2}}", &newer, &tree, &err));
+	json_free(tree);
+	record_copy(&newer_record, &newer, &copy);
+	record_release(&newer_record, &newer);
+	assert_json(&newer_record, &copy, "{\"a\":1,\"b\":-1,\"z\":[1],\"c\":{\"d\":2}}");
+	record_release(&newer_record, &copy);
+	assert_ok(read_as(&newer_record, "{\"a\":1}", &newer, &tree, &err));
+	assert_null(newer.unknown);
+	json_free(tree);
+}
+
+static void open_records_pass_over_what_they_do_not_know(void **state)
+{
+	struct newer newer = {0};
+	struct error err = {0};
+	struct json *tree;
+
+	(void)state;
+	assert_ok(read_as(&open_record, "{\"a\":1,\"q\":2}", &newer, &tree, &err));
+	assert_json(&open_record, &newer, "{\"a\":1}");
+	json_free(tree);
+}
+
+/* ---- lists that share a count ---- */
+struct columns {
+	int32_t *a;
+	double *b;
+	size_t count;
+};
+static const struct record_member columns_members[] = {
+	RECORD_VALUES(struct columns, a, count, "a", ""),
+	RECORD_VALUES(struct columns, b, count, "b", "", .flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(struct columns, columns_record, columns_members, .name = "columns");
+
+static void lists_that_share_a_count_agree(void **state)
+{
+	struct columns columns = {0}, copy = {0};
+	struct error err = {0};
+	struct json *tree;
+
+	(void)state;
+	assert_fails(read_as(&columns_record, "{\"a\":[1,2],\"b\":[3]}", &columns, &tree, &err),
+		STATUS_BAD_INPUT, "$.b: expected as many elements");
+	json_free(tree);
+	assert_ok(read_as(&columns_record, "{\"a\":[1,2]}", &columns, &tree, &err));
+	record_copy(&columns_record, &columns, &copy);
+	assert_true(copy.count == 2 && copy.a[1] == 2 && !copy.b);
+	assert_json(&columns_record, &copy, "{\"a\":[1,2]}");
+	record_release(&columns_record, &columns);
+	record_release(&columns_record, &copy);
+	json_free(tree);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_read_is_in_the_struct),
+		cmocka_unit_test(wrong_members_are_refused),
+		cmocka_unit_test(every_member_is_needed_unless_it_is_optional),
+		cmocka_unit_test(typing_errors_get_the_nearest_name),
+		cmocka_unit_test(unknown_members_survive),
+		cmocka_unit_test(open_records_pass_over_what_they_do_not_know),
+		cmocka_unit_test(lists_that_share_a_count_agree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
