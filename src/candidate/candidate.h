@@ -80,12 +80,17 @@ enum status problem_reference(const struct catalogue *catalogue, const struct pr
 /* ---- facts and rules of the operation ---- */
 struct fact {
 	const char *name, *unit, *source; /* borrowed from the operation */
-	struct value value;               /* a list is borrowed; see expression_evaluate() */
+	struct value value;
+};
+struct fact_list {
+	struct fact *items;
+	size_t count;
+	struct value_arena values; /* those that are lists */
 };
 /* Facts that hold for this family (those that name what it lacks are skipped). extra: smem_bytes
- * and blocks_per_sm of the main launch. Caller frees *facts. */
+ * and blocks_per_sm of the main launch. */
 enum status candidate_facts(const struct bound_family *bound, const struct value *slots,
-	int64_t smem_bytes, int64_t blocks_per_sm, struct fact **facts, size_t *count,
-	struct error *err);
+	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err);
+void fact_list_release(struct fact_list *facts);
 
 #endif

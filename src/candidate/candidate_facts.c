@@ -10,8 +10,7 @@
 #include "family/family.h"
 
 enum status candidate_facts(const struct bound_family *bound, const struct value *slots,
-	int64_t smem_bytes, int64_t blocks_per_sm, struct fact **facts, size_t *count,
-	struct error *err)
+	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err)
 {
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
@@ -22,11 +21,11 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 	memcpy(values, slots, scope->count * sizeof(*values));
 	values[scope_extra_slot(scope, EXTRA_SMEM_BYTES)] = value_int(smem_bytes);
 	values[scope_extra_slot(scope, EXTRA_BLOCKS_PER_SM)] = value_int(blocks_per_sm);
-	*facts = memory_zeroed(family->fact_count + 1, sizeof(**facts));
-	*count = 0;
+	*facts = (struct fact_list){
+		.items = memory_zeroed(family->fact_count + 1, sizeof(*facts->items))};
 	for (size_t i = 0; i < family->fact_count && status == STATUS_OK; i++) {
 		const struct family_fact *fact = &family->facts[i];
-		struct fact *result = &(*facts)[*count];
+		struct fact *result = &facts->items[facts->count];
 		bool holds = fact->expression != NULL;
 
 		if (holds && fact->when)
@@ -36,16 +35,21 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 		result->name = fact->name;
 		result->unit = fact->unit;
 		result->source = fact->source;
-		status = expression_evaluate(fact->expression, values, &result->value, err);
+		status = expression_evaluate(
+			fact->expression, values, &facts->values, &result->value, err);
 		if (fact->slot)
 			values[fact->slot] = result->value;
-		++*count;
+		facts->count++;
 	}
 	free(values);
-	if (status != STATUS_OK) {
-		free(*facts);
-		*facts = NULL;
-		*count = 0;
-	}
+	if (status != STATUS_OK)
+		fact_list_release(facts);
 	return status;
+}
+
+void fact_list_release(struct fact_list *facts)
+{
+	free(facts->items);
+	value_arena_release(&facts->values);
+	*facts = (struct fact_list){0};
 }

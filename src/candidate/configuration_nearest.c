@@ -22,7 +22,7 @@ enum status configuration_defaults(
 		size_t slot = family->scope.parameter_at + i;
 
 		status = expression_evaluate(
-			family->parameters[i].default_value, slots, &values[i], err);
+			family->parameters[i].default_value, slots, NULL, &values[i], err);
 		slots[slot] = values[i];
 	}
 	free(slots);

@@ -53,7 +53,7 @@ static bool fill_slots(struct trial *trial, struct value tried)
 	for (size_t i = 0; i < trial->rule->assignment_count; i++) {
 		const struct rule_assignment *assignment = &trial->rule->assignments[i];
 
-		if (expression_evaluate(assignment->value, slots,
+		if (expression_evaluate(assignment->value, slots, NULL,
 			    &slots[scope->parameter_at + assignment->parameter], NULL) != STATUS_OK)
 			return false;
 	}
@@ -124,6 +124,7 @@ enum status rule_pick(const struct bound_family *bound, const struct rule *rule,
 	const struct family *family = bound->family;
 	struct trial trial = {
 		.bound = bound, .rule = rule, .resources = resources, .context = context};
+	struct value_arena lists = {0};
 	struct value list;
 	enum status status;
 
@@ -138,7 +139,7 @@ enum status rule_pick(const struct bound_family *bound, const struct rule *rule,
 	status = configuration_defaults(bound, trial.base, err);
 	space_fixed(bound->space, trial.slots);
 	if (status == STATUS_OK)
-		status = expression_evaluate(rule->over, trial.slots, &list, err);
+		status = expression_evaluate(rule->over, trial.slots, &lists, &list, err);
 	if (status == STATUS_OK && list.type != VALUE_LIST)
 		status = error_set(err, STATUS_BAD_INPUT, "%s: expected a list, found %s",
 			expression_where(rule->over), value_type_name(list.type));
@@ -147,5 +148,6 @@ enum status rule_pick(const struct bound_family *bound, const struct rule *rule,
 	free(trial.base);
 	free(trial.slots);
 	free(trial.fixed);
+	value_arena_release(&lists);
 	return status;
 }

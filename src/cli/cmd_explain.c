@@ -93,8 +93,8 @@ static void print_explanation(const struct explanation *explanation, const char 
 				explanation->score.launches[i].predicted_time_us);
 	if (explanation->compile_problem)
 		printf("%sdoes not compile: %s\n", deeper, explanation->compile_problem);
-	for (size_t i = 0; i < explanation->fact_count; i++)
-		print_fact(&explanation->facts[i], deeper);
+	for (size_t i = 0; i < explanation->facts.count; i++)
+		print_fact(&explanation->facts.items[i], deeper);
 	for (size_t i = 0; i < explanation->step_count; i++)
 		print_step(&explanation->steps[i], i + 1, deeper);
 	free(deeper);

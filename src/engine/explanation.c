@@ -98,7 +98,7 @@ enum status explanation_make(struct context *bench, const struct bound_family *b
 		score_compute(bound->device, &work, explanation->resources, &explanation->score);
 		longest = &explanation->score.launches[explanation->score.longest];
 		status = candidate_facts(bound, explanation->slots, longest->smem_bytes,
-			longest->blocks_per_sm, &explanation->facts, &explanation->fact_count, err);
+			longest->blocks_per_sm, &explanation->facts, err);
 	}
 	if (status == STATUS_OK)
 		status = explain_steps(bench, explanation, err);
@@ -118,7 +118,7 @@ void explanation_release(struct explanation *explanation)
 	score_release(&explanation->score);
 	free(explanation->resources);
 	free(explanation->compile_problem);
-	free(explanation->facts);
+	fact_list_release(&explanation->facts);
 	for (size_t i = 0; i < explanation->step_count; i++)
 		explanation_release(&explanation->steps[i]);
 	free(explanation->steps);
@@ -155,8 +155,8 @@ static struct json *facts_json(const struct explanation *explanation)
 {
 	struct json *list = json_new_array();
 
-	for (size_t i = 0; i < explanation->fact_count; i++) {
-		const struct fact *fact = &explanation->facts[i];
+	for (size_t i = 0; i < explanation->facts.count; i++) {
+		const struct fact *fact = &explanation->facts.items[i];
 		struct json *json = json_new_object();
 
 		json_put_string(json, "name", fact->name);

@@ -18,8 +18,7 @@ struct explanation {
 	struct kernel_resources *resources; /* per launch; NULL: not compiled */
 	size_t launch_count;
 	char *compile_problem; /* why there are no resources, or NULL */
-	struct fact *facts;
-	size_t fact_count;
+	struct fact_list facts;
 	struct explanation *steps; /* of a composite family, in their order */
 	size_t step_count;
 };

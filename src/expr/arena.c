@@ -14,16 +14,16 @@ enum {
 	ALIGNMENT = 16
 };
 
-struct arena_block {
-	struct arena_block *next;
+struct value_arena_block {
+	struct value_arena_block *next;
 	size_t used, size;
 	_Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-void *parse_arena_take(struct arena *arena, size_t size)
+void *value_arena_take(struct value_arena *arena, size_t size)
 {
 	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	struct arena_block *block = arena->blocks;
+	struct value_arena_block *block = arena->blocks;
 	if (!block || block->size - block->used < size) {
 		size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
 		block = memory_zeroed(1, sizeof(*block) + room);
@@ -36,17 +36,17 @@ void *parse_arena_take(struct arena *arena, size_t size)
 	return piece;
 }
 
-char *arena_copy_string(struct arena *arena, const char *string, size_t length)
+char *value_arena_copy_string(struct value_arena *arena, const char *string, size_t length)
 {
-	char *copy = parse_arena_take(arena, length + 1);
+	char *copy = value_arena_take(arena, length + 1);
 	memcpy(copy, string, length);
 	return copy;
 }
 
-void parse_arena_release(struct arena *arena)
+void value_arena_release(struct value_arena *arena)
 {
 	while (arena->blocks) {
-		struct arena_block *next = arena->blocks->next;
+		struct value_arena_block *next = arena->blocks->next;
 		free(arena->blocks);
 		arena->blocks = next;
 	}

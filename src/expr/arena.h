@@ -8,12 +8,12 @@
 
 #include <stddef.h>
 
-struct arena {
-	struct arena_block *blocks;
+struct value_arena {
+	struct value_arena_block *blocks;
 };
 
-void *parse_arena_take(struct arena *arena, size_t size); /* zeroed, aligned for anything */
-char *arena_copy_string(struct arena *arena, const char *string, size_t length);
-void parse_arena_release(struct arena *arena);
+void *value_arena_take(struct value_arena *arena, size_t size); /* zeroed, aligned for anything */
+char *value_arena_copy_string(struct value_arena *arena, const char *string, size_t length);
+void value_arena_release(struct value_arena *arena);
 
 #endif

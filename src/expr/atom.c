@@ -1,14 +1,11 @@
-/* SPDX-License-Identifier: MIT
- *
- * The atoms of the grammar: numbers, strings, names, calls, parentheses, lists, comprehensions.
- */
+/* SPDX-License-Identifier: MIT */
+#include "expr/atom.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "expr/grammar.h"
-#include "expr/parser.h"
 
 static const struct {
 	const char *name;
@@ -107,14 +104,14 @@ static struct node *parse_name(struct parser *parser)
 		return NULL;
 	if (parser->token.kind != TOKEN_OPEN) {
 		struct node *node = node_new(parser->arena, NODE_NAME, name.column);
-		node->name = arena_copy_string(parser->arena, name.start, name.length);
+		node->name = value_arena_copy_string(parser->arena, name.start, name.length);
 		return node;
 	}
 	if (function_find(&name) == ARRAY_COUNT(functions)) {
 		token_error(&name, parser->where, parser->err, "a function");
-		const char *near =
-			name_nearest(arena_copy_string(parser->arena, name.start, name.length),
-				names_of_functions);
+		const char *near = name_nearest(
+			value_arena_copy_string(parser->arena, name.start, name.length),
+			names_of_functions);
 		if (near)
 			error_hint(parser->err, "did you mean %s?", near);
 		return NULL;
@@ -143,7 +140,7 @@ static struct node *parse_clauses(
 		if (is_for) {
 			if (parser->token.kind != TOKEN_NAME)
 				return parser_expected(parser, "a loop variable");
-			clause->name = arena_copy_string(
+			clause->name = value_arena_copy_string(
 				parser->arena, parser->token.start, parser->token.length);
 			if (!parser_advance(parser))
 				return NULL;
@@ -224,7 +221,7 @@ struct node *parse_atom(struct parser *parser)
 	case TOKEN_REAL:
 		return parser_constant(parser, value_real(token->real));
 	case TOKEN_STRING:
-		return parser_constant(parser, value_string(arena_copy_string(parser->arena,
+		return parser_constant(parser, value_string(value_arena_copy_string(parser->arena,
 						       token->start + 1, token->length - 2)));
 	case TOKEN_TRUE:
 	case TOKEN_FALSE:

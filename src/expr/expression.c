@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions: text -> tree (parser.c) -> names (resolver.c) -> folded tree (folder.c) -> program
- * (generator.c), which machine.c runs. See expression.h.
+ * Text -> tree (parser.c) -> names resolved, folded (node.c) -> program (program.c), which
+ * machine.c runs.
  */
 #include "expr/expression.h"
 
@@ -10,17 +10,49 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "expr/folder.h"
+#include "expr/machine.h"
 #include "expr/parser.h"
-#include "expr/program.h"
-#include "expr/resolver.h"
+#include "expr/token.h"
 
+/* ---- names: dozens in a table, searched only when expressions are compiled ---- */
+int name_table_find(const struct name_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (!strcmp(table->names[i], name))
+			return (int)i;
+	return NAME_UNKNOWN;
+}
+
+int name_table_add(struct name_table *table, const char *name)
+{
+	if (name_table_find(table, name) != NAME_UNKNOWN)
+		BUG("the name %s is in the table already", name);
+	ARRAY_GROW(table->names, table->count, table->capacity);
+	table->names[table->count] = name;
+	return (int)table->count++;
+}
+
+void name_table_release(struct name_table *table)
+{
+	free(table->names);
+	*table = (struct name_table){0};
+}
+
+bool name_is_valid(const char *name)
+{
+	struct lexer lexer = {.at = name, .where = "", .column = 1};
+	struct token token;
+	return lexer_next(&lexer, &token, NULL) == STATUS_OK && token.kind == TOKEN_NAME &&
+	       token.length == strlen(name);
+}
+
+/* ---- expressions ---- */
 struct expression {
 	char *text;
 	char *where;
-	struct arena arena;
-	struct node *root;       /* folded */
-	struct program *program; /* its registers change while it runs */
+	struct value_arena arena;
+	struct node *root; /* folded */
+	struct program program;
 };
 
 static struct expression *expression_new(const char *text, const char *where)
@@ -28,7 +60,6 @@ static struct expression *expression_new(const char *text, const char *where)
 	struct expression *expression = memory_zeroed(1, sizeof(*expression));
 	expression->text = string_copy(text);
 	expression->where = string_copy(where);
-	expression->program = memory_zeroed(1, sizeof(*expression->program));
 	return expression;
 }
 
@@ -38,10 +69,10 @@ static enum status compile(const char *text, const char *where, const struct nam
 	struct expression *made = expression_new(text, where);
 	enum status status = parse(text, where, &made->arena, &made->root, err);
 	if (!status)
-		status = resolve(made->root, where, names, unknown, err);
+		status = node_resolve(made->root, where, names, unknown, err);
 	if (!status && !(unknown && *unknown)) {
-		made->root = fold(made->root, &made->arena);
-		status = program_build(made->program, made->root, where, err);
+		made->root = node_fold(made->root, &made->arena);
+		status = program_build(&made->program, made->root, where, err);
 	}
 	*expression = made;
 	if (status || (unknown && *unknown)) {
@@ -69,9 +100,9 @@ struct expression *expression_specialise(
 {
 	struct expression *made = expression_new(expression->text, expression->where);
 	made->root = node_specialise(expression->root, values, &made->arena);
-	made->root = fold(made->root, &made->arena);
+	made->root = node_fold(made->root, &made->arena);
 	/* no larger than the one that it came from */
-	if (program_build(made->program, made->root, made->where, NULL) != STATUS_OK)
+	if (program_build(&made->program, made->root, made->where, NULL) != STATUS_OK)
 		BUG("%s: specialised beyond the limits of a program", made->where);
 	return made;
 }
@@ -80,9 +111,8 @@ void expression_free(struct expression *expression)
 {
 	if (!expression)
 		return;
-	program_release(expression->program);
-	free(expression->program);
-	parse_arena_release(&expression->arena);
+	program_release(&expression->program);
+	value_arena_release(&expression->arena);
 	free(expression->text);
 	free(expression->where);
 	free(expression);
@@ -108,34 +138,42 @@ const char *expression_where(const struct expression *expression)
 
 const int *expression_slots(const struct expression *expression, size_t *count)
 {
-	*count = expression->program->slot_count;
-	return expression->program->slots;
+	*count = expression->program.slot_count;
+	return expression->program.slots;
 }
 
 static enum status run(const struct expression *expression, const struct value *values,
-	const struct value **result, struct error *err)
+	struct run *run, struct error *err)
 {
-	return program_run(
-		expression->program, values, PROGRAM_STEPS_MAX, result, expression->where, err);
+	return run_program(
+		run, &expression->program, values, RUN_STEPS_MAX, expression->where, err);
 }
 
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
-	struct value *result, struct error *err)
+	struct value_arena *lists, struct value *result, struct error *err)
 {
-	const struct value *at;
-	enum status status = run(expression, values, &at, err);
-	if (!status)
-		*result = *at;
+	struct run now;
+	enum status status = run(expression, values, &now, err);
+	if (!status && now.result->type != VALUE_LIST)
+		*result = *now.result;
+	else if (!status && !lists)
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a number or a string, found a list", expression->where);
+	else if (!status)
+		*result = value_copy_lists(*now.result, lists);
+	run_release(&now);
 	return status;
 }
 
 enum status expression_test(const struct expression *expression, const struct value *values,
 	bool *result, struct error *err)
 {
-	const struct value *at;
-	enum status status = run(expression, values, &at, err);
+	struct run now;
+	enum status status = run(expression, values, &now, err);
 	if (!status)
-		*result = at->type == VALUE_BOOL ? at->boolean : value_truth(*at);
+		*result = now.result->type == VALUE_BOOL ? now.result->boolean
+							 : value_truth(*now.result);
+	run_release(&now);
 	return status;
 }
 
@@ -154,39 +192,48 @@ static enum status unexpected(const struct expression *expression, const char *w
 	return STATUS_BAD_INPUT;
 }
 
+static bool whole_number(const struct value *value, int64_t *result)
+{
+	if (value_as_int(*value, result))
+		return true;
+	if (value->type != VALUE_REAL || !(value->real >= -0x1p63 && value->real < 0x1p63) ||
+		(double)(int64_t)value->real != value->real)
+		return false;
+	*result = (int64_t)value->real;
+	return true;
+}
+
 enum status expression_int(const struct expression *expression, const struct value *values,
 	int64_t *result, struct error *err)
 {
-	const struct value *at;
-	enum status status = run(expression, values, &at, err);
-	if (status || value_as_int(*at, result))
-		return status;
-	if (at->type != VALUE_REAL || !(at->real >= -0x1p63 && at->real < 0x1p63) ||
-		(double)(int64_t)at->real != at->real)
-		return unexpected(expression, "an integer", at, err);
-	*result = (int64_t)at->real;
-	return STATUS_OK;
+	struct run now;
+	enum status status = run(expression, values, &now, err);
+	if (!status && !whole_number(now.result, result))
+		status = unexpected(expression, "an integer", now.result, err);
+	run_release(&now);
+	return status;
 }
 
 enum status expression_real(const struct expression *expression, const struct value *values,
 	double *result, struct error *err)
 {
-	const struct value *at;
-	enum status status = run(expression, values, &at, err);
-	if (status || value_as_real(*at, result))
-		return status;
-	return unexpected(expression, "a number", at, err);
+	struct run now;
+	enum status status = run(expression, values, &now, err);
+	if (!status && !value_as_real(*now.result, result))
+		status = unexpected(expression, "a number", now.result, err);
+	run_release(&now);
+	return status;
 }
 
 enum status expression_string(const struct expression *expression, const struct value *values,
 	const char **result, struct error *err)
 {
-	const struct value *at;
-	enum status status = run(expression, values, &at, err);
-	if (status)
-		return status;
-	if (at->type != VALUE_STRING)
-		return unexpected(expression, "a string", at, err);
-	*result = at->string;
-	return STATUS_OK;
+	struct run now;
+	enum status status = run(expression, values, &now, err);
+	if (!status && now.result->type != VALUE_STRING)
+		status = unexpected(expression, "a string", now.result, err);
+	if (!status)
+		*result = now.result->string;
+	run_release(&now);
+	return status;
 }

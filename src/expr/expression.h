@@ -22,6 +22,7 @@
 #define EXPR_EXPRESSION_H
 
 #include "base/error.h"
+#include "expr/arena.h"
 #include "expr/value.h"
 
 struct expression;
@@ -64,12 +65,12 @@ const char *expression_where(const struct expression *expression);
 /* Slots that the expression reads, ascending; *count of them. Borrowed. */
 const int *expression_slots(const struct expression *expression, size_t *count);
 
-/* values[slot] must be bound (type != VALUE_NONE) and no list for every slot read. A list result is
- * borrowed from the expression and valid until its next evaluation; copy it to keep it; strings
- * live as long as the expression or the value that they came from. Errors: division by zero,
- * overflow, types, limits; with column. Not thread-safe for one expression. */
+/* values[slot] must be bound (type != VALUE_NONE) and no list for every slot read. A list result
+ * lies in `lists`; NULL: a list is an error. Strings live as long as the expression or the value
+ * that they came from. Errors: division by zero, overflow, types, limits; with column. Threads may
+ * evaluate one expression at the same time. */
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
-	struct value *result, struct error *err);
+	struct value_arena *lists, struct value *result, struct error *err);
 /* Python's truth of the result. The fast path for constraints. */
 enum status expression_test(const struct expression *expression, const struct value *values,
 	bool *result, struct error *err);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs programs. Integers take a fast path here; everything else, and every error, goes through
- * operator_apply(). See program.h.
+ * Integers take a fast path here; everything else, and every error, goes through operator_apply().
  */
-#include "expr/integer.h"
+#include "expr/machine.h"
+
+#include <string.h>
+
+#include "base/memory.h"
 #include "expr/operator.h"
-#include "expr/program.h"
 
 /* Adds where it happened to an error that operator_apply() and its like left. */
 static enum status __attribute__((cold)) fail(const struct program *program,
@@ -15,10 +17,9 @@ static enum status __attribute__((cold)) fail(const struct program *program,
 	return STATUS_BAD_INPUT;
 }
 
-static enum status __attribute__((cold))
-refuse_slot(const struct program *program, size_t slot, const char *where, struct error *err)
+static enum status __attribute__((cold)) refuse_slot(const struct program *program, size_t slot,
+	enum value_type type, const char *where, struct error *err)
 {
-	enum value_type type = program->registers[program->constant_count + slot].type;
 	if (type == VALUE_NONE)
 		BUG("%s: slot %d is not bound", where, program->slots[slot]);
 	return error_set(err, STATUS_BAD_INPUT,
@@ -121,19 +122,24 @@ static enum status run_slow(const struct instruction *at, struct value *register
 	(registers[at->left].type == VALUE_BOOL ? registers[at->left].boolean                      \
 						: value_truth(registers[at->left]))
 
-enum status program_run(struct program *program, const struct value *values, int64_t steps_max,
-	const struct value **result, const char *where, struct error *err)
+enum status run_program(struct run *run, const struct program *program, const struct value *values,
+	int64_t steps_max, const char *where, struct error *err)
 {
-	struct value *const registers = program->registers;
-	struct allowance allowance = {&program->pool, steps_max};
+	struct value *const registers =
+		program->register_count <= RUN_REGISTERS_NEAR
+			? run->near
+			: memory_zeroed(program->register_count, sizeof(*registers));
+	struct allowance allowance = {&run->pool, steps_max};
 	int64_t integer;
-	if (program->pool.used)
-		list_pool_reset(&program->pool);
+	run->registers = registers;
+	run->pool = (struct list_pool){0};
+	for (size_t i = 0; i < program->constant_count; i++)
+		registers[i] = program->constants[i];
 	for (size_t i = 0; i < program->slot_count; i++) {
 		struct value *copy = &registers[program->constant_count + i];
 		*copy = values[program->slots[i]];
 		if (copy->type == VALUE_NONE || copy->type == VALUE_LIST)
-			return refuse_slot(program, i, where, err);
+			return refuse_slot(program, i, copy->type, where, err);
 	}
 	for (const struct instruction *at = program->code;; at++) {
 		switch (at->opcode) {
@@ -193,7 +199,7 @@ enum status program_run(struct program *program, const struct value *values, int
 			continue;
 		}
 		case OPCODE_RETURN:
-			*result = &registers[at->left];
+			run->result = &registers[at->left];
 			return STATUS_OK;
 		default:
 			break;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tree of an expression, between its text and its program. Nodes lie in an arena and are
- * freed with it.
+ * The tree of an expression, between its text and its program: made by the parser, its names
+ * resolved, then folded (what is constant is computed, what cannot be reached is dropped). Nodes
+ * lie in an arena and are freed with it.
  */
 #ifndef EXPR_NODE_H
 #define EXPR_NODE_H
 
 #include <stdint.h>
 
+#include "base/error.h"
 #include "expr/arena.h"
-#include "expr/opcode.h"
+#include "expr/operands.h"
 #include "expr/value.h"
 
 enum {
@@ -56,8 +58,21 @@ struct node {
 	struct node_link *links; /* count - 1 of them */
 };
 
-struct node *node_new(struct arena *arena, enum node_kind kind, uint32_t column);
+struct node *node_new(struct value_arena *arena, enum node_kind kind, uint32_t column);
 /* Sets the children (copied into the arena) and the height. */
-void node_adopt(struct arena *arena, struct node *node, struct node *const *children, size_t count);
+void node_adopt(
+	struct value_arena *arena, struct node *node, struct node *const *children, size_t count);
+
+struct name_table; /* expr/expression.h */
+
+/* Gives every name its meaning: a loop variable, or a slot of the name table. *unknown (may be
+ * NULL): set, and STATUS_OK returned, where a name is not known; with NULL that is an error. */
+enum status node_resolve(struct node *root, const char *where, const struct name_table *names,
+	bool *unknown, struct error *err);
+/* Returns the new root; new nodes lie in the arena. What would fail is left for the run. */
+struct node *node_fold(struct node *root, struct value_arena *arena);
+/* A copy in which slots that have a value (type other than VALUE_NONE) are constants. */
+struct node *node_specialise(
+	const struct node *root, const struct value *values, struct value_arena *arena);
 
 #endif

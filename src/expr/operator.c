@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operators and functions; see operator.h. Those of two operands are in arithmetic.c and
- * comparison.c.
+ * Operators of one operand and those on lists; what two operands do is in operands.c.
  */
 #include "expr/operator.h"
 
@@ -9,8 +8,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "expr/integer.h"
-#include "expr/operands.h"
 
 static const struct {
 	const char *name;
@@ -24,72 +21,6 @@ static const struct {
 	{"i32", 4},
 };
 
-const char *opcode_symbol(enum opcode opcode)
-{
-	static const char *const symbols[OPCODE_COUNT] = {
-#define OPCODE(id, symbol) symbol,
-#include "expr/opcode.def"
-#undef OPCODE
-	};
-	return symbols[opcode];
-}
-
-/* ---- messages ---- */
-static void describe(struct value value, struct text *text)
-{
-	if (value.type == VALUE_LIST) {
-		text_append(text, "a list");
-	} else if (value.type == VALUE_STRING) {
-		text_appendf(text, "'%.40s'", value.string);
-	} else {
-		value_format(value, text);
-	}
-}
-
-/* "expected <expectation> for <operator>, found <left> and <right>" */
-enum status operands_refuse(const char *expectation, enum opcode opcode, const struct value *left,
-	const struct value *right, struct error *err)
-{
-	struct text found = {0};
-	describe(*left, &found);
-	if (right) {
-		text_append(&found, " and ");
-		describe(*right, &found);
-	}
-	error_set(err, STATUS_BAD_INPUT, "expected %s for '%s', found %s", expectation,
-		opcode_symbol(opcode), found.data);
-	text_release(&found);
-	return STATUS_BAD_INPUT;
-}
-
-/* ---- allowances ---- */
-enum status allowance_use(struct allowance *allowance, size_t steps, struct error *err)
-{
-	allowance->steps -= (int64_t)steps;
-	if (allowance->steps >= 0)
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT, "expected an end within 4194304 steps, found more");
-}
-
-enum status operator_new_list(struct list **list, struct allowance *allowance, struct error *err)
-{
-	*list = list_take(allowance->pool);
-	if (*list)
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT,
-		"expected lists of at most %d values in all, found more", LIST_WEIGHT_MAX);
-}
-
-enum status operator_append(
-	struct list *list, struct value value, struct allowance *allowance, struct error *err)
-{
-	const char *limit = list_append(allowance->pool, list, value);
-	if (!limit)
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT, "expected %s, found more", limit);
-}
-
-/* ---- lists ---- */
 static enum status concatenate(const struct value_list *left, const struct value_list *right,
 	struct value *result, struct allowance *allowance, struct error *err)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "expr/grammar.h"
+#include "expr/atom.h"
 
 /* Operators that associate to the left; higher binds tighter. Comparisons lie below. */
 static const struct {
@@ -219,7 +219,7 @@ static struct node *parse_comparison(struct parser *parser)
 			parser, links[0].opcode, links[0].column, first, operands.items[1]);
 	} else if (!failed) {
 		node = node_new(parser->arena, NODE_CHAIN, links[0].column);
-		node->links = parse_arena_take(parser->arena, count * sizeof(*links));
+		node->links = value_arena_take(parser->arena, count * sizeof(*links));
 		memcpy(node->links, links, count * sizeof(*links));
 		node = parser_adopt(parser, node, operands.items, operands.count);
 	}
@@ -294,8 +294,8 @@ struct node *parse_expression(struct parser *parser)
 	return node;
 }
 
-enum status parse(const char *text, const char *where, struct arena *arena, struct node **root,
-	struct error *err)
+enum status parse(const char *text, const char *where, struct value_arena *arena,
+	struct node **root, struct error *err)
 {
 	if (strlen(text) > PARSER_TEXT_MAX)
 		return error_set(err, STATUS_BAD_INPUT,

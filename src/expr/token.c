@@ -10,9 +10,9 @@
 #include <string.h>
 
 static const char *const spellings[TOKEN_KIND_COUNT] = {
-#define TOKEN(id, spelling) [TOKEN_##id] = spelling,
-#include "expr/token.def"
-#undef TOKEN
+#define ROW(id, spelling) [TOKEN_##id] = spelling,
+	TOKENS(ROW)
+#undef ROW
 };
 
 /* Signs of other languages, and what they are here. */

@@ -90,36 +90,45 @@ static int compare_integers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,
+static enum status read_multiples(const struct advice_axis *axis, const struct value *list,
 	int64_t **multiples, size_t *count, struct error *err)
 {
-	struct value list;
-	enum status status = expression_evaluate(axis->multiples, problem->values, &list, err);
-
-	*multiples = NULL;
-	*count = 0;
-	if (status != STATUS_OK)
-		return status;
-	if (list.type != VALUE_LIST)
+	if (list->type != VALUE_LIST)
 		return error_set(err, STATUS_BAD_INPUT, "%s: expected a list, found %s",
-			expression_where(axis->multiples), value_type_name(list.type));
-	*multiples = memory_zeroed(list.list->count + 1, sizeof(**multiples));
-	for (size_t i = 0; i < list.list->count; i++) {
+			expression_where(axis->multiples), value_type_name(list->type));
+	*multiples = memory_zeroed(list->list->count + 1, sizeof(**multiples));
+	for (size_t i = 0; i < list->list->count; i++) {
 		int64_t multiple;
 
-		if (!value_as_int(list.list->items[i], &multiple)) {
+		if (!value_as_int(list->list->items[i], &multiple)) {
 			free(*multiples);
 			*multiples = NULL;
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a list of integers, found %s in it",
 				expression_where(axis->multiples),
-				value_type_name(list.list->items[i].type));
+				value_type_name(list->list->items[i].type));
 		}
 		if (multiple > 1)
 			(*multiples)[(*count)++] = multiple;
 	}
 	qsort(*multiples, *count, sizeof(**multiples), compare_integers);
 	return STATUS_OK;
+}
+
+enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,
+	int64_t **multiples, size_t *count, struct error *err)
+{
+	struct value_arena lists = {0};
+	struct value list;
+	enum status status =
+		expression_evaluate(axis->multiples, problem->values, &lists, &list, err);
+
+	*multiples = NULL;
+	*count = 0;
+	if (status == STATUS_OK)
+		status = read_multiples(axis, &list, multiples, count, err);
+	value_arena_release(&lists);
+	return status;
 }
 
 const char *const *advice_alias_parts(const struct operation *operation, size_t key, size_t *count)

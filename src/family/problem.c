@@ -42,7 +42,7 @@ static enum status fill_values(const struct operation *operation, const struct v
 		} else {
 			if (!key->default_value)
 				return missing_key(operation, key, err);
-			status = expression_evaluate(key->default_value, values, &value, err);
+			status = expression_evaluate(key->default_value, values, NULL, &value, err);
 			if (status != STATUS_OK)
 				return status;
 		}

@@ -266,7 +266,7 @@ static enum status apply_aliases(
 		if (status == STATUS_OK && complete) {
 			*given = true;
 			status = expression_evaluate(
-				key->aliases[a].expression, parts, value, parser->err);
+				key->aliases[a].expression, parts, NULL, value, parser->err);
 			if (status == STATUS_OK)
 				status = key_value_check(key, *value, value, parser->err);
 		}

@@ -148,7 +148,7 @@ static enum status set_value(const struct family *family, const struct operation
 		return error_set(err, STATUS_BAD_INPUT, "%s: expected keys of %s, found \"%s\"",
 			family->file, operation->name, step->keys[index]);
 	given[key] = true;
-	return expression_evaluate(step->values[index], problem->values, &values[key], err);
+	return expression_evaluate(step->values[index], problem->values, NULL, &values[key], err);
 }
 
 enum status family_step_problem(const struct catalogue *catalogue, const struct family *family,

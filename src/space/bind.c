@@ -51,13 +51,10 @@ static void remove_repeated(struct value_list *values)
 	free(repeated);
 }
 
-static enum status bind_list(struct space *space, size_t parameter, struct error *err)
+static enum status take_list(
+	struct space *space, size_t parameter, struct value value, struct error *err)
 {
 	struct space_parameter *bound = &space->parameters[parameter];
-	struct value value;
-	enum status status = expression_evaluate(bound->list, space->known, &value, err);
-	if (status)
-		return status;
 	const char *where = expression_where(bound->list);
 	const char *name = space_parameter_name(space, parameter);
 	if (value.type != VALUE_LIST)
@@ -77,6 +74,18 @@ static enum status bind_list(struct space *space, size_t parameter, struct error
 			value.list->count * sizeof(struct value));
 	remove_repeated(&bound->values);
 	return STATUS_OK;
+}
+
+static enum status bind_list(struct space *space, size_t parameter, struct error *err)
+{
+	struct value_arena lists = {0};
+	struct value value;
+	enum status status = expression_evaluate(
+		space->parameters[parameter].list, space->known, &lists, &value, err);
+	if (!status)
+		status = take_list(space, parameter, value, err);
+	value_arena_release(&lists);
+	return status;
 }
 
 /* ---- rules ---- */

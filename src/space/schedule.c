@@ -130,15 +130,6 @@ enum status step_run(const struct step *step, struct value *slots, bool *legal, 
 {
 	if (!step->derives)
 		return expression_test(step->expression, slots, legal, err);
-	struct value value;
-	enum status status = expression_evaluate(step->expression, slots, &value, err);
 	*legal = true;
-	if (status)
-		return status;
-	if (value.type == VALUE_LIST)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a number or a string, found a list",
-			expression_where(step->expression));
-	slots[step->slot] = value;
-	return STATUS_OK;
+	return expression_evaluate(step->expression, slots, NULL, &slots[step->slot], err);
 }

@@ -44,11 +44,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = string_copy_bytes((const char *)data, size);
 	if (expression_compile(text, "fuzz", &table, &expression, &err) == STATUS_OK) {
 		struct expression *special = expression_specialise(expression, values);
+		struct value_arena lists = {0};
 		struct value value, special_value;
 		bool truth = false;
-		enum status status = expression_evaluate(expression, values, &value, &err);
+		enum status status = expression_evaluate(expression, values, &lists, &value, &err);
 		enum status special_status =
-			expression_evaluate(special, values, &special_value, &special_err);
+			expression_evaluate(special, values, &lists, &special_value, &special_err);
 		compare(status, &value, &err, special_status, &special_value, &special_err);
 		struct text formatted = {0};
 		if (!status)
@@ -56,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		text_release(&formatted);
 		if (expression_test(expression, values, &truth, &err) != status)
 			BUG("not the same the second time");
+		value_arena_release(&lists);
 		expression_free(special);
 		expression_free(expression);
 	}

@@ -24,10 +24,9 @@ static void compute_all(const struct bound_family *bound)
 	struct build build;
 	struct plan plan;
 	struct work work;
-	struct fact *facts;
+	struct fact_list facts;
 	struct error err = {0};
 	const char *why;
-	size_t count;
 	int rule;
 
 	if (space_values(bound->space, choices, slots, &err) == STATUS_OK) {
@@ -37,8 +36,8 @@ static void compute_all(const struct bound_family *bound)
 			plan_release(&plan);
 		if (candidate_work(bound, slots, &work, &err) == STATUS_OK)
 			work_release(&work);
-		if (candidate_facts(bound, slots, 1, 1, &facts, &count, &err) == STATUS_OK)
-			free(facts);
+		if (candidate_facts(bound, slots, 1, 1, &facts, &err) == STATUS_OK)
+			fact_list_release(&facts);
 		(void)candidate_prune(bound, slots, &resources, 1, &rule, &why, &err);
 	}
 	free(slots);

@@ -143,6 +143,7 @@ static void case_run(const struct expression_case *parsed, uint32_t put_in, stru
 	struct error err = {0};
 	struct expression *expression = NULL, *special = NULL;
 	struct value value = {0}, known[CASE_NAMES_MAX] = {0};
+	struct value_arena lists = {0};
 	enum status status =
 		expression_compile(parsed->expression, "case", &parsed->names, &expression, &err);
 	if (!status && put_in) {
@@ -153,8 +154,9 @@ static void case_run(const struct expression_case *parsed, uint32_t put_in, stru
 	}
 	if (!status)
 		status = expression_evaluate(
-			special ? special : expression, parsed->values, &value, &err);
+			special ? special : expression, parsed->values, &lists, &value, &err);
 	case_describe(status, &value, &err, text);
+	value_arena_release(&lists);
 	expression_free(special);
 	expression_free(expression);
 }

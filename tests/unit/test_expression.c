@@ -280,13 +280,15 @@ static void test_bounded_time(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(slow); i++) {
 		struct expression *expression;
 		struct error err = {0};
+		struct value_arena lists = {0};
 		struct value value;
 		if (expression_compile(slow[i], "here", &table, &expression, &err) != STATUS_OK)
 			continue;
 		/* it ends, well or not, and can be evaluated again */
 		for (int turn = 0; turn < 2; turn++)
-			if (!expression_evaluate(expression, NULL, &value, &err))
+			if (!expression_evaluate(expression, NULL, &lists, &value, &err))
 				assert_int_equal(value.type, VALUE_LIST);
+		value_arena_release(&lists);
 		expression_free(expression);
 	}
 	assert_true(clock_seconds() - start < 30);

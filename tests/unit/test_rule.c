@@ -25,15 +25,16 @@ static void test_facts(void **state)
 	struct fixture fixture;
 	const struct device_spec *device;
 	const struct value_list *rates;
-	struct fact *facts;
+	struct fact_list list;
+	const struct fact *facts;
 	struct error err = {0};
-	size_t count;
 
 	(void)state;
 	open_widget(&fixture, small, "BM=32,REPEATS=4");
 	device = fixture.device;
-	assert_ok(candidate_facts(fixture.bound, fixture.slots, 1000, 3, &facts, &count, &err));
-	assert_int_equal(count, 6);
+	assert_ok(candidate_facts(fixture.bound, fixture.slots, 1000, 3, &list, &err));
+	facts = list.items;
+	assert_int_equal(list.count, 6);
 	assert_string_equal(facts[0].name, "rows per block");
 	assert_int_equal(facts[0].value.integer, 128);
 	assert_string_equal(facts[1].name, "resident bytes");
@@ -51,14 +52,15 @@ static void test_facts(void **state)
 		device->rate[PIPE_TENSOR_WGMMA][DTYPE_FP16] * 132 * device->tensor_clock_hz);
 	assert_near(rates->items[3].real, device->launch_us);
 	assert_string_equal(facts[5].value.string, "large");
-	free(facts);
+	fact_list_release(&list);
 	fixture_close(&fixture);
 	open_widget(&fixture, "M=9,N=64,dtype=fp16", "BM=16");
-	assert_ok(candidate_facts(fixture.bound, fixture.slots, 0, 1, &facts, &count, &err));
-	assert_int_equal(count, 7);
+	assert_ok(candidate_facts(fixture.bound, fixture.slots, 0, 1, &list, &err));
+	facts = list.items;
+	assert_int_equal(list.count, 7);
 	assert_string_equal(facts[2].name, "when small");
 	assert_string_equal(facts[6].value.string, "small");
-	free(facts);
+	fact_list_release(&list);
 	fixture_close(&fixture);
 }
 

@@ -13,18 +13,16 @@ static struct json *facts_json(
 	struct value *slots = candidates_values(&entrant->pool, 0, err);
 	const struct plan *plan = &entrant->loaded.plan;
 	struct json *json = json_new_object();
-	struct fact *facts = NULL;
-	size_t count = 0;
+	struct fact_list facts = {0};
 
 	if (slots)
-		candidate_facts(
-			bound, slots, plan->launches[0].smem_dynamic_bytes, 1, &facts, &count, err);
-	for (size_t i = 0; i < count; i++)
-		if (facts[i].value.type == VALUE_INT)
-			json_put_int(json, facts[i].name, facts[i].value.integer);
-		else if (facts[i].value.type == VALUE_REAL)
-			json_put_double(json, facts[i].name, facts[i].value.real);
-	free(facts);
+		candidate_facts(bound, slots, plan->launches[0].smem_dynamic_bytes, 1, &facts, err);
+	for (size_t i = 0; i < facts.count; i++)
+		if (facts.items[i].value.type == VALUE_INT)
+			json_put_int(json, facts.items[i].name, facts.items[i].value.integer);
+		else if (facts.items[i].value.type == VALUE_REAL)
+			json_put_double(json, facts.items[i].name, facts.items[i].value.real);
+	fact_list_release(&facts);
 	free(slots);
 	return json;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From tree to program; see program.h. Intermediate results are kept on a stack of registers;
+ * From tree to program. Intermediate results are kept on a stack of registers;
  * constants, slots and loop variables are read where they lie.
  */
 #include <stdlib.h>
@@ -18,7 +18,6 @@ enum {
 struct generator {
 	struct program *program;
 	size_t code_capacity, column_capacity;
-	struct value *constants;
 	size_t constant_capacity, slot_capacity;
 	int *locals; /* register of each loop variable */
 	size_t local_count;
@@ -43,12 +42,12 @@ static void collect_constant(struct generator *generator, struct node *node)
 {
 	struct program *program = generator->program;
 	size_t i = 0;
-	while (i < program->constant_count && !same_constant(generator->constants[i], node->value))
+	while (i < program->constant_count && !same_constant(program->constants[i], node->value))
 		i++;
 	if (i == program->constant_count) {
-		ARRAY_GROW(generator->constants, program->constant_count,
-			generator->constant_capacity);
-		generator->constants[program->constant_count++] = node->value;
+		ARRAY_GROW(
+			program->constants, program->constant_count, generator->constant_capacity);
+		program->constants[program->constant_count++] = node->value;
 	}
 	node->index = (int)i;
 }
@@ -342,11 +341,6 @@ enum status program_build(
 		status = error_set(err, STATUS_BAD_INPUT,
 			"%s: expected at most %d steps and constants, found more", where, LIMIT);
 	program->register_count = (size_t)generator.highest;
-	program->registers = memory_zeroed(program->register_count + 1, sizeof(struct value));
-	if (program->constant_count)
-		memcpy(program->registers, generator.constants,
-			program->constant_count * sizeof(struct value));
-	free(generator.constants);
 	free(generator.locals);
 	if (status)
 		program_release(program);
@@ -355,10 +349,9 @@ enum status program_build(
 
 void program_release(struct program *program)
 {
-	list_pool_release(&program->pool);
 	free(program->code);
 	free(program->columns);
-	free(program->registers);
+	free(program->constants);
 	free(program->slots);
 	*program = (struct program){0};
 }
