@@ -62,7 +62,7 @@ def make_sets(p, dtype):
     return sets
 
 
-def contenders(p, sets, kernel):
+def timed_runs(p, sets, kernel):
     """name: run(set) -> the output."""
     bound = [kernel.bind(s, lambda size: torch.empty(size, device="cuda", dtype=torch.uint8)) for s in sets]
 
@@ -81,7 +81,7 @@ def contenders(p, sets, kernel):
     return {"ours": ours, **{name: theirs(backend) for name, backend in BACKENDS.items()}}
 
 
-class Contender:
+class TimedRun:
     """A graph of many runs, each set in turn; outputs stay alive, so that all write to as many places."""
 
     def __init__(self, run, set_count):
@@ -120,7 +120,7 @@ class Contender:
             self.samples_us.append(begin.elapsed_time(end) * 1e3 / self.runs)
 
 
-def race(fields):
+def interleave(fields):
     started, rounds = None, 0
     while rounds < ROUNDS_MOST:
         for offset in range(len(fields)):
@@ -163,7 +163,7 @@ def errors(p, s, outputs):
     return result
 
 
-def fight(entry, library, folder, number, options):
+def compare(entry, library, folder, number, options):
     p = entry["problem"]
     text = problem_text(p)
     file = os.path.join(folder, f"{number}.cubin")
@@ -177,12 +177,12 @@ def fight(entry, library, folder, number, options):
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}[p["dtype"]]
     sets = make_sets(p, dtype)
     kernel = library.open(file + ".json")
-    fields = {name: Contender(run, len(sets)) for name, run in contenders(p, sets, kernel).items()}
+    fields = {name: TimedRun(run, len(sets)) for name, run in timed_runs(p, sets, kernel).items()}
     fastest = min(field.estimate_us for field in fields.values())
     runs = min(256, max(len(sets), math.ceil(SAMPLE_US / fastest)))
     for field in fields.values():
         field.capture(runs)
-    rounds = race(list(fields.values()))
+    rounds = interleave(list(fields.values()))
     error = errors(p, sets[0], {name: field.outputs[0] for name, field in fields.items()})
     whole = (sets[0]["O"].float() - fields["fa2"].outputs[0].float()).norm() / sets[0]["O"].float().norm()
     agrees = error["ours"] <= ERROR_LIMIT[dtype] and whole.item() <= ERROR_LIMIT[dtype]
@@ -250,7 +250,7 @@ def main():
     for number, entry in enumerate(tuned["entries"]):
         if entry["operation"] != "attention" or (options.only and options.only not in problem_text(entry["problem"])):
             continue
-        row, compiler = fight(entry, library, options.work, number, options)
+        row, compiler = compare(entry, library, options.work, number, options)
         rows.append(row)
         torch.cuda.empty_cache()
     result = {"format": "tiletune.versus/1", "date": started.strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * When is it worth fusing two products? Every problem of a suite of gemm_chain: kernels that fuse,
- * our two products, two calls of cuBLASLt, side by side (versus/chain_race.h).
+ * our two products, two calls of cuBLASLt, side by side (versus/chain_comparison.h).
  *
  *	chain_vs_cublaslt --choose [options] SUITE.json -o CHOICES.json     needs no GPU
  *	chain_vs_cublaslt [options] CHOICES.json -o RESULTS.json
@@ -10,7 +10,8 @@
  *
  *	--compile         after --choose: fill the compile cache as well
  *	--sheet NAME      the device that choices are made for (model:h200-sxm)
- *	--rounds N        of the final, at most (15)       --seconds S   for the final (0.15)
+ *	--rounds N        of the interleaved timing, at most (15)       --seconds S   for the
+ *interleaved timing (0.15)
  *	--limit S         stop after so many seconds: what is not measured is left out (1e9)
  *	--device N|UUID   the GPU (0)                      --path DIR    holds templates/, configs/
  *	--cache-dir DIR   of compiled kernels
@@ -25,7 +26,7 @@
 #include "base/memory.h"
 #include "bench/versus/chain_choice.h"
 #include "bench/versus/chain_once.h"
-#include "bench/versus/chain_race.h"
+#include "bench/versus/chain_comparison.h"
 #include "compile/compiler.h"
 
 struct options {
@@ -154,7 +155,7 @@ static enum status choose(const struct options *options, struct error *err)
 	while (status == STATUS_OK && bench.store && kernel_store_pending(bench.store))
 		kernel_store_poll(bench.store, 1);
 	if (status == STATUS_OK)
-		status = stand_write(options->output, json, err);
+		status = setup_write(options->output, json, err);
 	json_free(json);
 	json_free(suite);
 	seeds_release(&gemm);
@@ -184,7 +185,7 @@ static void print_times(const char *text, const struct chain_times *times, const
 }
 
 /* Every kernel once: its counts are pushed to entries. */
-static enum status run_all(struct stand *stand, const struct json_at *choices, struct json *entries,
+static enum status run_all(struct setup *setup, const struct json_at *choices, struct json *entries,
 	bool *fatal, struct error *err)
 {
 	enum status status = STATUS_OK;
@@ -192,12 +193,12 @@ static enum status run_all(struct stand *stand, const struct json_at *choices, s
 	for (size_t i = 0; status == STATUS_OK && i < json_count(choices); i++) {
 		struct json_at chosen = json_item(choices, i);
 
-		status = chain_once(stand, &chosen, entries, fatal, err);
+		status = chain_once(setup, &chosen, entries, fatal, err);
 	}
 	return status;
 }
 
-static enum status race_all(const struct options *options, struct stand *stand,
+static enum status compare_each(const struct options *options, struct setup *setup,
 	const struct json_at *choices, struct json *entries, bool *fatal, struct error *err)
 {
 	double end = clock_seconds() + options->limit_s;
@@ -206,7 +207,7 @@ static enum status race_all(const struct options *options, struct stand *stand,
 	for (size_t i = 0; status == STATUS_OK && i < json_count(choices); i++) {
 		struct json_at chosen = json_item(choices, i);
 
-		status = chain_request(&stand->catalogue, stand->spec, stand->store, &chosen, err);
+		status = chain_request(&setup->catalogue, setup->spec, setup->store, &chosen, err);
 	}
 	print_head();
 	for (size_t i = 0; status == STATUS_OK && !*fatal && i < json_count(choices); i++) {
@@ -220,8 +221,8 @@ static enum status race_all(const struct options *options, struct stand *stand,
 			printf("stopped: %zu of %zu measured\n", i, json_count(choices));
 			return STATUS_FAILED;
 		}
-		if (chain_race(stand, &chosen, &options->chain, &times, &json, fatal, &reason) !=
-				STATUS_OK ||
+		if (chain_comparison(setup, &chosen, &options->chain, &times, &json, fatal,
+			    &reason) != STATUS_OK ||
 			!times.agrees)
 			worst = STATUS_FAILED;
 		json_push(entries, json);
@@ -233,13 +234,13 @@ static enum status race_all(const struct options *options, struct stand *stand,
 
 static enum status measure(const struct options *options, struct error *err)
 {
-	const struct stand_options stand_options = {.path = options->path,
+	const struct setup_options setup_options = {.path = options->path,
 		.operation = "gemm_chain",
 		.device = options->device,
 		.cache_folder = options->cache_folder};
 	struct json *file = NULL, *entries = json_new_array(), *json;
 	struct json_at root, choices;
-	struct stand stand = {.lock_fd = -1};
+	struct setup setup = {.lock_fd = -1};
 	double start = 0;
 	bool fatal = false;
 	enum status status = json_load(options->input, &file, err), written;
@@ -248,24 +249,25 @@ static enum status measure(const struct options *options, struct error *err)
 	if (status == STATUS_OK)
 		status = json_member(&root, "choices", &choices, err);
 	if (status == STATUS_OK)
-		status = stand_open(&stand_options, &stand, err);
+		status = setup_open(&setup_options, &setup, err);
 	if (status != STATUS_OK) {
 		json_free(entries);
 	} else {
-		stand_print(stdout, &stand);
+		setup_print(stdout, &setup);
 		start = clock_seconds();
-		status = options->once ? run_all(&stand, &choices, entries, &fatal, err)
-				       : race_all(options, &stand, &choices, entries, &fatal, err);
-		json = stand_json(&stand,
+		status = options->once
+				 ? run_all(&setup, &choices, entries, &fatal, err)
+				 : compare_each(options, &setup, &choices, entries, &fatal, err);
+		json = setup_json(&setup,
 			options->once ? "tiletune.chain_counted/1" : "tiletune.chain_map/1",
 			clock_seconds() - start);
 		json_put(json, "entries", entries);
-		written = stand_write(options->output, json, err);
+		written = setup_write(options->output, json, err);
 		json_free(json);
 		status = status == STATUS_OK ? written : status;
 		printf("%.1f s\n", clock_seconds() - start);
 	}
-	stand_release(&stand, fatal);
+	setup_release(&setup, fatal);
 	json_free(file);
 	return status;
 }

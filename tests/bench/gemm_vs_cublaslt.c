@@ -10,7 +10,8 @@
  *
  *	--family NAME     the best of this family ("gemm/mma") instead of the winner
  *	--only TEXT       only problems whose canonical text contains this
- *	--rounds N        of the final, at most (60)      --seconds S   for the final (0.5)
+ *	--rounds N        of the interleaved timing, at most (60)      --seconds S   for the
+ *interleaved timing (0.5)
  *	--device N|UUID   the GPU (0)                      --path DIR    holds templates/ and
  *configs/ (.)
  *	--cache-dir DIR   of compiled kernels              -o FILE       the results as JSON
@@ -23,25 +24,25 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "bench/versus/stand.h"
+#include "bench/versus/setup.h"
 #include "bench/versus/summary.h"
 #include "format/tuned.h"
 
 struct options {
 	const char *device, *path, *cache_folder, *output, *family, *only;
-	struct duel_options duel;
+	struct lt_comparison_options lt_comparison;
 	const char **files;
 	int file_count;
 };
 
 struct versus {
 	struct options options;
-	struct stand stand;
+	struct setup setup;
 	struct json **tuned; /* roots of the files: subjects and messages borrow */
 	struct subject *subjects;
 	size_t subject_count, subject_capacity;
-	struct duel *duels;
-	size_t duel_count;
+	struct lt_comparison *comparisons;
+	size_t lt_comparison_count;
 };
 
 static void options_parse(struct options *options, int argc, char **argv)
@@ -49,7 +50,7 @@ static void options_parse(struct options *options, int argc, char **argv)
 	bool understood = true;
 
 	*options = (struct options){
-		.device = "0", .path = ".", .duel = {.rounds = 60, .seconds = 0.5}};
+		.device = "0", .path = ".", .lt_comparison = {.rounds = 60, .seconds = 0.5}};
 	options->files = memory_zeroed((size_t)argc + 1, sizeof(*options->files));
 	for (int i = 1; i < argc; i++) {
 		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -70,14 +71,14 @@ static void options_parse(struct options *options, int argc, char **argv)
 		if (k < ARRAY_COUNT(names) && value)
 			*names[k].target = value;
 		else if (strcmp(argv[i], "--rounds") == 0 && value)
-			options->duel.rounds = strtoul(value, NULL, 10);
+			options->lt_comparison.rounds = strtoul(value, NULL, 10);
 		else if (strcmp(argv[i], "--seconds") == 0 && value)
-			options->duel.seconds = strtod(value, NULL);
+			options->lt_comparison.seconds = strtod(value, NULL);
 		else
 			understood = false;
 		i++;
 	}
-	if (!understood || options->file_count == 0 || options->duel.rounds < 1) {
+	if (!understood || options->file_count == 0 || options->lt_comparison.rounds < 1) {
 		fprintf(stderr,
 			"usage: gemm_vs_cublaslt [--family NAME] [--only TEXT] [--rounds N] "
 			"[--seconds S] [--device N] [--path DIR] [--cache-dir DIR] [-o FILE] "
@@ -90,7 +91,7 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 {
 	struct tuned tuned;
 	struct json *device =
-		tuned_device_json(versus->stand.spec, versus->stand.gpu.gpu.facts.name);
+		tuned_device_json(versus->setup.spec, versus->setup.gpu.gpu.facts.name);
 	struct json_at root, entries;
 	enum status status = tuned_load(versus->options.files[index], &tuned, err);
 
@@ -109,7 +110,7 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 		struct json_at entry = json_item(&entries, i);
 		struct subject subject;
 
-		subject_init(&versus->stand.catalogue, versus->stand.spec, &entry,
+		subject_init(&versus->setup.catalogue, versus->setup.spec, &entry,
 			versus->options.family, &subject);
 		if (versus->options.only &&
 			!(subject.problem && strstr(subject.problem, versus->options.only))) {
@@ -120,18 +121,18 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 		versus->subjects[versus->subject_count++] = subject;
 		/* all compilers at once: they are done long before their turn comes */
 		if (!subject.skipped)
-			status = subject_request(&subject, versus->stand.store, err);
+			status = subject_request(&subject, versus->setup.store, err);
 	}
 	return status;
 }
 
 static enum status open_all(struct versus *versus, struct error *err)
 {
-	struct stand_options options = {.path = versus->options.path,
+	struct setup_options options = {.path = versus->options.path,
 		.operation = "gemm",
 		.device = versus->options.device,
 		.cache_folder = versus->options.cache_folder};
-	enum status status = stand_open(&options, &versus->stand, err);
+	enum status status = setup_open(&options, &versus->setup, err);
 
 	versus->tuned =
 		memory_zeroed((size_t)versus->options.file_count + 1, sizeof(struct json *));
@@ -140,29 +141,33 @@ static enum status open_all(struct versus *versus, struct error *err)
 	return status;
 }
 
-static void fight_all(struct versus *versus)
+static void compare_all(struct versus *versus)
 {
-	versus->duels = memory_zeroed(versus->subject_count + 1, sizeof(*versus->duels));
+	versus->comparisons =
+		memory_zeroed(versus->subject_count + 1, sizeof(*versus->comparisons));
 	summary_print_head(stdout);
 	for (size_t i = 0; i < versus->subject_count; i++) {
-		struct duel *duel = &versus->duels[versus->duel_count++];
+		struct lt_comparison *lt_comparison =
+			&versus->comparisons[versus->lt_comparison_count++];
 
-		duel_fight(&versus->stand.gpu, &versus->stand.lt, versus->stand.store,
-			&versus->subjects[i], &versus->options.duel, duel);
-		summary_print_duel(stdout, duel);
-		if (duel->fatal)
+		lt_comparison_run(&versus->setup.gpu, &versus->setup.lt, versus->setup.store,
+			&versus->subjects[i], &versus->options.lt_comparison, lt_comparison);
+		summary_print_duel(stdout, lt_comparison);
+		if (lt_comparison->fatal)
 			return;
 	}
 }
 
 static enum status write_json(const struct versus *versus, double seconds, struct error *err)
 {
-	struct json *json = stand_json(&versus->stand, "tiletune.versus/1", seconds);
+	struct json *json = setup_json(&versus->setup, "tiletune.versus/1", seconds);
 	enum status status;
 
-	json_put(json, "groups", summary_groups_json(versus->duels, versus->duel_count));
-	json_put(json, "entries", summary_entries_json(versus->duels, versus->duel_count));
-	status = stand_write(versus->options.output, json, err);
+	json_put(json, "groups",
+		summary_groups_json(versus->comparisons, versus->lt_comparison_count));
+	json_put(json, "entries",
+		summary_entries_json(versus->comparisons, versus->lt_comparison_count));
+	status = setup_write(versus->options.output, json, err);
 	json_free(json);
 	return status;
 }
@@ -172,33 +177,34 @@ static enum status verdict(const struct versus *versus)
 	enum status status = STATUS_OK;
 	size_t compared = 0;
 
-	for (size_t i = 0; i < versus->duel_count; i++) {
-		const struct duel *duel = &versus->duels[i];
+	for (size_t i = 0; i < versus->lt_comparison_count; i++) {
+		const struct lt_comparison *lt_comparison = &versus->comparisons[i];
 
-		compared += !duel->skipped;
-		if (duel->fatal || (!duel->skipped && !duel->agrees))
+		compared += !lt_comparison->skipped;
+		if (lt_comparison->fatal || (!lt_comparison->skipped && !lt_comparison->agrees))
 			status = STATUS_FAILED;
 	}
 	printf("\n");
-	summary_print_groups(stdout, versus->duels, versus->duel_count);
-	if (summary_print_promises(
-		    stdout, versus->duels, versus->duel_count, versus->options.family))
+	summary_print_groups(stdout, versus->comparisons, versus->lt_comparison_count);
+	if (summary_print_promises(stdout, versus->comparisons, versus->lt_comparison_count,
+		    versus->options.family))
 		status = STATUS_FAILED;
 	return compared ? status : STATUS_FAILED;
 }
 
 static void versus_release(struct versus *versus)
 {
-	bool fatal = versus->duel_count && versus->duels[versus->duel_count - 1].fatal;
+	bool fatal = versus->lt_comparison_count &&
+		     versus->comparisons[versus->lt_comparison_count - 1].fatal;
 
-	for (size_t i = 0; i < versus->duel_count; i++)
-		duel_release(&versus->duels[i]);
+	for (size_t i = 0; i < versus->lt_comparison_count; i++)
+		lt_comparison_release(&versus->comparisons[i]);
 	for (size_t i = 0; i < versus->subject_count; i++)
 		subject_release(&versus->subjects[i]);
 	for (int i = 0; i < versus->options.file_count; i++)
 		json_free(versus->tuned[i]);
-	stand_release(&versus->stand, fatal);
-	free(versus->duels);
+	setup_release(&versus->setup, fatal);
+	free(versus->comparisons);
 	free(versus->subjects);
 	free(versus->tuned);
 	free(versus->options.files);
@@ -216,11 +222,12 @@ int main(int argc, char **argv)
 	options_parse(&versus.options, argc, argv);
 	status = open_all(&versus, &err);
 	if (status == STATUS_OK) {
-		stand_print(stdout, &versus.stand);
+		setup_print(stdout, &versus.setup);
 		start = clock_seconds();
-		fight_all(&versus);
+		compare_all(&versus);
 		status = verdict(&versus);
-		printf("%zu entries in %.1f s\n", versus.duel_count, clock_seconds() - start);
+		printf("%zu entries in %.1f s\n", versus.lt_comparison_count,
+			clock_seconds() - start);
 		if (versus.options.output &&
 			write_json(&versus, clock_seconds() - start, &err) != STATUS_OK)
 			status = err.status;

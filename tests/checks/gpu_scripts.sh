@@ -1,7 +1,7 @@
 #!/bin/sh
-# The scripts of a sitting at a GPU (tests/gpu), over the stand-in driver and with few of everything:
+# The scripts of a GPU session (tests/gpu), over the stand-in driver and with few of everything:
 # what they write is whole and of its format, a slowed kernel is found, a kill loses nothing that was
-# finished, and a sitting without enough time says what it left out.
+# finished, and a session without enough time says what it left out.
 set -u
 out=$1
 root=$(pwd)
@@ -94,7 +94,7 @@ assert (first["checks"], first["wanted"], first["checks_with_none_slower"]) == (
 assert 0 < second["checks"] < 25 and second["checks_with_all_slower"] == second["checks"], second
 PYTHON
 
-# lookup: four problems, tuned, raced; with what was tuned the first time a second run only races
+# lookup: four problems, tuned, compared; with what was tuned the first time a second run only compares
 export COUNT=4 SMALL=1 TUNE='--family mma --evaluations 3'
 sh tests/gpu/lookup.sh lookup.json >"$work/lookup.log" 2>&1 || fail "lookup.sh" "$work/lookup.log"
 valid lookup.json lookup-work/result.json lookup-work/lookups.json
@@ -115,7 +115,7 @@ rm lookup-work/fresh.journal.jsonl
 TUNE='--where BM*0' sh tests/gpu/lookup.sh short.json >"$work/short.log" 2>&1 && fail "a short one passed" "$work/short.log"
 valid short.json
 grep -q '4 of 4 answered, 2 compared' "$work/short.log" || fail "short.json: not as expected" "$work/short.log"
-# races that are stopped print what they had
+# comparisons that are stopped print what they had
 /usr/bin/python3 - lookup-work/races.json <<'PYTHON'
 import json, sys
 file = json.load(open(sys.argv[1]))
@@ -124,11 +124,11 @@ json.dump(file, open("long.json", "w"))
 PYTHON
 # (how soon the first is done depends on the machine)
 for patience in 1 4 16; do
-	./gpu/race_rows long.json --device cuda:0 --cache-dir "$cache" >raced.json 2>"$work/race.log" &
+	./gpu/compare_rows long.json --device cuda:0 --cache-dir "$cache" >raced.json 2>"$work/race.log" &
 	racing=$!
 	sleep $patience
 	kill -TERM $racing
-	wait $racing || fail "race_rows" "$work/race.log"
+	wait $racing || fail "compare_rows" "$work/race.log"
 	valid raced.json
 	count=$(grep -c '"over_first"' raced.json)
 	[ "$count" -lt 2 ] || break
@@ -141,15 +141,15 @@ BASE='' TUNE='--evaluations 3' sh tests/gpu/unfused.sh unfused.json >"$work/unfu
 valid unfused.json unfused-work/unfused.json
 grep -q '^1 of 1 lengths' "$work/unfused.log" || fail "unfused.json: not as expected" "$work/unfused.log"
 
-# a sitting: phases in turn, a table, few files; what there was no time for is said
+# a session: phases in turn, a table, few files; what there was no time for is said
 export COUNT_THREE=1 COUNT_KEPT=1 COUNT=2
-TOTAL=60 sh tests/gpu/sitting.sh sat lookup check >"$work/sitting.log" 2>&1 || fail "sitting.sh" "$work/sitting.log"
+TOTAL=60 sh tests/gpu/experiments.sh sat lookup check >"$work/experiments.log" 2>&1 || fail "experiments.sh" "$work/experiments.log"
 valid sat/check_rates.json sat/lookup_rates.json
-[ "$(grep -cE '^== (check|lookup): exit 0' sat/summary.txt)" = 2 ] || fail "no table" "$work/sitting.log"
-tar -tzf sat/sitting.tar.gz | grep -q '^lookup-work/fresh.json' || fail "nothing packed"
-TOTAL=10 sh tests/gpu/sitting.sh late check >"$work/late.log" 2>&1 && fail "no time was enough" "$work/late.log"
+[ "$(grep -cE '^== (check|lookup): exit 0' sat/summary.txt)" = 2 ] || fail "no table" "$work/experiments.log"
+tar -tzf sat/experiments.tar.gz | grep -q '^lookup-work/fresh.json' || fail "nothing packed"
+TOTAL=10 sh tests/gpu/experiments.sh late check >"$work/late.log" 2>&1 && fail "no time was enough" "$work/late.log"
 grep -q '^== check: not begun, ' late/summary.txt || fail "what was left out is not said" "$work/late.log"
-LD_LIBRARY_PATH='' sh tests/gpu/sitting.sh none check >"$work/none.log" 2>&1
+LD_LIBRARY_PATH='' sh tests/gpu/experiments.sh none check >"$work/none.log" 2>&1
 [ $? -eq 5 ] || fail "no GPU was enough" "$work/none.log"
 [ "$(find sat -type f | wc -l)" -le 8 ] || fail "too many files"
 exit 0

@@ -7,7 +7,7 @@ gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.
 versus_sources := $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
 versus_programs := gemm_vs_cublaslt chain_vs_cublaslt
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) race_rows libtuned_launch.so)
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) compare_rows libtuned_launch.so)
 # what launches an exported kernel, and no more: these are compiled once more, as PIC
 launch_sources := $(wildcard tests/bench/launch/*.c) $(wildcard src/base/*.c src/driver/*.c) \
 	src/family/plan.c src/family/plan_json.c src/family/plan_part.c src/family/tensor_map_check.c src/spec/dtype.c \
@@ -28,7 +28,7 @@ $(OUT)/gpu/$(1): $(OUT)/gpu/obj/$(1).o $$(call layer_libs,$(call layer_in,tests/
 	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS) -Wl,-rpath,'$$$$ORIGIN/../lib'
 endef
 $(foreach n,$(gpu_test_names),$(eval $(call gpu_program_rule,$(n))))
-$(OUT)/gpu/race_rows: $(OUT)/gpu/obj/race_rows.o $(OUT)/obj/cli/version.o $(call layer_libs,cli)
+$(OUT)/gpu/compare_rows: $(OUT)/gpu/obj/compare_rows.o $(OUT)/obj/cli/version.o $(call layer_libs,cli)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 $(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/obj/cli/version.o $(call layer_libs,tune)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'

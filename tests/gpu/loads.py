@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How far two loads of one binary are apart. Winners of a tuned file, from a few microseconds to a
-few hundred, loaded many times in several processes and timed in turn (race_rows).
+few hundred, loaded many times in several processes and timed in turn (compare_rows).
 
-    loads.py races TUNED.json SMALL.json... > RACES.json    what race_rows is to run: winners chosen
+    loads.py races TUNED.json SMALL.json... > RACES.json    what compare_rows is to run: winners chosen
                                                     from the first, all of the others
     loads.py summary RESULT.json... > loads.json    its answers, one per process, as one file
 """

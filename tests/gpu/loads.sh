@@ -27,7 +27,7 @@ python3 "$here/loads.py" races results/nvidia-h200/tuned.json "$work/small.json"
 i=0
 while [ $i -lt "${PROCESSES:-5}" ]; do
 	i=$((i + 1))
-	timeout 60 ./gpu/race_rows "$work/races.json" --device "$device" --cache-dir session-cache \
+	timeout 60 ./gpu/compare_rows "$work/races.json" --device "$device" --cache-dir session-cache \
 		>"$work/answer-$i.json" || exit 1
 done
 python3 "$here/loads.py" summary "$work"/answer-*.json >"$output" || exit 1

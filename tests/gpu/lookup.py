@@ -3,7 +3,7 @@
 
     lookup.py problems TUNED.json > PROBLEMS           thirty, one a line, always the same ones
     lookup.py suite PROBLEMS > SUITE.json              to tune them
-    lookup.py races LOOKUPS.json FRESH.json > RACES.json       looked up and fresh, for race_rows
+    lookup.py races LOOKUPS.json FRESH.json > RACES.json       looked up and fresh, for compare_rows
     lookup.py summary LOOKUPS.json FRESH.json RESULT.json > lookup_rates.json   what came of it
     lookup.py show LOOKUP_RATES.json                   the worst and the mean; exit 1 below 95%
 

@@ -9,7 +9,7 @@
 # the tuning is over, those are raced to which it came; OUTPUT.json says how many.
 #
 # From the environment: DEVICE (cuda:0), WORK (lookup-work), CACHE (session-cache), TUNE_LIMIT (240 s),
-# RACE_LIMIT (120 s), SEED (20261125); TUNED, where is looked up: several files are merged first; for
+# COMPARE_LIMIT (120 s), SEED (20261125); TUNED, where is looked up: several files are merged first; for
 # tests TUNE, more arguments of tune.
 set -u
 output=${1:-}
@@ -54,8 +54,8 @@ timeout -k 5 "${TUNE_LIMIT:-240}" ./tiletune tune --suite "$work/suite.json" --e
 [ -s "$work/fresh.json" ] || exit 1
 python3 "$here/lookup.py" races "$work/lookups.json" "$work/fresh.json" >"$work/races.json" || exit 1
 # what it had when it was stopped, it prints
-timeout -k 5 "${RACE_LIMIT:-120}" ./gpu/race_rows "$work/races.json" --device "$device" \
-	--cache-dir "$cache" >"$work/result.json" || echo "race_rows: exit $?"
+timeout -k 5 "${COMPARE_LIMIT:-120}" ./gpu/compare_rows "$work/races.json" --device "$device" \
+	--cache-dir "$cache" >"$work/result.json" || echo "compare_rows: exit $?"
 [ -s "$work/result.json" ] || exit 1
 python3 "$here/lookup.py" summary "$work/lookups.json" "$work/fresh.json" "$work/result.json" \
 	>"$output.new" || exit 1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles what tests/gpu/sitting.sh will measure, in the folder of `make dist TESTS=1` and without a
+# Compiles what tests/gpu/experiments.sh will measure, in the folder of `make dist TESTS=1` and without a
 # GPU: the same commands on a device model, whose cubins are those of the real GPU wherever the
 # NVRTC is the same build. Also asks `lookup` for its answers, which take no GPU.
 #
@@ -45,8 +45,8 @@ for phase in "$@"; do
 			--path . --device "$DEVICE" --cache-dir "$CACHE" -o "$work/lookup.json" ${TUNE:-}
 		;;
 	odd) # the search is random: the same kernels, all of them
-		quietly odd env TOTAL=100000 ODD_LIMIT=100000 sh "$here/sitting.sh" "$work" odd=90000
-		rm -rf test-gpu sitting-logs
+		quietly odd env TOTAL=100000 ODD_LIMIT=100000 sh "$here/experiments.sh" "$work" odd=90000
+		rm -rf test-gpu experiment-logs
 		;;
 	unfused) quietly unfused env WORK="$work/unfused" TUNE_LIMIT=90000 sh "$here/unfused.sh" none ;;
 	racecheck) # exit 1: without a GPU nothing runs under the sanitizer, so no case is clean

@@ -1,5 +1,5 @@
 #!/bin/sh
-# One sitting at a GPU, from the folder that `make dist TESTS=1` makes (or from a checkout: BUILD=build):
+# One GPU session, from the folder that `make dist TESTS=1` makes (or from a checkout: BUILD=build):
 # runs phases with a time limit each, keeps their logs, prints a short table last.
 #
 #	sh tests/gpu/session.sh PHASE...

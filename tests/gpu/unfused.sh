@@ -9,7 +9,7 @@
 # its journal. If the time is over, the lengths that were finished are raced.
 #
 # From the environment: BASE (results/nvidia-h200/attention_unfused.json), DEVICE (cuda:0), CACHE
-# (session-cache), WORK, TUNE_LIMIT (60 s), RACE_LIMIT (30 s), LENGTHS, SHAPE; for tests TUNE, more
+# (session-cache), WORK, TUNE_LIMIT (60 s), COMPARE_LIMIT (30 s), LENGTHS, SHAPE; for tests TUNE, more
 # arguments of tune. On a model device: unfused alone, no races; the kernels are compiled.
 set -u
 output=$1
@@ -59,8 +59,8 @@ for entry in json.load(open(sys.argv[1], encoding="utf-8"))["entries"]:
         races.append({"operation": "attention", "problem": entry["problem"], "rows": rows})
 json.dump({"seconds": 0.5, "loads": 2, "races": races}, sys.stdout)
 PYTHON
-timeout -k 5 "${RACE_LIMIT:-30}" ./gpu/race_rows "$work/races.json" --device "$device" --cache-dir "$cache" \
-	>"$output.new" || echo "race_rows: exit $?"
+timeout -k 5 "${COMPARE_LIMIT:-30}" ./gpu/compare_rows "$work/races.json" --device "$device" --cache-dir "$cache" \
+	>"$output.new" || echo "compare_rows: exit $?"
 [ -s "$output.new" ] || exit 1
 mv "$output.new" "$output"
 # shellcheck disable=SC2086

@@ -50,14 +50,14 @@ static uint64_t row_count(const struct plan_buffer *output)
 }
 
 /* Rows at equal distances, first and last among them; caller frees. */
-static bool rows_of(struct gpu_session *gpu, const struct contender *contender,
+static bool rows_of(struct gpu_session *gpu, const struct timed_run *timed_run,
 	const struct plan_buffer *output, CUdeviceptr data, void **rows, struct failure *failure)
 {
 	size_t size = dtype_size(output->dtype), row_bytes = (size_t)output->columns * size;
 	uint64_t count = row_count(output);
 	bool done = helper_poison(gpu, data, output->bytes, helper_output_poison[output->dtype],
 			    failure) &&
-		    contender->run(contender->context, gpu, 0, failure);
+		    timed_run->run(timed_run->context, gpu, 0, failure);
 
 	*rows = memory_zeroed((size_t)count, row_bytes);
 	for (uint64_t i = 0; done && i < count; i++) {
@@ -71,8 +71,8 @@ static bool rows_of(struct gpu_session *gpu, const struct contender *contender,
 	return done && gpu_synchronize(gpu, "reading the output", failure);
 }
 
-bool agree_measure(struct gpu_session *gpu, const struct contender *ours,
-	const struct contender *theirs, const struct plan_buffer *output, CUdeviceptr data,
+bool agree_measure(struct gpu_session *gpu, const struct timed_run *ours,
+	const struct timed_run *theirs, const struct plan_buffer *output, CUdeviceptr data,
 	double *difference, struct failure *failure)
 {
 	size_t count = (size_t)(row_count(output) * output->columns);

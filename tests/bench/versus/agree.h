@@ -6,12 +6,12 @@
 #ifndef VERSUS_AGREE_H
 #define VERSUS_AGREE_H
 
-#include "bench/versus/race.h"
+#include "bench/versus/interleaved.h"
 
 /* output: the tensor; data: where its set 0 lies. *difference: NaN if an element was not written.
  */
-bool agree_measure(struct gpu_session *gpu, const struct contender *ours,
-	const struct contender *theirs, const struct plan_buffer *output, CUdeviceptr data,
+bool agree_measure(struct gpu_session *gpu, const struct timed_run *ours,
+	const struct timed_run *theirs, const struct plan_buffer *output, CUdeviceptr data,
 	double *difference, struct failure *failure);
 /* What two right kernels may differ by: rounding of inputs' products and of the output. */
 double agree_limit(enum dtype in, enum dtype out);

@@ -5,13 +5,13 @@
 
 #include "base/memory.h"
 #include "bench/versus/chain_choice.h"
-#include "bench/versus/entrant.h"
+#include "bench/versus/loaded_row.h"
 
 static struct json *facts_json(
-	const struct bound_family *bound, const struct entrant *entrant, struct error *err)
+	const struct bound_family *bound, const struct loaded_row *loaded_row, struct error *err)
 {
-	struct value *slots = candidates_values(&entrant->pool, 0, err);
-	const struct plan *plan = &entrant->loaded.plan;
+	struct value *slots = candidates_values(&loaded_row->pool, 0, err);
+	const struct plan *plan = &loaded_row->loaded.plan;
 	struct json *json = json_new_object();
 	struct fact_list facts = {0};
 
@@ -27,36 +27,37 @@ static struct json *facts_json(
 	return json;
 }
 
-static enum status run_row(struct stand *stand, const struct problem *problem,
+static enum status run_row(struct setup *setup, const struct problem *problem,
 	struct problem_data *data, const struct json_at *row, struct json *rows,
 	struct failure *failure, struct error *err)
 {
-	struct entrant entrant;
-	enum status status = entrant_load(stand, problem, data, row, &entrant, failure, err);
-	const struct plan *plan = &entrant.loaded.plan;
+	struct loaded_row loaded_row;
+	enum status status = loaded_row_load(setup, problem, data, row, &loaded_row, failure, err);
+	const struct plan *plan = &loaded_row.loaded.plan;
 
 	if (status == STATUS_OK &&
-		(entrant.left_out || !loaded_run(&stand->gpu, &entrant.loaded, 0, failure) ||
-			!gpu_synchronize(&stand->gpu, "a run", failure)))
-		status = error_set(err, STATUS_FAILED, "%s {%s}: %s", entrant.family,
-			entrant.configuration,
-			entrant.left_out ? entrant.left_out : failure->detail);
+		(loaded_row.left_out || !loaded_run(&setup->gpu, &loaded_row.loaded, 0, failure) ||
+			!gpu_synchronize(&setup->gpu, "a run", failure)))
+		status = error_set(err, STATUS_FAILED, "%s {%s}: %s", loaded_row.family,
+			loaded_row.configuration,
+			loaded_row.left_out ? loaded_row.left_out : failure->detail);
 	for (size_t i = 0; status == STATUS_OK && i < plan->launch_count; i++) {
 		struct json *json = json_new_object();
 
 		json_put_string(json, "problem", problem->text);
-		json_put_string(json, "family", entrant.family);
-		json_put_string(json, "configuration", entrant.configuration);
+		json_put_string(json, "family", loaded_row.family);
+		json_put_string(json, "configuration", loaded_row.configuration);
 		json_put_string(json, "kernel", plan->launches[i].entry);
-		json_put(json, "facts", facts_json(entrant.pool.families[0].bound, &entrant, err));
+		json_put(json, "facts",
+			facts_json(loaded_row.pool.families[0].bound, &loaded_row, err));
 		json_push(rows, json);
 	}
 	if (!failure->fatal)
-		entrant_release(stand, &entrant);
+		loaded_row_release(setup, &loaded_row);
 	return status;
 }
 
-static enum status run_rows(struct stand *stand, const char *operation, const struct json_at *at,
+static enum status run_rows(struct setup *setup, const char *operation, const struct json_at *at,
 	struct json *rows, struct failure *failure, struct error *err)
 {
 	struct problem *problem = NULL;
@@ -68,33 +69,33 @@ static enum status run_rows(struct stand *stand, const char *operation, const st
 	if (status == STATUS_OK)
 		status = json_member(at, "candidates", &list, err);
 	if (status == STATUS_OK)
-		status = chain_problem(&stand->catalogue, operation, text, &problem, err);
+		status = chain_problem(&setup->catalogue, operation, text, &problem, err);
 	if (status == STATUS_OK)
-		status = entrant_data(stand, problem, &data, err);
+		status = loaded_row_data(setup, problem, &data, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&list); i++) {
 		struct json_at row = json_item(&list, i);
 
-		status = run_row(stand, problem, &data, &row, rows, failure, err);
+		status = run_row(setup, problem, &data, &row, rows, failure, err);
 	}
 	if (!failure->fatal)
-		problem_data_release(&stand->gpu, &data);
+		problem_data_release(&setup->gpu, &data);
 	problem_free(problem);
 	return status;
 }
 
-enum status chain_once(struct stand *stand, const struct json_at *chosen, struct json *rows,
+enum status chain_once(struct setup *setup, const struct json_at *chosen, struct json *rows,
 	bool *fatal, struct error *err)
 {
 	struct failure failure = {.outcome = OUTCOME_OK};
 	struct json_at steps;
-	enum status status = run_rows(stand, "gemm_chain", chosen, rows, &failure, err);
+	enum status status = run_rows(setup, "gemm_chain", chosen, rows, &failure, err);
 
 	if (status == STATUS_OK)
 		status = json_member(chosen, "steps", &steps, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&steps); i++) {
 		struct json_at step = json_item(&steps, i);
 
-		status = run_rows(stand, "gemm", &step, rows, &failure, err);
+		status = run_rows(setup, "gemm", &step, rows, &failure, err);
 	}
 	*fatal = failure.fatal;
 	return status;

@@ -7,11 +7,11 @@
 #define VERSUS_CHAIN_ONCE_H
 
 #include "base/json.h"
-#include "bench/versus/stand.h"
+#include "bench/versus/setup.h"
 
 /* Candidates of the chain, then those of each step. Pushes to rows, one per kernel launch:
  * {"problem", "family", "configuration", "kernel", "facts": {name: value}}. */
-enum status chain_once(struct stand *stand, const struct json_at *chosen, struct json *rows,
+enum status chain_once(struct setup *setup, const struct json_at *chosen, struct json *rows,
 	bool *fatal, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An entry of a tuned file, brought back to life: from its problem, family and configuration to
+ * An entry of a tuned file, rebuilt: from its problem, family and configuration to
  * what is compiled and launched, by the same way as the tuner's.
  */
 #ifndef VERSUS_SUBJECT_H

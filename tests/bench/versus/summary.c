@@ -8,20 +8,20 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 
-static double tflops(const struct duel *duel, double us)
+static double tflops(const struct lt_comparison *lt_comparison, double us)
 {
-	return us > 0 ? duel->flop / us * 1e-6 : 0;
+	return us > 0 ? lt_comparison->flop / us * 1e-6 : 0;
 }
 
-static bool counts(const struct duel *duel)
+static bool counts(const struct lt_comparison *lt_comparison)
 {
-	return !duel->skipped && duel->agrees;
+	return !lt_comparison->skipped && lt_comparison->agrees;
 }
 
 /* "4096x4096x4096 bf16", with what is not the default behind it. */
-static void title_of(const struct duel *duel, struct text *text)
+static void title_of(const struct lt_comparison *lt_comparison, struct text *text)
 {
-	const struct lt_shape *shape = &duel->shape;
+	const struct lt_shape *shape = &lt_comparison->shape;
 	int64_t packed_b = shape->b_is_kn ? shape->n : shape->k;
 
 	text_appendf(text, "%" PRId64 "x%" PRId64 "x%" PRId64 " %s", shape->m, shape->n, shape->k,
@@ -42,21 +42,24 @@ void summary_print_head(FILE *out)
 		"best", "ours/best [quartiles]  difference");
 }
 
-void summary_print_duel(FILE *out, const struct duel *duel)
+void summary_print_duel(FILE *out, const struct lt_comparison *lt_comparison)
 {
 	struct text title = {0};
 
-	title_of(duel, &title);
-	if (duel->skipped)
+	title_of(lt_comparison, &title);
+	if (lt_comparison->skipped)
 		fprintf(out, "%-34s %-20s not comparable: %s\n", title.data,
-			duel->family ? duel->family : "-", duel->skipped);
+			lt_comparison->family ? lt_comparison->family : "-",
+			lt_comparison->skipped);
 	else
 		fprintf(out, "%-34s %-20s %8.1f %8.1f %8.1f  %6.3f [%.3f %.3f]  %.1e%s%s\n",
-			title.data, duel->family, tflops(duel, duel->ours_us),
-			tflops(duel, duel->default_us), tflops(duel, duel->best_us), duel->ratio,
-			duel->ratio_q25, duel->ratio_q75, duel->difference,
-			duel->agrees ? "" : " DIFFERS",
-			duel->kernel_changed ? " (sources changed)" : "");
+			title.data, lt_comparison->family,
+			tflops(lt_comparison, lt_comparison->ours_us),
+			tflops(lt_comparison, lt_comparison->default_us),
+			tflops(lt_comparison, lt_comparison->best_us), lt_comparison->ratio,
+			lt_comparison->ratio_q25, lt_comparison->ratio_q75,
+			lt_comparison->difference, lt_comparison->agrees ? "" : " DIFFERS",
+			lt_comparison->kernel_changed ? " (sources changed)" : "");
 	fflush(out);
 	text_release(&title);
 }
@@ -71,30 +74,31 @@ struct group {
 static const char *const alignment_names[] = {
 	[ALIGNED] = "aligned", [MISALIGNED_C] = "odd N", [MISALIGNED] = "odd K"};
 
-static bool in_group(const struct duel *duel, const struct group *group)
+static bool in_group(const struct lt_comparison *lt_comparison, const struct group *group)
 {
-	return counts(duel) && duel->shape.in == group->in &&
+	return counts(lt_comparison) && lt_comparison->shape.in == group->in &&
 	       (group->in != DTYPE_FP8_E4M3 ||
-		       duel->shape.fast_accumulation == group->fast_accumulation) &&
-	       duel_alignment(duel) == group->alignment;
+		       lt_comparison->shape.fast_accumulation == group->fast_accumulation) &&
+	       lt_comparison_alignment(lt_comparison) == group->alignment;
 }
 
 /* The ratios of a group (NULL: of all); caller frees. */
-static double *ratios_of(
-	const struct duel *duels, size_t count, const struct group *group, size_t *found)
+static double *ratios_of(const struct lt_comparison *comparisons, size_t count,
+	const struct group *group, size_t *found)
 {
 	double *ratios = memory_zeroed(count + 1, sizeof(*ratios));
 
 	*found = 0;
 	for (size_t i = 0; i < count; i++)
-		if (group ? in_group(&duels[i], group) : counts(&duels[i]))
-			ratios[(*found)++] = duels[i].ratio;
+		if (group ? in_group(&comparisons[i], group) : counts(&comparisons[i]))
+			ratios[(*found)++] = comparisons[i].ratio;
 	return ratios;
 }
 
 typedef void group_visit(const char *name, const double *ratios, size_t count, void *context);
 
-static void visit_groups(const struct duel *duels, size_t count, group_visit *visit, void *context)
+static void visit_groups(
+	const struct lt_comparison *comparisons, size_t count, group_visit *visit, void *context)
 {
 	double *ratios;
 	size_t found;
@@ -110,13 +114,13 @@ static void visit_groups(const struct duel *duels, size_t count, group_visit *vi
 							     : " promoted",
 					alignment_names[alignment]);
 
-				ratios = ratios_of(duels, count, &group, &found);
+				ratios = ratios_of(comparisons, count, &group, &found);
 				if (found)
 					visit(name, ratios, found, context);
 				free(ratios);
 				free(name);
 			}
-	ratios = ratios_of(duels, count, NULL, &found);
+	ratios = ratios_of(comparisons, count, NULL, &found);
 	if (found)
 		visit("all", ratios, found, context);
 	free(ratios);
@@ -134,9 +138,9 @@ static void print_group(const char *name, const double *ratios, size_t count, vo
 		statistics_quantile(ratios, count, 0.5));
 }
 
-void summary_print_groups(FILE *out, const struct duel *duels, size_t count)
+void summary_print_groups(FILE *out, const struct lt_comparison *comparisons, size_t count)
 {
-	visit_groups(duels, count, print_group, out);
+	visit_groups(comparisons, count, print_group, out);
 }
 
 /* ---- promises ---- */
@@ -165,16 +169,18 @@ static const struct promise promises[] = {
 	{"gemm/mma bf16 128x4096x7168", "gemm/mma", DTYPE_BF16, -1, 128, 4096, 7168, true, 0.70},
 };
 
-static bool concerns(const struct promise *promise, const struct duel *duel)
+static bool concerns(const struct promise *promise, const struct lt_comparison *lt_comparison)
 {
-	return counts(duel) && duel->shape.in == promise->in &&
-	       (promise->alignment < 0 || (int)duel_alignment(duel) == promise->alignment) &&
-	       (!promise->m || (duel->shape.m == promise->m && duel->shape.n == promise->n &&
-				       duel->shape.k == promise->k));
+	return counts(lt_comparison) && lt_comparison->shape.in == promise->in &&
+	       (promise->alignment < 0 ||
+		       (int)lt_comparison_alignment(lt_comparison) == promise->alignment) &&
+	       (!promise->m || (lt_comparison->shape.m == promise->m &&
+				       lt_comparison->shape.n == promise->n &&
+				       lt_comparison->shape.k == promise->k));
 }
 
 unsigned summary_print_promises(
-	FILE *out, const struct duel *duels, size_t count, const char *family)
+	FILE *out, const struct lt_comparison *comparisons, size_t count, const char *family)
 {
 	double *ratios = memory_zeroed(count + 1, sizeof(*ratios));
 	unsigned missed = 0;
@@ -187,8 +193,8 @@ unsigned summary_print_promises(
 		if (!promise->family != !family || (family && strcmp(family, promise->family) != 0))
 			continue;
 		for (size_t i = 0; i < count; i++)
-			if (concerns(promise, &duels[i]))
-				ratios[found++] = duels[i].ratio;
+			if (concerns(promise, &comparisons[i]))
+				ratios[found++] = comparisons[i].ratio;
 		if (!found)
 			continue;
 		value = promise->is_lowest ? lowest(ratios, found)
@@ -203,45 +209,47 @@ unsigned summary_print_promises(
 }
 
 /* ---- JSON ---- */
-static struct json *duel_json(const struct duel *duel)
+static struct json *lt_comparison_json(const struct lt_comparison *lt_comparison)
 {
 	struct json *json = json_new_object(), *ratio;
 
-	json_put_string(json, "problem", duel->problem);
-	json_put_string(json, "family", duel->family);
-	json_put_string(json, "configuration", duel->configuration);
-	json_put_string(json, "not_comparable", duel->skipped);
-	if (duel->skipped)
+	json_put_string(json, "problem", lt_comparison->problem);
+	json_put_string(json, "family", lt_comparison->family);
+	json_put_string(json, "configuration", lt_comparison->configuration);
+	json_put_string(json, "not_comparable", lt_comparison->skipped);
+	if (lt_comparison->skipped)
 		return json;
 	ratio = json_new_object();
-	json_put_bool(json, "sources_changed", duel->kernel_changed);
-	json_put_double(json, "ours_us", duel->ours_us);
-	json_put_double(json, "cublaslt_default_us", duel->default_us);
-	json_put_double(json, "cublaslt_best_us", duel->best_us);
-	json_put_double(json, "ours_tflops", tflops(duel, duel->ours_us));
-	json_put_double(json, "cublaslt_default_tflops", tflops(duel, duel->default_us));
-	json_put_double(json, "cublaslt_best_tflops", tflops(duel, duel->best_us));
-	json_put_double(ratio, "median", duel->ratio);
-	json_put_double(ratio, "q25", duel->ratio_q25);
-	json_put_double(ratio, "q75", duel->ratio_q75);
-	json_put_double(ratio, "ci95_low", duel->ratio_low);
-	json_put_double(ratio, "ci95_high", duel->ratio_high);
+	json_put_bool(json, "sources_changed", lt_comparison->kernel_changed);
+	json_put_double(json, "ours_us", lt_comparison->ours_us);
+	json_put_double(json, "cublaslt_default_us", lt_comparison->default_us);
+	json_put_double(json, "cublaslt_best_us", lt_comparison->best_us);
+	json_put_double(json, "ours_tflops", tflops(lt_comparison, lt_comparison->ours_us));
+	json_put_double(
+		json, "cublaslt_default_tflops", tflops(lt_comparison, lt_comparison->default_us));
+	json_put_double(
+		json, "cublaslt_best_tflops", tflops(lt_comparison, lt_comparison->best_us));
+	json_put_double(ratio, "median", lt_comparison->ratio);
+	json_put_double(ratio, "q25", lt_comparison->ratio_q25);
+	json_put_double(ratio, "q75", lt_comparison->ratio_q75);
+	json_put_double(ratio, "ci95_low", lt_comparison->ratio_low);
+	json_put_double(ratio, "ci95_high", lt_comparison->ratio_high);
 	json_put(json, "ratio", ratio);
-	json_put_int(json, "rounds", (int64_t)duel->rounds);
-	json_put_int(json, "picks", duel->pick_count);
-	json_put_int(json, "best_pick", duel->best_pick);
-	json_put_string(json, "alignment", alignment_names[duel_alignment(duel)]);
-	json_put_double(json, "relative_difference", duel->difference);
-	json_put_bool(json, "agrees", duel->agrees);
+	json_put_int(json, "rounds", (int64_t)lt_comparison->rounds);
+	json_put_int(json, "picks", lt_comparison->pick_count);
+	json_put_int(json, "best_pick", lt_comparison->best_pick);
+	json_put_string(json, "alignment", alignment_names[lt_comparison_alignment(lt_comparison)]);
+	json_put_double(json, "relative_difference", lt_comparison->difference);
+	json_put_bool(json, "agrees", lt_comparison->agrees);
 	return json;
 }
 
-struct json *summary_entries_json(const struct duel *duels, size_t count)
+struct json *summary_entries_json(const struct lt_comparison *comparisons, size_t count)
 {
 	struct json *list = json_new_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_push(list, duel_json(&duels[i]));
+		json_push(list, lt_comparison_json(&comparisons[i]));
 	return list;
 }
 
@@ -257,10 +265,10 @@ static void push_group(const char *name, const double *ratios, size_t count, voi
 	json_push(context, json);
 }
 
-struct json *summary_groups_json(const struct duel *duels, size_t count)
+struct json *summary_groups_json(const struct lt_comparison *comparisons, size_t count)
 {
 	struct json *list = json_new_array();
 
-	visit_groups(duels, count, push_group, list);
+	visit_groups(comparisons, count, push_group, list);
 	return list;
 }

@@ -4,18 +4,18 @@
  * step's fastest, the intermediate stored) and two calls of cuBLASLt (each its fastest pick, the
  * same intermediate), timed side by side on the same random inputs.
  */
-#ifndef VERSUS_CHAIN_RACE_H
-#define VERSUS_CHAIN_RACE_H
+#ifndef VERSUS_CHAIN_COMPARISON_H
+#define VERSUS_CHAIN_COMPARISON_H
 
 #include "base/json.h"
-#include "bench/versus/stand.h"
+#include "bench/versus/setup.h"
 
 struct chain_options {
-	size_t rounds;  /* at most, of the final */
-	double seconds; /* for the final; at least 7 rounds are done */
+	size_t rounds;  /* at most, of the interleaved timing */
+	double seconds; /* for the interleaved timing; at least 7 rounds are done */
 };
 
-struct chain_times { /* medians of the final; infinite: there is none */
+struct chain_times { /* medians of the interleaved timing; infinite: there is none */
 	double fused_us, resident_us, separate_us, cublaslt_us, cublaslt_default_us;
 	/* of the rounds: time of the faster two products, and of cuBLASLt's, over ours fused */
 	double gain, gain_over_cublaslt;
@@ -25,7 +25,7 @@ struct chain_times { /* medians of the final; infinite: there is none */
 
 /* chosen: versus/chain_choice.h. *json gets all of it. Errors: a broken chosen, a reason why there
  * is no result. *fatal: the context is lost. */
-enum status chain_race(struct stand *stand, const struct json_at *chosen,
+enum status chain_comparison(struct setup *setup, const struct json_at *chosen,
 	const struct chain_options *options, struct chain_times *times, struct json **json,
 	bool *fatal, struct error *err);
 

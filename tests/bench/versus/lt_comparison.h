@@ -2,20 +2,20 @@
  *
  * One entry of a tuned file against cuBLASLt: do they agree, and who is faster.
  */
-#ifndef VERSUS_DUEL_H
-#define VERSUS_DUEL_H
+#ifndef VERSUS_LT_COMPARISON_H
+#define VERSUS_LT_COMPARISON_H
 
 #include "base/json.h"
 #include "bench/versus/lt.h"
 #include "bench/versus/subject.h"
 #include "measure/gpu_session.h"
 
-struct duel_options {
-	size_t rounds;  /* at most, of the final */
-	double seconds; /* for the final; at least 7 rounds are done */
+struct lt_comparison_options {
+	size_t rounds;  /* at most, of the interleaved timing */
+	double seconds; /* for the interleaved timing; at least 7 rounds are done */
 };
 
-struct duel {
+struct lt_comparison {
 	char *problem, *family, *configuration; /* copies; the first may be NULL */
 	struct lt_shape shape;
 	double flop;
@@ -33,9 +33,10 @@ struct duel {
 };
 
 /* Never fails: what goes wrong stands in `skipped`. store: has the subject's kernels. */
-void duel_fight(struct gpu_session *gpu, const struct lt *lt, struct kernel_store *store,
-	const struct subject *subject, const struct duel_options *options, struct duel *duel);
-void duel_release(struct duel *duel);
+void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kernel_store *store,
+	const struct subject *subject, const struct lt_comparison_options *options,
+	struct lt_comparison *lt_comparison);
+void lt_comparison_release(struct lt_comparison *lt_comparison);
 
 /* Where the rows begin: what a kernel must cope with. */
 enum alignment_class {
@@ -43,6 +44,6 @@ enum alignment_class {
 	MISALIGNED_C, /* only those of C are not: N odd */
 	MISALIGNED,   /* those of A or B are not: K odd */
 };
-enum alignment_class duel_alignment(const struct duel *duel);
+enum alignment_class lt_comparison_alignment(const struct lt_comparison *lt_comparison);
 
 #endif

@@ -4,14 +4,14 @@
  * Rows of tuned files against each other, for one problem at a time: each is compiled, loaded a few
  * times, compared with the reference, and timed in turn with the others, in many short blocks.
  *
- *	race_rows RACES.json [--device D] [--path DIR] [--cache-dir DIR] > RESULT.json
+ *	compare_rows RACES.json [--device D] [--path DIR] [--cache-dir DIR] > RESULT.json
  *
  *	{"seconds": 0.5, "loads": 4, "races": [{"operation": "gemm", "problem": {...},
  *	  "rows": [{"name": "fresh", "family": "gemm/wgmma", "configuration": {...}}, ...]}]}
  *
  * The result has a ratio of each row's time to the first row's, with its interval at 99%, and the
- * median of each load: one binary loaded twice is not equally fast twice. A race that cannot be
- *held has an "error" instead of rows. SIGTERM ends the run early: what was raced until then is
+ * median of each load: one binary loaded twice is not equally fast twice. A comparison that cannot
+ *be held has an "error" instead of rows. SIGTERM ends the run early: what was raced until then is
  *printed.
  */
 #include <signal.h>
@@ -43,7 +43,7 @@ struct row {
 	char *wrong;                 /* why it has no time, or NULL */
 };
 
-struct race {
+struct comparison {
 	struct context *bench;
 	double seconds;
 	int64_t loads;
@@ -67,7 +67,7 @@ static void give_up(struct row *row, const char *why)
 		row->wrong = string_copy(why);
 }
 
-static enum status compile(struct race *race, struct row *row, struct error *err)
+static enum status compile(struct comparison *comparison, struct row *row, struct error *err)
 {
 	bool moved = false;
 	enum status status = trial_start(&row->setup, 0, &row->trial, err);
@@ -75,7 +75,7 @@ static enum status compile(struct race *race, struct row *row, struct error *err
 	while (status == STATUS_OK && !moved) {
 		status = trial_check_compiled(&row->setup, &row->trial, &moved, err);
 		if (status == STATUS_OK && !moved)
-			kernel_store_poll(race->bench->store, 0.2);
+			kernel_store_poll(comparison->bench->store, 0.2);
 	}
 	if (status == STATUS_OK && row->trial.stage != TRIAL_READY)
 		give_up(row, row->trial.evaluation.detail ? row->trial.evaluation.detail
@@ -83,26 +83,26 @@ static enum status compile(struct race *race, struct row *row, struct error *err
 	return status;
 }
 
-static void take(struct race *race, const struct device_event *event)
+static void take(struct comparison *comparison, const struct device_event *event)
 {
-	for (size_t i = 0; i < race->count; i++)
-		for (int64_t k = 0; k < race->loads; k++)
-			if (race->rows[i].handles[k] == event->handle &&
+	for (size_t i = 0; i < comparison->count; i++)
+		for (int64_t k = 0; k < comparison->loads; k++)
+			if (comparison->rows[i].handles[k] == event->handle &&
 				event->outcome != OUTCOME_OK)
-				give_up(&race->rows[i], event->detail
-								? event->detail
-								: outcome_name(event->outcome));
+				give_up(&comparison->rows[i],
+					event->detail ? event->detail
+						      : outcome_name(event->outcome));
 }
 
 /* Loads in turn, so that no row has all the early ones; the first of each row is verified. */
-static enum status load(struct race *race, struct error *err)
+static enum status load(struct comparison *comparison, struct error *err)
 {
-	struct device *device = race->bench->device;
+	struct device *device = comparison->bench->device;
 	enum status status = STATUS_OK;
 
-	for (int64_t k = 0; k < race->loads; k++)
-		for (size_t i = 0; i < race->count && status == STATUS_OK; i++) {
-			struct row *row = &race->rows[k % 2 ? race->count - 1 - i : i];
+	for (int64_t k = 0; k < comparison->loads; k++)
+		for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++) {
+			struct row *row = &comparison->rows[k % 2 ? comparison->count - 1 - i : i];
 
 			if (row->wrong)
 				continue;
@@ -118,7 +118,7 @@ static enum status load(struct race *race, struct error *err)
 			return error_set(err, STATUS_FAILED, "expected an answer within 60 s");
 		if (event.kind == DEVICE_EVENT_LOST)
 			status = error_set(err, STATUS_NO_DEVICE, "the device is lost");
-		take(race, &event);
+		take(comparison, &event);
 		device_event_release(&event);
 	}
 	return status;
@@ -130,9 +130,9 @@ static bool enough(const struct check_series *series, size_t count, void *contex
 	return false;
 }
 
-static enum status sample(struct race *race, struct error *err)
+static enum status sample(struct comparison *comparison, struct error *err)
 {
-	struct check_blocks_limits limits = {.seconds = race->seconds,
+	struct check_blocks_limits limits = {.seconds = comparison->seconds,
 		.warm_up_blocks = 2,
 		.blocks_min = BLOCKS_MIN,
 		.blocks_max = BLOCKS_MAX,
@@ -141,42 +141,43 @@ static enum status sample(struct race *race, struct error *err)
 	size_t count = 0;
 	enum status status;
 
-	for (size_t i = 0; i < race->count; i++) {
-		race->rows[i].series = &race->series[count];
-		for (int64_t k = 0; k < race->loads && !race->rows[i].wrong; k++)
-			race->series[count++] =
-				(struct check_series){.handle = race->rows[i].handles[k]};
+	for (size_t i = 0; i < comparison->count; i++) {
+		comparison->rows[i].series = &comparison->series[count];
+		for (int64_t k = 0; k < comparison->loads && !comparison->rows[i].wrong; k++)
+			comparison->series[count++] =
+				(struct check_series){.handle = comparison->rows[i].handles[k]};
 	}
-	status = check_blocks(race->bench->device, race->series, count, &limits, err);
-	for (size_t i = 0; i < race->count && status == STATUS_OK; i++)
-		for (int64_t k = 0; k < race->loads && !race->rows[i].wrong; k++)
-			if (race->rows[i].series[k].outcome != OUTCOME_OK)
-				give_up(&race->rows[i],
-					outcome_name(race->rows[i].series[k].outcome));
+	status = check_blocks(comparison->bench->device, comparison->series, count, &limits, err);
+	for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++)
+		for (int64_t k = 0; k < comparison->loads && !comparison->rows[i].wrong; k++)
+			if (comparison->rows[i].series[k].outcome != OUTCOME_OK)
+				give_up(&comparison->rows[i],
+					outcome_name(comparison->rows[i].series[k].outcome));
 	return status;
 }
 
 /* The mean over the loads, block by block. Caller frees. */
-static double *means(const struct race *race, const struct row *row, size_t *count)
+static double *means(const struct comparison *comparison, const struct row *row, size_t *count)
 {
 	double *mean;
 
 	*count = row->series[0].blocks;
-	for (int64_t k = 1; k < race->loads; k++)
+	for (int64_t k = 1; k < comparison->loads; k++)
 		*count = row->series[k].blocks < *count ? row->series[k].blocks : *count;
 	mean = memory_zeroed(*count + 1, sizeof(*mean));
 	for (size_t b = 0; b < *count; b++)
-		for (int64_t k = 0; k < race->loads; k++)
-			mean[b] += row->series[k].block_us[b] / (double)race->loads;
+		for (int64_t k = 0; k < comparison->loads; k++)
+			mean[b] += row->series[k].block_us[b] / (double)comparison->loads;
 	return mean;
 }
 
-static struct json *ratio_json(const struct race *race, const struct row *row)
+static struct json *ratio_json(const struct comparison *comparison, const struct row *row)
 {
-	const struct row *first = &race->rows[0];
+	const struct row *first = &comparison->rows[0];
 	struct json *json = json_new_object();
 	size_t count, first_count;
-	double *now = means(race, row, &count), *then = means(race, first, &first_count);
+	double *now = means(comparison, row, &count),
+	       *then = means(comparison, first, &first_count);
 	struct check_estimate estimate;
 
 	count = first_count < count ? first_count : count;
@@ -191,7 +192,7 @@ static struct json *ratio_json(const struct race *race, const struct row *row)
 	return json;
 }
 
-static struct json *row_json(const struct race *race, const struct row *row)
+static struct json *row_json(const struct comparison *comparison, const struct row *row)
 {
 	struct json *json = json_new_object(), *loads = json_new_array();
 	size_t count;
@@ -210,38 +211,38 @@ static struct json *row_json(const struct race *race, const struct row *row)
 		json_free(loads);
 		return json;
 	}
-	mean = means(race, row, &count);
-	for (int64_t k = 0; k < race->loads; k++)
+	mean = means(comparison, row, &count);
+	for (int64_t k = 0; k < comparison->loads; k++)
 		json_push(loads, json_new_double(statistics_quantile(
 					 row->series[k].block_us, row->series[k].blocks, 0.5)));
 	json_put_double(json, "time_us", statistics_quantile(mean, count, 0.5));
 	json_put_int(json, "blocks", (int64_t)count);
 	json_put(json, "loads_us", loads);
-	if (!race->rows[0].wrong)
-		json_put(json, "over_first", ratio_json(race, row));
+	if (!comparison->rows[0].wrong)
+		json_put(json, "over_first", ratio_json(comparison, row));
 	free(mean);
 	return json;
 }
 
-static void race_end(struct race *race)
+static void comparison_end(struct comparison *comparison)
 {
-	for (size_t i = 0; i < race->count; i++) {
-		struct row *row = &race->rows[i];
+	for (size_t i = 0; i < comparison->count; i++) {
+		struct row *row = &comparison->rows[i];
 
-		for (int64_t k = 0; k < race->loads; k++)
+		for (int64_t k = 0; k < comparison->loads; k++)
 			if (row->handles[k])
-				device_unload(race->bench->device, row->handles[k]);
+				device_unload(comparison->bench->device, row->handles[k]);
 		row->trial.handle = 0;
 		trial_release(&row->setup, &row->trial);
 		candidates_release(&row->pool);
 		free(row->wrong);
 	}
-	for (size_t i = 0; i < ARRAY_COUNT(race->series); i++)
-		check_series_release(&race->series[i]);
-	race->count = 0;
+	for (size_t i = 0; i < ARRAY_COUNT(comparison->series); i++)
+		check_series_release(&comparison->series[i]);
+	comparison->count = 0;
 }
 
-static enum status open_rows(struct race *race, const struct json_at *at,
+static enum status open_rows(struct comparison *comparison, const struct json_at *at,
 	const struct problem *problem, uint32_t number, struct error *err)
 {
 	struct json_at rows;
@@ -249,26 +250,26 @@ static enum status open_rows(struct race *race, const struct json_at *at,
 
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows) && i < ROWS_MAX; i++) {
 		struct json_at item = json_item(&rows, i);
-		struct row *row = &race->rows[i];
+		struct row *row = &comparison->rows[i];
 
 		*row = (struct row){.setup = {.pool = &row->pool,
-					    .store = race->bench->store,
-					    .device = race->bench->device,
+					    .store = comparison->bench->store,
+					    .device = comparison->bench->device,
 					    .problem = number}};
 		status = json_member_string(&item, "name", &row->name, err);
 		if (status == STATUS_OK)
-			status = single_open(&race->bench->catalogue, problem,
-				device_spec(race->bench->device), &item, &row->pool, err);
-		race->count += status == STATUS_OK;
+			status = single_open(&comparison->bench->catalogue, problem,
+				device_spec(comparison->bench->device), &item, &row->pool, err);
+		comparison->count += status == STATUS_OK;
 		if (status == STATUS_OK)
-			status = compile(race, row, err);
+			status = compile(comparison, row, err);
 	}
 	return status;
 }
 
 /* The problem of an entry; the caller frees it. */
-static enum status read_problem(
-	struct race *race, const struct json_at *at, struct problem **problem, struct error *err)
+static enum status read_problem(struct comparison *comparison, const struct json_at *at,
+	struct problem **problem, struct error *err)
 {
 	const struct operation *operation;
 	struct json_at member;
@@ -276,20 +277,20 @@ static enum status read_problem(
 	enum status status = json_member_string(at, "operation", &name, err);
 
 	if (status == STATUS_OK)
-		status = catalogue_operation(&race->bench->catalogue, name, &operation, err);
+		status = catalogue_operation(&comparison->bench->catalogue, name, &operation, err);
 	if (status == STATUS_OK)
 		status = json_member(at, "problem", &member, err);
 	return status == STATUS_OK ? problem_from_json(operation, &member, problem, err) : status;
 }
 
-static enum status run_race(
-	struct race *race, const struct json_at *at, struct json *results, struct error *err)
+static enum status run_comparison(struct comparison *comparison, const struct json_at *at,
+	struct json *results, struct error *err)
 {
 	struct json *json = json_new_object(), *rows = json_new_array();
 	struct problem *problem = NULL;
 	uint32_t number = 0;
 	struct error reason = {0};
-	enum status status = read_problem(race, at, &problem, err);
+	enum status status = read_problem(comparison, at, &problem, err);
 
 	if (status != STATUS_OK) {
 		json_free(rows);
@@ -298,15 +299,15 @@ static enum status run_race(
 	}
 	json_put_string(json, "operation", operation_name(problem->operation));
 	json_put_string(json, "problem", problem->text);
-	status = problem_announce(race->bench, problem, &number, &reason);
+	status = problem_announce(comparison->bench, problem, &number, &reason);
 	if (status == STATUS_OK)
-		status = open_rows(race, at, problem, number, &reason);
+		status = open_rows(comparison, at, problem, number, &reason);
 	if (status == STATUS_OK)
-		status = load(race, &reason);
+		status = load(comparison, &reason);
 	if (status == STATUS_OK)
-		status = sample(race, &reason);
-	for (size_t i = 0; status == STATUS_OK && i < race->count; i++)
-		json_push(rows, row_json(race, &race->rows[i]));
+		status = sample(comparison, &reason);
+	for (size_t i = 0; status == STATUS_OK && i < comparison->count; i++)
+		json_push(rows, row_json(comparison, &comparison->rows[i]));
 	if (status == STATUS_OK) {
 		json_put(json, "rows", rows);
 	} else {
@@ -317,7 +318,7 @@ static enum status run_race(
 		json_free(json); /* cut short */
 	else
 		json_push(results, json);
-	race_end(race);
+	comparison_end(comparison);
 	problem_free(problem);
 	if (status == STATUS_NO_DEVICE)
 		*err = reason;
@@ -325,22 +326,23 @@ static enum status run_race(
 }
 
 /* Submits all kernels, so that they compile side by side. */
-static enum status prefetch(struct race *race, const struct json_at *at, struct error *err)
+static enum status prefetch(
+	struct comparison *comparison, const struct json_at *at, struct error *err)
 {
 	struct problem *problem = NULL;
 	struct json_at rows;
-	enum status status = read_problem(race, at, &problem, err);
+	enum status status = read_problem(comparison, at, &problem, err);
 
 	if (status == STATUS_OK)
 		status = json_member(at, "rows", &rows, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows); i++) {
 		struct json_at item = json_item(&rows, i);
-		struct row row = {
-			.setup = {.store = race->bench->store, .device = race->bench->device}};
+		struct row row = {.setup = {.store = comparison->bench->store,
+					  .device = comparison->bench->device}};
 
 		row.setup.pool = &row.pool;
-		status = single_open(&race->bench->catalogue, problem,
-			device_spec(race->bench->device), &item, &row.pool, err);
+		status = single_open(&comparison->bench->catalogue, problem,
+			device_spec(comparison->bench->device), &item, &row.pool, err);
 		if (status != STATUS_OK)
 			break;
 		status = trial_start(&row.setup, 0, &row.trial, err);
@@ -352,7 +354,7 @@ static enum status prefetch(struct race *race, const struct json_at *at, struct 
 }
 
 static enum status run_all(
-	struct race *race, const char *path, struct json *results, struct error *err)
+	struct comparison *comparison, const char *path, struct json *results, struct error *err)
 {
 	struct json *tree = NULL;
 	struct json_at root, races;
@@ -361,24 +363,24 @@ static enum status run_all(
 	if (status != STATUS_OK)
 		return status;
 	root = json_root(tree, path);
-	status = json_member_double(&root, "seconds", &race->seconds, err);
+	status = json_member_double(&root, "seconds", &comparison->seconds, err);
 	if (status == STATUS_OK)
-		status = json_member_int(&root, "loads", &race->loads, err);
-	if (status == STATUS_OK && (race->loads < 1 || race->loads > LOADS_MAX))
+		status = json_member_int(&root, "loads", &comparison->loads, err);
+	if (status == STATUS_OK && (comparison->loads < 1 || comparison->loads > LOADS_MAX))
 		status = json_error(&root, err, "1 to %d loads", LOADS_MAX);
 	if (status == STATUS_OK)
 		status = json_member(&root, "races", &races, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&races); i++) {
 		struct json_at item = json_item(&races, i);
 
-		/* what is wrong with it, its race says */
-		if (prefetch(race, &item, err) == STATUS_NO_DEVICE)
+		/* what is wrong with it, its comparison says */
+		if (prefetch(comparison, &item, err) == STATUS_NO_DEVICE)
 			status = STATUS_NO_DEVICE;
 	}
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&races) && !stopped; i++) {
 		struct json_at item = json_item(&races, i);
 
-		status = run_race(race, &item, results, err);
+		status = run_comparison(comparison, &item, results, err);
 	}
 	json_free(tree);
 	return status;
@@ -396,7 +398,7 @@ static struct json *device_json(const struct device_spec *spec)
 
 int main(int argc, char **argv)
 {
-	static struct race race; /* large */
+	static struct comparison comparison; /* large */
 	struct bench_test test;
 	struct context bench = {0};
 	struct error err = {0};
@@ -406,19 +408,19 @@ int main(int argc, char **argv)
 
 	bench_test_options(&test, argc, argv);
 	if (test.file_count != 1) {
-		fprintf(stderr, "usage: race_rows RACES.json [--device D] [--path DIR]\n");
+		fprintf(stderr, "usage: compare_rows RACES.json [--device D] [--path DIR]\n");
 		return STATUS_BAD_INPUT;
 	}
 	signal(SIGTERM, stop);
-	race.bench = &bench;
+	comparison.bench = &bench;
 	status = context_open(&test.options, &bench, &err);
 	if (status != STATUS_OK) {
-		fprintf(stderr, "race_rows: %s\n", err.message);
+		fprintf(stderr, "compare_rows: %s\n", err.message);
 		json_free(results);
 	} else {
-		status = run_all(&race, test.files[0], results, &err);
+		status = run_all(&comparison, test.files[0], results, &err);
 		if (status != STATUS_OK)
-			fprintf(stderr, "race_rows: %s\n", err.message);
+			fprintf(stderr, "compare_rows: %s\n", err.message);
 		run_new_id(id);
 		json_put_string(json, "format", "tiletune.races/1");
 		json_put(json, "device", device_json(device_spec(bench.device)));

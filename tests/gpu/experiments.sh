@@ -1,7 +1,7 @@
 #!/bin/sh
-# Measurements of the tool itself in one sitting at a GPU, from the folder of `make dist TESTS=1`:
+# Measurements of the tool itself in one GPU session, from the folder of `make dist TESTS=1`:
 #
-#	sh tests/gpu/sitting.sh OUT [PHASE[=SECONDS]...]
+#	sh tests/gpu/experiments.sh OUT [PHASE[=SECONDS]...]
 #
 #	check       240 s  checks of kernels unchanged, slowed by 5%, by 3%         check_rates.json
 #	lookup      160 s  what lookup finds for thirty GEMMs, beside fresh tunings lookup_rates.json
@@ -9,8 +9,8 @@
 #	unfused      90 s  attention's three kernels, exhaustively, beside flash_mma  unfused.json
 #	racecheck   150 s  compute-sanitizer on attention and gemm_chain            racecheck.txt
 #
-# OUT gets these, summary.txt, which is also printed last, and sitting.tar.gz with journals and logs:
-# at most seven files. All are there after each phase, so that a sitting that ends early keeps what it
+# OUT gets these, summary.txt, which is also printed last, and experiments.tar.gz with journals and logs:
+# at most seven files. All are there after each phase, so that a session that ends early keeps what it
 # had. TOTAL (570) seconds are spent at most: a phase gets what is left, and none begins with less than
 # 20. Where a command is limited to ten minutes, two calls: `check=390 lookup`, then `odd=310 unfused
 # racecheck`.
@@ -28,7 +28,7 @@ shift
 [ $# -gt 0 ] || set -- check lookup odd unfused racecheck
 export DEVICE="${DEVICE:-cuda:0}" CACHE="${CACHE:-session-cache}"
 here=$(dirname "$0")
-logs=sitting-logs
+logs=experiment-logs
 table=$out/summary.txt
 ends=$(($(date +%s) + ${TOTAL:-570}))
 worst=0
@@ -38,7 +38,7 @@ mkdir -p "$logs"
 	./tiletune --version
 	date -u +%Y-%m-%dT%H:%M:%SZ
 	./tiletune devices --path . 2>/dev/null | grep -E 'cuda:0|NVRTC'
-	echo "sh tests/gpu/sitting.sh OUT $*"
+	echo "sh tests/gpu/experiments.sh OUT $*"
 } >"$table"
 
 [ "${DEVICE#cuda}" = "$DEVICE" ] || ./tiletune devices --path . 2>/dev/null | grep -q '^ *cuda:0' || {
@@ -54,8 +54,8 @@ pack() {
 		racecheck/sanitizer; do
 		[ -e "$folder" ] && set -- "$@" "$folder"
 	done
-	tar -czf "$out/sitting.tar.gz.new" --exclude='*/cache' --exclude='*/worker' "$@" &&
-		mv "$out/sitting.tar.gz.new" "$out/sitting.tar.gz"
+	tar -czf "$out/experiments.tar.gz.new" --exclude='*/cache' --exclude='*/worker' "$@" &&
+		mv "$out/experiments.tar.gz.new" "$out/experiments.tar.gz"
 }
 families="attention/tiled_wmma attention/unfused attention/flash_mma gemm/mma gemm_chain/fused
 	gemm_chain/fused_resident gemm_chain/separate"
@@ -88,9 +88,9 @@ phase_racecheck() { # seconds
 run_phase() { # name, seconds
 	case $1 in
 	check) LIMIT=$(($2 - 10)) timeout -k 5 "$2" sh "$here/check.sh" "$out/check_rates.json" ;;
-	lookup) TUNE_LIMIT=$(($2 * 3 / 4)) RACE_LIMIT=$(($2 / 4 - 5)) sh "$here/lookup.sh" "$out/lookup_rates.json" ;;
+	lookup) TUNE_LIMIT=$(($2 * 3 / 4)) COMPARE_LIMIT=$(($2 / 4 - 5)) sh "$here/lookup.sh" "$out/lookup_rates.json" ;;
 	odd) phase_odd "$2" ;;
-	unfused) TUNE_LIMIT=$(($2 - 20)) RACE_LIMIT=15 sh "$here/unfused.sh" "$out/unfused.json" ;;
+	unfused) TUNE_LIMIT=$(($2 - 20)) COMPARE_LIMIT=15 sh "$here/unfused.sh" "$out/unfused.json" ;;
 	racecheck) phase_racecheck "$2" ;;
 	esac
 }

@@ -4,8 +4,8 @@
  * its helper kernels, a compiler whose cubins it loads, cuBLASLt with a workspace; and the head of
  * a results file, which says all of it.
  */
-#ifndef VERSUS_STAND_H
-#define VERSUS_STAND_H
+#ifndef VERSUS_SETUP_H
+#define VERSUS_SETUP_H
 
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 #include "spec/device_spec.h"
 #include "engine/kernel_store.h"
 
-struct stand {
+struct setup {
 	char *templates, *configs;
 	const char *template_folders[2], *config_folders[2];
 	struct catalogue catalogue;
@@ -29,21 +29,21 @@ struct stand {
 	struct lt lt;
 };
 
-struct stand_options {
+struct setup_options {
 	const char *path;         /* holds templates/ and configs/ */
 	const char *operation;    /* whose templates are loaded */
 	const char *device;       /* number or UUID */
 	const char *cache_folder; /* NULL: the user's */
 };
 
-/* stand: zeroed by this. Release it whatever comes back. */
-enum status stand_open(const struct stand_options *options, struct stand *stand, struct error *err);
+/* setup: zeroed by this. Release it whatever comes back. */
+enum status setup_open(const struct setup_options *options, struct setup *setup, struct error *err);
 /* fatal: the context is lost, and the process's end frees what it held. */
-void stand_release(struct stand *stand, bool fatal);
+void setup_release(struct setup *setup, bool fatal);
 
-void stand_print(FILE *out, const struct stand *stand);
+void setup_print(FILE *out, const struct setup *setup);
 /* format, date, command, tiletune, device, driver, compiler, cuBLASLt, power limit, seconds. */
-struct json *stand_json(const struct stand *stand, const char *format, double seconds);
-enum status stand_write(const char *path, const struct json *json, struct error *err);
+struct json *setup_json(const struct setup *setup, const char *format, double seconds);
+enum status setup_write(const char *path, const struct json *json, struct error *err);
 
 #endif

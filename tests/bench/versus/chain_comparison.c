@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/versus/chain_race.h"
+#include "bench/versus/chain_comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/statistics.h"
 #include "bench/versus/agree.h"
 #include "bench/versus/chain_choice.h"
-#include "bench/versus/entrant.h"
+#include "bench/versus/loaded_row.h"
 
 enum {
 	TENSOR_A = 0,
@@ -34,12 +34,12 @@ struct lt_step {
 };
 
 struct field {
-	struct stand *stand;
+	struct setup *setup;
 	struct problem *problem;
 	struct problem_data data;
-	struct entrant *entrants; /* all that fuse, then the two products */
+	struct loaded_row *loaded_rows; /* all that fuse, then the two products */
 	size_t count;
-	struct entrant separate;
+	struct loaded_row separate;
 	struct json *separate_row;
 	struct lt_step steps[STEPS];
 	CUdeviceptr intermediate;
@@ -79,9 +79,9 @@ static enum status failed(const struct failure *failure, struct error *err)
 }
 
 /* ---- ours ---- */
-/* Opens and races the rows at `at`; entrants is as long as the list. */
-static enum status race_rows(struct stand *stand, const struct problem *problem,
-	struct problem_data *data, const struct json_at *rows, struct entrant *entrants,
+/* Opens and times the rows at `at`; loaded_rows is as long as the list. */
+static enum status compare_rows(struct setup *setup, const struct problem *problem,
+	struct problem_data *data, const struct json_at *rows, struct loaded_row *loaded_rows,
 	struct failure *failure, struct error *err)
 {
 	size_t count = json_count(rows);
@@ -90,31 +90,32 @@ static enum status race_rows(struct stand *stand, const struct problem *problem,
 	for (size_t i = 0; i < count && status == STATUS_OK && !failure->fatal; i++) {
 		struct json_at row = json_item(rows, i);
 
-		status = entrant_open(stand, problem, data, &row, &entrants[i], failure, err);
+		status = loaded_row_open(setup, problem, data, &row, &loaded_rows[i], failure, err);
 	}
 	if (status != STATUS_OK)
 		return status;
-	if (failure->fatal || !entrants_race(stand, entrants, count, far_ratio, failure))
+	if (failure->fatal ||
+		!loaded_rows_interleave(setup, loaded_rows, count, far_ratio, failure))
 		return failed(failure, err);
 	return STATUS_OK;
 }
 
-static void release_entrants(struct stand *stand, struct entrant *entrants, size_t count)
+static void release_entrants(struct setup *setup, struct loaded_row *loaded_rows, size_t count)
 {
-	for (size_t i = 0; entrants && i < count; i++)
-		entrant_release(stand, &entrants[i]);
-	free(entrants);
+	for (size_t i = 0; loaded_rows && i < count; i++)
+		loaded_row_release(setup, &loaded_rows[i]);
+	free(loaded_rows);
 }
 
 /* The fastest of a step's candidates becomes a row of "steps". */
 static enum status race_step(struct field *field, const struct json_at *step, struct json *steps,
 	struct json *tried, struct failure *failure, struct error *err)
 {
-	struct stand *stand = field->stand;
+	struct setup *setup = field->setup;
 	struct problem *problem = NULL;
 	struct problem_data data = {0};
-	struct entrant *entrants = NULL;
-	const struct entrant *best;
+	struct loaded_row *loaded_rows = NULL;
+	const struct loaded_row *best;
 	struct json_at rows;
 	const char *text;
 	size_t count = 0;
@@ -123,27 +124,27 @@ static enum status race_step(struct field *field, const struct json_at *step, st
 	if (status == STATUS_OK)
 		status = json_member(step, "candidates", &rows, err);
 	if (status == STATUS_OK)
-		status = chain_problem(&stand->catalogue, "gemm", text, &problem, err);
+		status = chain_problem(&setup->catalogue, "gemm", text, &problem, err);
 	if (status == STATUS_OK)
-		status = entrant_data(stand, problem, &data, err);
+		status = loaded_row_data(setup, problem, &data, err);
 	if (status == STATUS_OK) {
 		count = json_count(&rows);
-		entrants = memory_zeroed(count + 1, sizeof(*entrants));
-		status = race_rows(stand, problem, &data, &rows, entrants, failure, err);
+		loaded_rows = memory_zeroed(count + 1, sizeof(*loaded_rows));
+		status = compare_rows(setup, problem, &data, &rows, loaded_rows, failure, err);
 	}
-	best = status == STATUS_OK ? entrants_best(entrants, count, NULL) : NULL;
+	best = status == STATUS_OK ? loaded_rows_best(loaded_rows, count, NULL) : NULL;
 	if (status == STATUS_OK && !best)
 		status = error_set(err, STATUS_FAILED, "%s: nothing runs", text);
 	if (best) {
-		struct json_at row = json_item(&rows, (size_t)(best - entrants));
+		struct json_at row = json_item(&rows, (size_t)(best - loaded_rows));
 
 		json_push(steps, json_copy(row.node));
 	}
 	for (size_t i = 0; i < count && status == STATUS_OK; i++)
-		json_push(tried, entrant_json(&entrants[i]));
+		json_push(tried, loaded_row_json(&loaded_rows[i]));
 	if (!failure->fatal) {
-		release_entrants(stand, entrants, count);
-		problem_data_release(&stand->gpu, &data);
+		release_entrants(setup, loaded_rows, count);
+		problem_data_release(&setup->gpu, &data);
 	}
 	problem_free(problem);
 	return status;
@@ -172,8 +173,8 @@ static enum status open_separate(struct field *field, struct failure *failure, s
 {
 	struct json_at row = json_root(field->separate_row, "steps");
 	const struct plan *plan;
-	enum status status = entrant_open(
-		field->stand, field->problem, &field->data, &row, &field->separate, failure, err);
+	enum status status = loaded_row_open(
+		field->setup, field->problem, &field->data, &row, &field->separate, failure, err);
 
 	if (status != STATUS_OK)
 		return status;
@@ -190,31 +191,33 @@ static enum status open_separate(struct field *field, struct failure *failure, s
 /* ---- cuBLASLt ---- */
 static bool race_picks(struct field *field, int step, struct failure *failure)
 {
-	struct gpu_session *gpu = &field->stand->gpu;
+	struct gpu_session *gpu = &field->setup->gpu;
 	struct lt_step *lt = &field->steps[step];
 	struct lt_side sides[LT_PICKS_MAX];
-	struct contender contenders[LT_PICKS_MAX] = {0}, *running[LT_PICKS_MAX];
+	struct timed_run timed_runs[LT_PICKS_MAX] = {0}, *running[LT_PICKS_MAX];
 	size_t count = 0;
 	bool done = true;
 
 	lt->fastest = -1;
 	for (int i = 0; done && i < lt->product.pick_count; i++) {
 		sides[i] = (struct lt_side){field, step, {i, i}};
-		contenders[i] = (struct contender){
+		timed_runs[i] = (struct timed_run){
 			.run = run_lt, .context = &sides[i], .set_count = field->data.set_count};
-		if (race_prepare(gpu, &contenders[i], failure))
-			running[count++] = &contenders[i];
+		if (interleaved_prepare(gpu, &timed_runs[i], failure))
+			running[count++] = &timed_runs[i];
 		done = !failure->fatal;
 	}
-	done = done && race_rounds(gpu, running, count, 3, PICK_ROUNDS, pick_seconds, failure);
+	done = done &&
+	       interleaved_rounds(gpu, running, count, 3, PICK_ROUNDS, pick_seconds, failure);
 	for (int i = 0; i < lt->product.pick_count; i++) {
-		lt->pick_us[i] = done && contenders[i].sample_count ? race_median_us(&contenders[i])
-								    : INFINITY;
+		lt->pick_us[i] = done && timed_runs[i].sample_count
+					 ? interleaved_median_us(&timed_runs[i])
+					 : INFINITY;
 		if (isfinite(lt->pick_us[i]) &&
 			(lt->fastest < 0 || lt->pick_us[i] < lt->pick_us[lt->fastest]))
 			lt->fastest = i;
 		if (!failure->fatal)
-			contender_release(gpu, &contenders[i]);
+			timed_run_release(gpu, &timed_runs[i]);
 	}
 	return done;
 }
@@ -229,7 +232,7 @@ static enum status open_lt(struct field *field, const int64_t sizes[4], enum dty
 
 	for (int i = 0; i < STEPS && status == STATUS_OK; i++) {
 		status = lt_product_init(
-			&field->stand->lt, &shapes[i], &field->steps[i].product, err);
+			&field->setup->lt, &shapes[i], &field->steps[i].product, err);
 		if (status == STATUS_OK && !race_picks(field, i, failure))
 			return failed(failure, err);
 		if (status == STATUS_OK && field->steps[i].fastest < 0)
@@ -239,9 +242,9 @@ static enum status open_lt(struct field *field, const int64_t sizes[4], enum dty
 	return status;
 }
 
-/* ---- the final ---- */
+/* ---- the interleaved timing ---- */
 static double median_of_ratios(
-	const struct contender *ours, const struct contender *a, const struct contender *b)
+	const struct timed_run *ours, const struct timed_run *a, const struct timed_run *b)
 {
 	size_t count = ours->sample_count;
 	double *ratios = memory_zeroed(count + 1, sizeof(*ratios)), median;
@@ -253,17 +256,17 @@ static double median_of_ratios(
 	return median;
 }
 
-static double raced_us(const struct entrant *entrant)
+static double raced_us(const struct loaded_row *loaded_row)
 {
-	return entrant ? race_median_us(&entrant->contender) : INFINITY;
+	return loaded_row ? interleaved_median_us(&loaded_row->timed_run) : INFINITY;
 }
 
-static bool agree(struct field *field, const struct contender *ours, const struct contender *theirs,
+static bool agree(struct field *field, const struct timed_run *ours, const struct timed_run *theirs,
 	enum dtype dtype, struct chain_times *times, struct failure *failure)
 {
 	double difference = NAN;
 
-	if (!agree_measure(&field->stand->gpu, ours, theirs,
+	if (!agree_measure(&field->setup->gpu, ours, theirs,
 		    &field->data.reference.tensors[TENSOR_Y],
 		    problem_tensor(&field->data, 0, TENSOR_Y), &difference, failure))
 		return false;
@@ -275,59 +278,61 @@ static bool agree(struct field *field, const struct contender *ours, const struc
 static bool final_race(struct field *field, const struct chain_options *options, enum dtype dtype,
 	struct chain_times *times, struct json *json, struct failure *failure)
 {
-	struct gpu_session *gpu = &field->stand->gpu;
-	struct entrant *fused = entrants_best(field->entrants, field->count, "gemm_chain/fused");
-	struct entrant *resident =
-		entrants_best(field->entrants, field->count, "gemm_chain/fused_resident");
+	struct gpu_session *gpu = &field->setup->gpu;
+	struct loaded_row *fused =
+		loaded_rows_best(field->loaded_rows, field->count, "gemm_chain/fused");
+	struct loaded_row *resident =
+		loaded_rows_best(field->loaded_rows, field->count, "gemm_chain/fused_resident");
 	struct lt_side sides[2] = {{field, -1, {field->steps[0].fastest, field->steps[1].fastest}},
 		{field, -1, {0, 0}}};
-	struct contender lt[2] = {0}, *running[REMEASURED];
-	struct contender *best;
+	struct timed_run lt[2] = {0}, *running[REMEASURED];
+	struct timed_run *best;
 	size_t count = 0;
 	bool done = true;
 
 	if (!fused && !resident)
 		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "nothing that fuses runs");
 	for (size_t i = 0; done && i < 2; i++) {
-		lt[i] = (struct contender){
+		lt[i] = (struct timed_run){
 			.run = run_lt, .context = &sides[i], .set_count = field->data.set_count};
 		/* the default pick of either product may be refused */
-		done = race_prepare(gpu, &lt[i], failure) || (i == 1 && !failure->fatal);
+		done = interleaved_prepare(gpu, &lt[i], failure) || (i == 1 && !failure->fatal);
 		if (done && lt[i].runs)
 			running[count++] = &lt[i];
 	}
 	if (done) {
-		running[count++] = &field->separate.contender;
+		running[count++] = &field->separate.timed_run;
 		if (fused)
-			running[count++] = &fused->contender;
+			running[count++] = &fused->timed_run;
 		if (resident)
-			running[count++] = &resident->contender;
+			running[count++] = &resident->timed_run;
 		for (size_t i = 0; i < count; i++)
-			race_restart(running[i]);
-		done = race_rounds(gpu, running, count, ROUNDS_LEAST, options->rounds,
+			interleaved_restart(running[i]);
+		done = interleaved_rounds(gpu, running, count, ROUNDS_LEAST, options->rounds,
 			options->seconds, failure);
 	}
 	if (done) {
 		times->fused_us = raced_us(fused);
 		times->resident_us = raced_us(resident);
 		times->separate_us = raced_us(&field->separate);
-		times->cublaslt_us = race_median_us(&lt[0]);
-		times->cublaslt_default_us = lt[1].sample_count ? race_median_us(&lt[1]) : INFINITY;
-		best = times->fused_us < times->resident_us ? &fused->contender
-							    : &resident->contender;
-		times->gain = median_of_ratios(best, &lt[0], &field->separate.contender);
+		times->cublaslt_us = interleaved_median_us(&lt[0]);
+		times->cublaslt_default_us =
+			lt[1].sample_count ? interleaved_median_us(&lt[1]) : INFINITY;
+		best = times->fused_us < times->resident_us ? &fused->timed_run
+							    : &resident->timed_run;
+		times->gain = median_of_ratios(best, &lt[0], &field->separate.timed_run);
 		times->gain_over_cublaslt = median_of_ratios(best, &lt[0], &lt[0]);
 		times->agrees = true;
-		done = (!fused || agree(field, &fused->contender, &lt[0], dtype, times, failure)) &&
+		done = (!fused || agree(field, &fused->timed_run, &lt[0], dtype, times, failure)) &&
 		       (!resident ||
-			       agree(field, &resident->contender, &lt[0], dtype, times, failure)) &&
-		       agree(field, &field->separate.contender, &lt[0], dtype, times, failure);
+			       agree(field, &resident->timed_run, &lt[0], dtype, times, failure)) &&
+		       agree(field, &field->separate.timed_run, &lt[0], dtype, times, failure);
 		json_put_int(json, "rounds", (int64_t)best->sample_count);
 		json_put_string(json, "fused", fused ? fused->configuration : NULL);
 		json_put_string(json, "fused_resident", resident ? resident->configuration : NULL);
 	}
 	for (size_t i = 0; !failure->fatal && i < 2; i++)
-		contender_release(gpu, &lt[i]);
+		timed_run_release(gpu, &lt[i]);
 	return done;
 }
 
@@ -371,7 +376,7 @@ static enum status read_problem(struct field *field, const struct json_at *chose
 
 	if (status == STATUS_OK)
 		status = chain_problem(
-			&field->stand->catalogue, "gemm_chain", text, &field->problem, err);
+			&field->setup->catalogue, "gemm_chain", text, &field->problem, err);
 	if (status != STATUS_OK)
 		return status;
 	values = problem_to_json(field->problem);
@@ -387,7 +392,7 @@ static enum status read_problem(struct field *field, const struct json_at *chose
 	return status;
 }
 
-static enum status race(struct field *field, const struct json_at *chosen,
+static enum status compare_interleaved(struct field *field, const struct json_at *chosen,
 	const struct chain_options *options, struct chain_times *times, struct json *json,
 	struct failure *failure, struct error *err)
 {
@@ -403,15 +408,15 @@ static enum status race(struct field *field, const struct json_at *chosen,
 	if (status == STATUS_OK)
 		status = race_steps(field, chosen, tried, failure, err);
 	if (status == STATUS_OK)
-		status = entrant_data(field->stand, field->problem, &field->data, err);
+		status = loaded_row_data(field->setup, field->problem, &field->data, err);
 	if (status != STATUS_OK)
 		return status;
 	field->count = json_count(&rows);
-	field->entrants = memory_zeroed(field->count + 1, sizeof(*field->entrants));
-	status = race_rows(
-		field->stand, field->problem, &field->data, &rows, field->entrants, failure, err);
+	field->loaded_rows = memory_zeroed(field->count + 1, sizeof(*field->loaded_rows));
+	status = compare_rows(field->setup, field->problem, &field->data, &rows, field->loaded_rows,
+		failure, err);
 	for (size_t i = 0; i < field->count && status == STATUS_OK; i++)
-		json_push(tried, entrant_json(&field->entrants[i]));
+		json_push(tried, loaded_row_json(&field->loaded_rows[i]));
 	if (status == STATUS_OK)
 		status = open_separate(field, failure, err);
 	if (status == STATUS_OK)
@@ -426,7 +431,7 @@ static enum status race(struct field *field, const struct json_at *chosen,
 	return STATUS_OK;
 }
 
-enum status chain_race(struct stand *stand, const struct json_at *chosen,
+enum status chain_comparison(struct setup *setup, const struct json_at *chosen,
 	const struct chain_options *options, struct chain_times *times, struct json **json,
 	bool *fatal, struct error *err)
 {
@@ -436,8 +441,8 @@ enum status chain_race(struct stand *stand, const struct json_at *chosen,
 
 	*json = json_new_object();
 	*times = (struct chain_times){0};
-	field->stand = stand;
-	status = race(field, chosen, options, times, *json, &failure, err);
+	field->setup = setup;
+	status = compare_interleaved(field, chosen, options, times, *json, &failure, err);
 	if (status != STATUS_OK)
 		json_put_string(*json, "no_result", err->message);
 	*fatal = failure.fatal;
@@ -445,9 +450,9 @@ enum status chain_race(struct stand *stand, const struct json_at *chosen,
 	if (!*fatal) {
 		for (int i = 0; i < STEPS; i++)
 			lt_product_release(&field->steps[i].product);
-		entrant_release(stand, &field->separate);
-		release_entrants(stand, field->entrants, field->count);
-		problem_data_release(&stand->gpu, &field->data);
+		loaded_row_release(setup, &field->separate);
+		release_entrants(setup, field->loaded_rows, field->count);
+		problem_data_release(&setup->gpu, &field->data);
 	}
 	json_free(field->separate_row);
 	problem_free(field->problem);

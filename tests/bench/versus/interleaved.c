@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/versus/interleaved.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/statistics.h"
+#include "measure/runner.h"
+
+/* Runs differ in how many kernels a run has; this is more than any of them. */
+enum {
+	OPERATIONS_PER_RUN = 4,
+};
+
+static bool record(struct gpu_session *gpu, CUevent event, struct failure *failure)
+{
+	return gpu_succeeded(
+		gpu, gpu->cuda.cuEventRecord(event, gpu->stream), "recording an event", failure);
+}
+
+static bool elapsed_us(struct gpu_session *gpu, const struct timed_run *timed_run, double *us,
+	struct failure *failure)
+{
+	float milliseconds = 0;
+
+	if (!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(timed_run->end), "running a kernel",
+		    failure) ||
+		!gpu_succeeded(gpu,
+			gpu->cuda.cuEventElapsedTime(
+				&milliseconds, timed_run->begin, timed_run->end),
+			"reading an event", failure))
+		return false;
+	*us = (double)milliseconds * 1e3;
+	return true;
+}
+
+static bool run_next(struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure)
+{
+	size_t set = timed_run->next_set;
+
+	timed_run->next_set = (set + 1) % timed_run->set_count;
+	return timed_run->run(timed_run->context, gpu, set, failure);
+}
+
+static bool graph_make(
+	struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure)
+{
+	const struct cuda_api *cuda = &gpu->cuda;
+	CUgraph graph = NULL;
+	bool done = gpu_succeeded(gpu,
+		cuda->cuStreamBeginCapture(gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED),
+		"capturing a graph", failure);
+	CUresult ended;
+
+	if (!done)
+		return false;
+	for (unsigned i = 0; done && i < timed_run->runs; i++)
+		done = timed_run->run(timed_run->context, gpu, i % timed_run->set_count, failure);
+	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
+	done = done && gpu_succeeded(gpu, ended, "capturing a graph", failure) &&
+	       gpu_succeeded(gpu, cuda->cuGraphInstantiateWithFlags(&timed_run->graph, graph, 0),
+		       "instantiating a graph", failure) &&
+	       gpu_succeeded(gpu, cuda->cuGraphUpload(timed_run->graph, gpu->stream),
+		       "uploading a graph", failure);
+	if (graph)
+		cuda->cuGraphDestroy(graph);
+	return done;
+}
+
+/* Every set has its turn in one graph, so that all timed_runs meet the same caches. */
+static unsigned runs_of(const struct timed_run *timed_run)
+{
+	unsigned runs = runner_runs_per_sample(timed_run->estimate_us, OPERATIONS_PER_RUN);
+
+	if (runs > 1 && runs < timed_run->set_count)
+		runs = (unsigned)timed_run->set_count;
+	return runs;
+}
+
+bool interleaved_prepare(
+	struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure)
+{
+	bool done = gpu_succeeded(gpu, gpu->cuda.cuEventCreate(&timed_run->begin, CU_EVENT_DEFAULT),
+			    "making an event", failure) &&
+		    gpu_succeeded(gpu, gpu->cuda.cuEventCreate(&timed_run->end, CU_EVENT_DEFAULT),
+			    "making an event", failure);
+
+	/* the first run alone: lazy loading, and a crash shows here */
+	done = done && run_next(gpu, timed_run, failure) &&
+	       gpu_synchronize(gpu, "a first run", failure) && helper_spacer(gpu, failure) &&
+	       run_next(gpu, timed_run, failure) && record(gpu, timed_run->begin, failure) &&
+	       run_next(gpu, timed_run, failure) && record(gpu, timed_run->end, failure) &&
+	       elapsed_us(gpu, timed_run, &timed_run->estimate_us, failure);
+	if (!done)
+		return false;
+	timed_run->runs = runs_of(timed_run);
+	return timed_run->runs == 1 || graph_make(gpu, timed_run, failure);
+}
+
+static bool turn(struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure)
+{
+	if (!helper_spacer(gpu, failure) || !run_next(gpu, timed_run, failure) ||
+		!record(gpu, timed_run->begin, failure))
+		return false;
+	if (timed_run->graph) {
+		if (!gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(timed_run->graph, gpu->stream),
+			    "replaying a graph", failure))
+			return false;
+	} else if (!run_next(gpu, timed_run, failure)) {
+		return false;
+	}
+	return record(gpu, timed_run->end, failure);
+}
+
+bool interleaved_rounds(struct gpu_session *gpu, struct timed_run *const *timed_runs, size_t count,
+	size_t least, size_t rounds, double seconds, struct failure *failure)
+{
+	double end = clock_seconds() + seconds;
+
+	for (size_t round = 0; round < rounds && (round < least || clock_seconds() < end);
+		round++) {
+		for (size_t i = 0; i < count; i++)
+			if (!turn(gpu, timed_runs[(i + round) % count], failure))
+				return false;
+		for (size_t i = 0; i < count; i++) {
+			struct timed_run *timed_run = timed_runs[i];
+			double us;
+
+			if (!elapsed_us(gpu, timed_run, &us, failure))
+				return false;
+			ARRAY_GROW(timed_run->samples_us, timed_run->sample_count,
+				timed_run->sample_capacity);
+			timed_run->samples_us[timed_run->sample_count++] = us / timed_run->runs;
+		}
+	}
+	return true;
+}
+
+double interleaved_median_us(const struct timed_run *timed_run)
+{
+	return statistics_summary(timed_run->samples_us, timed_run->sample_count).median;
+}
+
+void interleaved_restart(struct timed_run *timed_run)
+{
+	timed_run->sample_count = 0;
+}
+
+void timed_run_release(struct gpu_session *gpu, struct timed_run *timed_run)
+{
+	if (timed_run->graph)
+		gpu->cuda.cuGraphExecDestroy(timed_run->graph);
+	if (timed_run->begin)
+		gpu->cuda.cuEventDestroy(timed_run->begin);
+	if (timed_run->end)
+		gpu->cuda.cuEventDestroy(timed_run->end);
+	free(timed_run->samples_us);
+	*timed_run = (struct timed_run){0};
+}
