@@ -107,7 +107,8 @@ static bool count_differs(const struct record *record, const struct record_membe
 	for (const struct record_member *other = record->members; other < member; other++) {
 		const struct record_span span = record_span(other, base);
 
-		if ((other->shape == RECORD_LIST || other->shape == RECORD_MAPPED) &&
+		if ((other->shape == RECORD_LIST || other->shape == RECORD_MAPPED ||
+			    other->shape == RECORD_FILLED) &&
 			other->count_size && other->count_offset == member->count_offset &&
 			span.data && span.count != count)
 			return true;
@@ -134,7 +135,7 @@ char *record_room(
 		count_store(member, base, count);
 		return data;
 	case RECORD_FILLED:
-		if (count > member->length)
+		if (count > member->length || count_differs(record, member, base, count))
 			return NULL;
 		count_store(member, base, count);
 		return field;

@@ -81,7 +81,8 @@ enum {
 struct record;
 
 /* A member that the kinds above do not fit. `field` is the member, or with RECORD_DERIVED the
- * whole struct. Packed as its JSON. Each function may be NULL if it is never needed. */
+ * whole struct. Packed by `record` of the member if that is set (a table of the same field for its
+ * bytes), else as its JSON. Each function may be NULL if it is never needed. */
 struct record_custom {
 	enum status (*read)(
 		const struct json_at *at, void *field, void *context, struct error *err);

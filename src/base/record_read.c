@@ -255,7 +255,7 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 		return json_error(at, reading->err, "at most %zu %s", member->count_max,
 			mapped ? "members" : "elements");
 	data = record_room(reading->record, member, base, count);
-	if (!data && member->length)
+	if (!data && member->length && (member->shape == RECORD_FIXED || count > member->length))
 		return json_error(at, reading->err, "%s%zu elements",
 			member->shape == RECORD_FILLED ? "at most " : "", member->length);
 	if (!data)

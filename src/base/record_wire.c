@@ -92,6 +92,10 @@ static void pack_item(
 		pack_record(packer, member->record, item);
 		break;
 	case RECORD_KIND_CUSTOM:
+		if (member->record) {
+			pack_record(packer, member->record, item);
+			break;
+		}
 		json = member->custom->write ? member->custom->write(item) : NULL;
 		pack_json(packer, json);
 		json_free(json);
@@ -283,9 +287,12 @@ static enum status unpack_item(struct unpacker *unpacker, const struct record *r
 		if (size)
 			text_append_bytes(item, take(unpacker, (size_t)size), (size_t)size);
 		return STATUS_OK;
+	case RECORD_KIND_CUSTOM:
+		if (member->record)
+			return unpack_record(unpacker, member->record, item);
+		return unpack_json(unpacker, record, member, item);
 	case RECORD_KIND_JSON:
 	case RECORD_KIND_UNKNOWN:
-	case RECORD_KIND_CUSTOM:
 		return unpack_json(unpacker, record, member, item);
 	case RECORD_KIND_RECORD:
 		return unpack_record(unpacker, member->record, item);
@@ -299,7 +306,7 @@ static size_t smallest(const struct record_member *member, bool local, unsigned 
 {
 	size_t sum = 0;
 
-	switch (member->kind) {
+	switch (member->record ? RECORD_KIND_RECORD : member->kind) {
 	case RECORD_KIND_STRING:
 	case RECORD_KIND_BORROWED:
 	case RECORD_KIND_TEXT:
@@ -433,8 +440,7 @@ static void layout(const struct record *record, struct text *text, unsigned dept
 			(int)member->shape, member->size, member->length, member->present > 0);
 		for (size_t k = 0; member->names && member->names[k]; k++)
 			text_appendf(text, "|%s", member->names[k]);
-		if (member->kind == RECORD_KIND_RECORD && depth < DEPTH_MAX &&
-			member->record != record)
+		if (member->record && depth < DEPTH_MAX && member->record != record)
 			layout(member->record, text, depth + 1);
 	}
 	text_append(text, "}");

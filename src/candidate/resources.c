@@ -1,14 +1,10 @@
-/* SPDX-License-Identifier: MIT
- *
- * Names of the flags (candidate/flag.def).
- */
+/* SPDX-License-Identifier: MIT */
 #include "candidate/resources.h"
 
-#include <string.h>
-
 #include "base/error.h"
+#include "base/text.h"
 
-static const char *const names[FLAG_COUNT] = {
+const char *const kernel_flag_names[FLAG_COUNT + 1] = {
 #define FLAG(id, name, summary) [FLAG_BIT_##id] = name,
 #include "candidate/flag.def"
 #undef FLAG
@@ -18,13 +14,28 @@ const char *kernel_flag_name(enum kernel_flag flag)
 {
 	if ((unsigned)flag >= FLAG_COUNT)
 		BUG("flag %d", (int)flag);
-	return names[flag];
+	return kernel_flag_names[flag];
 }
 
 int kernel_flag_find(const char *name)
 {
-	for (int i = 0; i < FLAG_COUNT; i++)
-		if (strcmp(names[i], name) == 0)
-			return i;
-	return -1;
+	return name_find(name, kernel_flag_names);
 }
+
+#define AMOUNT(field, meaning)                                                                     \
+	RECORD_VALUE(struct kernel_resources, field, #field, meaning, .low = -1, .high = INT32_MAX)
+static const struct record_member resources_members[] = {
+	AMOUNT(regs_per_thread, "registers of a thread"),
+	AMOUNT(smem_static_bytes, "shared memory that the kernel declares"),
+	AMOUNT(spill_store_bytes, "written to local memory for want of registers, per thread"),
+	AMOUNT(spill_load_bytes, "read back"),
+	AMOUNT(stack_bytes, "of a thread"),
+	AMOUNT(barriers, "named barriers of a block"),
+	RECORD_FLAGS(struct kernel_resources, flags, kernel_flag_names, "flags",
+		"what the compiler remarked"),
+	AMOUNT(blocks_per_sm, "resident at once; -1: not known"),
+	AMOUNT(max_clusters, "resident on the GPU at once; -1: no clusters, or not known"),
+};
+#undef AMOUNT
+RECORD_DEFINE(struct kernel_resources, kernel_resources_record, resources_members,
+	.name = "resources", .help = "what a compiled kernel takes; -1: not known");

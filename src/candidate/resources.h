@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "base/record.h"
+
 /* Compiler remarks that matter; one row of flag.def each. Bits in `flags`. */
 enum kernel_flag {
 #define FLAG(id, name, summary) FLAG_BIT_##id,
@@ -15,6 +17,7 @@ enum kernel_flag {
 	FLAG_COUNT
 };
 #define FLAG_MASK(id) (1u << FLAG_BIT_##id)
+extern const char *const kernel_flag_names[FLAG_COUNT + 1]; /* NULL-terminated */
 const char *kernel_flag_name(enum kernel_flag flag);
 int kernel_flag_find(const char *name);
 
@@ -29,5 +32,6 @@ struct kernel_resources {
 	int32_t blocks_per_sm;
 	int32_t max_clusters; /* from the driver; -1 without clusters or GPU */
 };
+RECORD_DECLARE(struct kernel_resources, kernel_resources_record);
 
 #endif

@@ -6,30 +6,31 @@
 
 #include "base/memory.h"
 
-static const struct {
-	const char *name, *summary;
-} outcomes[OUTCOME_COUNT] = {
-#define OUTCOME(id, name, summary) [OUTCOME_##id] = {name, summary},
+const char *const outcome_names[OUTCOME_COUNT + 1] = {
+#define OUTCOME(id, name, summary) [OUTCOME_##id] = name,
 #include "format/outcome.def"
 #undef OUTCOME
 };
 
 const char *outcome_name(enum outcome outcome)
 {
-	return outcomes[outcome].name;
+	return outcome_names[outcome];
 }
 
 const char *outcome_summary(enum outcome outcome)
 {
-	return outcomes[outcome].summary;
+	static const char *const summaries[OUTCOME_COUNT] = {
+#define OUTCOME(id, name, summary) [OUTCOME_##id] = summary,
+#include "format/outcome.def"
+#undef OUTCOME
+	};
+
+	return summaries[outcome];
 }
 
 int outcome_find(const char *name)
 {
-	for (int i = 0; i < OUTCOME_COUNT; i++)
-		if (strcmp(outcomes[i].name, name) == 0)
-			return i;
-	return -1;
+	return name_find(name, outcome_names);
 }
 
 void evaluation_release(struct evaluation *evaluation)

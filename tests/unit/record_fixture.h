@@ -113,6 +113,15 @@ static void expression_release(void *field)
 static const struct record_custom expression_custom = {
 	expression_read, expression_write, expression_schema, expression_release};
 
+/* its bytes */
+struct expression {
+	char *text;
+};
+static const struct record_member expression_members[] = {
+	RECORD_VALUE(struct expression, text, "text", ""),
+};
+static RECORD_DEFINE(struct expression, expression_record, expression_members);
+
 struct all {
 	bool yes, is_row, has_last;
 	int32_t small;
@@ -192,7 +201,7 @@ static const struct record_member all_members[] = {
 	RECORD_NAMED(struct all, rates, pipes, "rates", "by pipe"),
 	RECORD_CUSTOM(struct all, expression, &expression_custom, "expression", ""),
 	RECORD_NAMED_CUSTOM(struct all, amounts, pipes, &expression_custom, "amounts", "",
-		.flags = RECORD_OPTIONAL),
+		.flags = RECORD_OPTIONAL, .record = &expression_record),
 	RECORD_COMMENT("help", "words"),
 };
 RECORD_DECLARE(struct all, all_record);

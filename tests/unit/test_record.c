@@ -223,11 +223,17 @@ struct columns {
 	int32_t *a;
 	double *b;
 	size_t count;
+	uint32_t dims[3], box[3], rank;
 };
 static const struct record_member columns_members[] = {
 	RECORD_VALUES(struct columns, a, count, "a", ""),
 	RECORD_VALUES(struct columns, b, count, "b", "", .flags = RECORD_OPTIONAL),
 };
+static const struct record_member box_members[] = {
+	RECORD_ARRAY_COUNTED(struct columns, dims, rank, "dims", ""),
+	RECORD_ARRAY_COUNTED(struct columns, box, rank, "box", ""),
+};
+static RECORD_DEFINE(struct columns, box_record, box_members, .name = "box");
 static RECORD_DEFINE(struct columns, columns_record, columns_members, .name = "columns");
 
 static void lists_that_share_a_count_agree(void **state)
@@ -239,6 +245,12 @@ static void lists_that_share_a_count_agree(void **state)
 	(void)state;
 	assert_fails(read_as(&columns_record, "{\"a\":[1,2],\"b\":[3]}", &columns, &tree, &err),
 		STATUS_BAD_INPUT, "$.b: expected as many elements");
+	json_free(tree);
+	assert_fails(read_as(&box_record, "{\"dims\":[1,2],\"box\":[3]}", &columns, &tree, &err),
+		STATUS_BAD_INPUT, "$.box: expected as many elements");
+	json_free(tree);
+	assert_fails(read_as(&box_record, "{\"dims\":[1,2,3,4],\"box\":[]}", &columns, &tree, &err),
+		STATUS_BAD_INPUT, "$.dims: expected at most 3 elements");
 	json_free(tree);
 	assert_ok(read_as(&columns_record, "{\"a\":[1,2]}", &columns, &tree, &err));
 	record_copy(&columns_record, &columns, &copy);
