@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Style, script and patterns of the page, built into the binary from src/report/assets by
+ * Style, script and patterns of the page, built into the binary from src/figure/assets by
  * src/figure/embed.sh: NAME.css is asset_NAME_css.
  */
 #ifndef FIGURE_ASSETS_H

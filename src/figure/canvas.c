@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "figure/assets.h"
 
 void canvas_release(struct canvas *canvas)
 {
@@ -110,6 +111,52 @@ void canvas_text_up(
 	text_append(&canvas->body, ") rotate(-90)\">");
 	canvas_escape(&canvas->body, string);
 	text_append(&canvas->body, "</text>");
+}
+
+void canvas_group_open(struct canvas *canvas, const char *format, ...)
+{
+	struct text string = {0};
+	va_list args;
+
+	va_start(args, format);
+	text_append_args(&string, format, args);
+	va_end(args);
+	text_append(&canvas->body, "<g><title>");
+	canvas_escape(&canvas->body, text_string(&string));
+	text_append(&canvas->body, "</title>");
+	text_release(&string);
+}
+
+void canvas_group_close(struct canvas *canvas)
+{
+	text_append(&canvas->body, "</g>");
+}
+
+void canvas_write(
+	const struct canvas *canvas, const char *name, const char *title, struct text *svg)
+{
+	text_appendf(svg, "<svg class=\"figure\" viewBox=\"0 0 %.0f %.0f\"", canvas->width,
+		canvas->height);
+	if (canvas->standalone)
+		text_appendf(svg,
+			" xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+			"height=\"%.0f\"",
+			canvas->width, canvas->height);
+	else
+		text_appendf(svg, " style=\"max-width:%.0fpx\"", 1.3 * canvas->width);
+	text_appendf(svg, " data-figure=\"%s\"%s role=\"img\" aria-label=\"", name,
+		text_string(&canvas->attributes));
+	canvas_escape(svg, title);
+	text_append(svg, "\">");
+	if (canvas->standalone) {
+		text_appendf(svg,
+			"<style>:root{%s}@media (prefers-color-scheme:dark){:root{%s}}%s</style>%s",
+			asset_palette_light_css, asset_palette_dark_css, asset_figure_css,
+			asset_patterns_svg);
+		text_appendf(svg, "<rect class=\"page\" width=\"%.0f\" height=\"%.0f\"/>",
+			canvas->width, canvas->height);
+	}
+	text_appendf(svg, "%s</svg>\n", text_string(&canvas->body));
 }
 
 /* ---- paths ---- */

@@ -16,6 +16,10 @@ struct canvas {
 	bool standalone; /* a file of its own: no script, so cells carry titles */
 };
 
+/* The <svg> around the drawing: an element of a page or, standalone, a file of its own without
+ * script and without a reference to anything outside. */
+void canvas_write(
+	const struct canvas *canvas, const char *name, const char *title, struct text *svg);
 void canvas_release(struct canvas *canvas);
 
 void canvas_line(
@@ -29,6 +33,10 @@ void canvas_text(struct canvas *canvas, const char *class, double x, double y, c
 /* The same, turned by 90 degrees to the left. */
 void canvas_text_up(
 	struct canvas *canvas, const char *class, double x, double y, const char *string);
+
+/* What is drawn between them has these words under the pointer. */
+void canvas_group_open(struct canvas *canvas, const char *format, ...) PRINTF_LIKE(2, 3);
+void canvas_group_close(struct canvas *canvas);
 
 /* A path that is put together piece by piece. */
 void canvas_path_open(struct canvas *canvas, const char *class);

@@ -45,8 +45,6 @@ void chart_svg(const struct chart *chart, struct text *svg);
 /* columns x rows characters for the area, ASCII only, with axes and a legend. */
 void chart_plot(const struct chart *chart, size_t columns, size_t rows, struct text *text);
 
-/* Ticks that people like: 1, 2, 5 times a power of ten; about `wanted` of them. */
-double chart_tick(double low, double high, size_t wanted);
 /* The range of all y; false if there is none. It begins at 0 unless all lies in its upper half. */
 bool chart_range(const struct chart *chart, double *low, double *high);
 

@@ -14,7 +14,7 @@ string_literals() {
 		-e 's/^/	"/' -e 's/$/\\n"/'
 }
 
-echo '/* Made by src/figure/embed.sh from src/report/assets: do not edit. */'
+echo '/* Made by src/figure/embed.sh from src/figure/assets: do not edit. */'
 echo '#include "figure/assets.h"'
 for file in "$folder"/*.css "$folder"/*.svg; do
 	name=$(basename "$file" | tr . _)

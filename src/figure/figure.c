@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "figure/assets.h"
-
 const struct figure *const figures[] = {
 	&figure_comparison,
 	&figure_waves,
@@ -110,39 +108,6 @@ void figure_scatter(struct figure_part *part, const struct figure_axis *x,
 	}
 }
 
-/* ---- the <svg> around a drawing ---- */
-static void standalone_head(const struct figure_part *part, struct text *svg)
-{
-	text_appendf(svg, "<style>:root{%s}@media (prefers-color-scheme:dark){:root{%s}}%s</style>",
-		asset_palette_light_css, asset_palette_dark_css, asset_figure_css);
-	text_append(svg, asset_patterns_svg);
-	text_appendf(svg, "<rect class=\"page\" width=\"%.0f\" height=\"%.0f\"/>",
-		part->canvas.width, part->canvas.height);
-}
-
-static void wrap(const struct figure *figure, const struct figure_part *part, struct text *svg)
-{
-	const struct canvas *canvas = &part->canvas;
-
-	text_appendf(svg, "<svg class=\"figure\" viewBox=\"0 0 %.0f %.0f\"", canvas->width,
-		canvas->height);
-	if (canvas->standalone)
-		text_appendf(svg,
-			" xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
-			"height=\"%.0f\"",
-			canvas->width, canvas->height);
-	else
-		text_appendf(svg, " style=\"max-width:%.0fpx\"", 1.3 * canvas->width);
-	text_appendf(svg, " data-figure=\"%s\"%s role=\"img\" aria-label=\"", figure->name,
-		text_string(&canvas->attributes));
-	canvas_escape(svg, text_string(&part->title));
-	text_append(svg, "\">");
-	if (canvas->standalone)
-		standalone_head(part, svg);
-	text_append(svg, text_string(&canvas->body));
-	text_append(svg, "</svg>\n");
-}
-
 bool figure_render(const struct figure *figure, const struct report *report,
 	const struct report_entry *entry, size_t part, bool standalone, struct text *svg,
 	struct text *title, struct text *caption, double *width)
@@ -155,7 +120,7 @@ bool figure_render(const struct figure *figure, const struct report *report,
 	bool done = figure->draw(&drawn);
 
 	if (done) {
-		wrap(figure, &drawn, svg);
+		canvas_write(&drawn.canvas, figure->name, text_string(&drawn.title), svg);
 		*width = drawn.canvas.width;
 		text_append(title, text_string(&drawn.title));
 		text_append(caption, text_string(&drawn.caption));

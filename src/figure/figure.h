@@ -8,7 +8,7 @@
 #ifndef FIGURE_FIGURE_H
 #define FIGURE_FIGURE_H
 
-#include "figure/canvas.h"
+#include "figure/figure_axis.h"
 #include "report/report.h"
 
 struct figure_part {
@@ -50,28 +50,6 @@ double figure_legend_item(struct canvas *canvas, const char *class, size_t serie
 	double y, const char *label);
 /* Ring and star around the winner. */
 void figure_winner(struct canvas *canvas, double x, double y);
-
-/* ---- axes ---- */
-struct figure_axis {
-	bool log;
-	double low, high; /* values */
-	double from, to;  /* places */
-	const char *title;
-	bool powers_of_two; /* ticks of a logarithmic axis */
-};
-
-/* A range with a margin around low..high; logarithmic ones need low > 0. */
-struct figure_axis figure_axis_new(
-	bool log, double low, double high, double from, double to, const char *title);
-double figure_axis_at(const struct figure_axis *axis, double value);
-/* Lines across the plot, ticks, labels, title. */
-void figure_axis_bottom(
-	struct canvas *canvas, const struct figure_axis *axis, double top, double bottom);
-void figure_axis_left(
-	struct canvas *canvas, const struct figure_axis *axis, double left, double right);
-/* Tells the page's script where candidates lie: data-NAME="column log low high from to". */
-void figure_axis_data(struct canvas *canvas, const char *name, const char *column,
-	const struct figure_axis *axis);
 
 /* Candidates as markers, by family; x and y give values or NAN. Points that coincide are drawn
  * once. */

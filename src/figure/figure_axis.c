@@ -1,14 +1,14 @@
-/* SPDX-License-Identifier: MIT
- *
- * Scales, ticks and axes.
- */
+/* SPDX-License-Identifier: MIT */
+#include "figure/figure_axis.h"
+
 #include <math.h>
+#include <stdio.h>
 
 #include "base/memory.h"
-#include "figure/figure.h"
 
 enum {
-	TICKS_MAX = 24
+	TICKS_MAX = 24,
+	LABEL_SIZE = 32
 };
 
 struct figure_axis figure_axis_new(
@@ -37,13 +37,18 @@ double figure_axis_at(const struct figure_axis *axis, double value)
 	return axis->from + share * (axis->to - axis->from);
 }
 
-/* 1, 2 or 5 times a power of ten, so that about `wanted` steps make `span`. */
-static double step_of(double span, double wanted)
+double figure_axis_step(double low, double high, double most)
 {
-	double raw = span / wanted, power = pow(10, floor(log10(raw)));
-	double digit = raw / power;
+	static const double digits[] = {1, 2, 5};
+	double raw = (high - low) / fmax(most, 1), power;
 
-	return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+	if (!(raw > 0))
+		return 1;
+	power = pow(10, floor(log10(raw)));
+	for (size_t i = 0; i < ARRAY_COUNT(digits); i++)
+		if (digits[i] * power >= raw * (1 - 1e-9))
+			return digits[i] * power;
+	return 10 * power;
 }
 
 static size_t add_tick(const struct figure_axis *axis, double value, double *ticks, size_t count)
@@ -72,8 +77,8 @@ static size_t ticks_of(const struct figure_axis *axis, double wanted, double tic
 	const double decades = log10(axis->high / axis->low);
 	size_t count = 0;
 
-	if (!axis->log || log10(axis->high / axis->low) < 0.5) {
-		double step = step_of(axis->high - axis->low, wanted);
+	if (!axis->log || decades < 0.5) {
+		double step = figure_axis_step(axis->low, axis->high, 1.4 * wanted);
 
 		for (double at = ceil(axis->low / step - 1e-9); at * step <= axis->high * 1.0001;
 			at++)
@@ -95,30 +100,43 @@ static size_t ticks_of(const struct figure_axis *axis, double wanted, double tic
 	return decade_ticks(axis, digits, ARRAY_COUNT(digits), ticks);
 }
 
-static void label_tick(struct text *label, double value)
+static void label_tick(char label[LABEL_SIZE], double value)
 {
 	if (fabs(value) >= 10000 && fmod(value, 1000) == 0)
-		text_appendf(label, "%.0fk", value / 1000);
+		snprintf(label, LABEL_SIZE, "%.0fk", value / 1000);
 	else if (value == rint(value))
-		text_appendf(label, "%.0f", value + 0.0); /* no "-0" */
+		snprintf(label, LABEL_SIZE, "%.0f", value + 0.0); /* no "-0" */
 	else
-		text_appendf(label, "%.3g", value);
+		snprintf(label, LABEL_SIZE, "%.3g", value);
+}
+
+/* Where ticks are, and what is written at them. */
+struct ticks {
+	double at[TICKS_MAX];
+	char labels[TICKS_MAX][LABEL_SIZE];
+	size_t count;
+};
+
+static void ticks_find(const struct figure_axis *axis, double units_per_tick, struct ticks *ticks)
+{
+	double values[TICKS_MAX];
+
+	ticks->count = ticks_of(axis, fabs(axis->to - axis->from) / units_per_tick, values);
+	for (size_t i = 0; i < ticks->count; i++) {
+		ticks->at[i] = figure_axis_at(axis, values[i]);
+		label_tick(ticks->labels[i], values[i]);
+	}
 }
 
 void figure_axis_bottom(
 	struct canvas *canvas, const struct figure_axis *axis, double top, double bottom)
 {
-	double ticks[TICKS_MAX];
-	size_t count = ticks_of(axis, fabs(axis->to - axis->from) / 70, ticks);
+	struct ticks ticks;
 
-	for (size_t i = 0; i < count; i++) {
-		double x = figure_axis_at(axis, ticks[i]);
-		struct text label = {0};
-
-		canvas_line(canvas, "grid", x, top, x, bottom);
-		label_tick(&label, ticks[i]);
-		canvas_text(canvas, "t m c", x, bottom + 16, "%s", text_string(&label));
-		text_release(&label);
+	ticks_find(axis, 70, &ticks);
+	for (size_t i = 0; i < ticks.count; i++) {
+		canvas_line(canvas, "grid", ticks.at[i], top, ticks.at[i], bottom);
+		canvas_text(canvas, "t m c", ticks.at[i], bottom + 16, "%s", ticks.labels[i]);
 	}
 	canvas_line(canvas, "axis", axis->from, bottom, axis->to, bottom);
 	canvas_text(canvas, "t c", (axis->from + axis->to) / 2, bottom + 34, "%s", axis->title);
@@ -127,17 +145,12 @@ void figure_axis_bottom(
 void figure_axis_left(
 	struct canvas *canvas, const struct figure_axis *axis, double left, double right)
 {
-	double ticks[TICKS_MAX];
-	size_t count = ticks_of(axis, fabs(axis->to - axis->from) / 45, ticks);
+	struct ticks ticks;
 
-	for (size_t i = 0; i < count; i++) {
-		double y = figure_axis_at(axis, ticks[i]);
-		struct text label = {0};
-
-		canvas_line(canvas, "grid", left, y, right, y);
-		label_tick(&label, ticks[i]);
-		canvas_text(canvas, "t m e", left - 6, y + 4, "%s", text_string(&label));
-		text_release(&label);
+	ticks_find(axis, 45, &ticks);
+	for (size_t i = 0; i < ticks.count; i++) {
+		canvas_line(canvas, "grid", left, ticks.at[i], right, ticks.at[i]);
+		canvas_text(canvas, "t m e", left - 6, ticks.at[i] + 4, "%s", ticks.labels[i]);
 	}
 	canvas_text_up(canvas, "t c", 14, (axis->from + axis->to) / 2, axis->title);
 }

@@ -4,7 +4,7 @@
 	--csv sweep.csv -o sweep.svg >plot.txt || cat plot.txt
 head -n 1 sweep.csv
 sed -E 's/,gemm[^"]*"[^"]*"/ /; s/,/ /g' sweep.csv | awk 'NR > 1 { print $1, $2 " tiles", $3 " waves" }'
-grep -c '<circle' sweep.svg
+grep -o '<circle' sweep.svg | wc -l
 /usr/bin/python3 -c 'import xml.dom.minidom as x; print(x.parse("sweep.svg").documentElement.tagName)'
 grep -cE '^ +[0-9.]+ \|' plot.txt
 grep -oE 'predicted, not measured|\| another number of waves' plot.txt

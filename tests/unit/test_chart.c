@@ -8,16 +8,17 @@
 #include <string.h>
 
 #include "figure/chart.h"
+#include "figure/figure_axis.h"
 #include "unit.h"
 
 static void test_ticks(void **state)
 {
 	(void)state;
-	assert_true(chart_tick(0, 100, 10) == 10);
-	assert_true(chart_tick(0, 110, 10) == 20);
-	assert_true(chart_tick(1700, 1900, 10) == 20);
-	assert_true(chart_tick(0, 0.4, 10) < 0.0500001);
-	assert_true(chart_tick(5, 5, 10) == 1);
+	assert_true(figure_axis_step(0, 100, 10) == 10);
+	assert_true(figure_axis_step(0, 110, 10) == 20);
+	assert_true(figure_axis_step(1700, 1900, 10) == 20);
+	assert_true(figure_axis_step(0, 0.4, 10) < 0.0500001);
+	assert_true(figure_axis_step(5, 5, 10) == 1);
 }
 
 static void test_range(void **state)
@@ -97,7 +98,8 @@ static void test_svg(void **state)
 	assert_memory_equal(svg.data, "<svg ", 5);
 	assert_string_equal(svg.data + svg.length - 7, "</svg>\n");
 	assert_non_null(strstr(svg.data, "a&lt;b &amp; &quot;c&quot;"));
-	assert_int_equal(count_of(svg.data, "<path "), 2);
+	assert_int_equal(count_of(svg.data, "<path class=\"l0\""), 2); /* and in the legend */
+	assert_int_equal(count_of(svg.data, "<path class=\"l1 thin\""), 2);
 	assert_int_equal(count_of(svg.data, "<circle "), 8); /* points that are there */
 	assert_int_equal(count_of(svg.data, "<text"), count_of(svg.data, "</text>"));
 	assert_null(strstr(svg.data, "nan"));

@@ -1,3 +1,35 @@
+// Tables whose rows are in the page: a click on a head sorts by that column.
+(() => {
+	function value(row, column) {
+		const cell = row.cells[column];
+		if (cell.dataset.value) return +cell.dataset.value;
+		const text = cell.textContent.trim(), number = parseFloat(text);
+		return text !== "" && /^-?[\d.]/.test(text) && !isNaN(number) ? number : text;
+	}
+
+	function compare(a, b) {
+		if (typeof a === typeof b) return typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
+		return typeof a === "number" ? -1 : 1;
+	}
+
+	for (const table of document.querySelectorAll("table.sortable"))
+		[...table.tHead.rows[0].cells].forEach((head, column) => {
+			const button = document.createElement("button"), below = table.tBodies[0].rows[0];
+			if (below && below.cells[column] && below.cells[column].classList.contains("n")) head.className = "n";
+			button.type = "button";
+			button.textContent = head.textContent;
+			head.textContent = "";
+			head.append(button);
+			button.addEventListener("click", () => {
+				const up = head.getAttribute("aria-sort") !== "ascending";
+				for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+				head.setAttribute("aria-sort", up ? "ascending" : "descending");
+				const rows = [...table.tBodies[0].rows].map(row => ({ row, key: value(row, column) }));
+				rows.sort((a, b) => up ? compare(a.key, b.key) : compare(b.key, a.key));
+				table.tBodies[0].append(...rows.map(r => r.row));
+			});
+		});
+})();
 // All candidates of an entry: sorted and filtered here, and only those rows made that are looked at.
 (() => {
 	const percent = v => v === null || v === undefined ? "" : (100 * v).toFixed(0) + " %";
@@ -118,4 +150,35 @@
 		if (!folded || folded.open) open(card);
 		else folded.addEventListener("toggle", () => open(card));
 	}
+})();
+// Theme, and links into folded sections.
+(() => {
+	const button = document.getElementById("theme"), root = document.documentElement;
+	const names = ["auto", "light", "dark"];
+	let stored = null;
+	try { stored = localStorage.getItem("tiletune-theme"); } catch (ignored) { stored = null; }
+	let at = Math.max(0, names.indexOf(stored));
+
+	function apply() {
+		if (at) root.dataset.theme = names[at];
+		else delete root.dataset.theme;
+		button.textContent = "Theme: " + names[at];
+	}
+
+	button.hidden = false;
+	button.addEventListener("click", () => {
+		at = (at + 1) % names.length;
+		try { localStorage.setItem("tiletune-theme", names[at]); } catch (ignored) { stored = null; }
+		apply();
+	});
+	apply();
+
+	function unfold() {
+		const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+		if (!target) return;
+		if (target.tagName === "DETAILS") target.open = true;
+		target.scrollIntoView();
+	}
+	addEventListener("hashchange", unfold);
+	unfold();
 })();
