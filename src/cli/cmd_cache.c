@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "cli/common.h"
 #include "compile/cache.h"
-#include "figure/canvas.h"
 #include "report/format.h"
 
 struct cache_options {
@@ -103,14 +102,9 @@ static enum status list(const struct cache_options *options, struct cache *cache
 
 	if (status == STATUS_OK && listing.items)
 		status = common_write_json("-", listing.items, err);
-	else if (status == STATUS_OK) {
-		struct text size = {0};
-
-		format_bytes(&size, (double)listing.bytes);
-		printf("%" PRIu64 " kernels, %s in %s\n", listing.count, text_string(&size),
-			cache_folder(cache));
-		text_release(&size);
-	}
+	else if (status == STATUS_OK)
+		printf("%" PRIu64 " kernels, %s in %s\n", listing.count,
+			format_bytes((double)listing.bytes).text, cache_folder(cache));
 	json_free(listing.items);
 	return status;
 }
@@ -118,16 +112,10 @@ static enum status list(const struct cache_options *options, struct cache *cache
 static void print_summary(
 	const char *what, const struct cache *cache, const struct cache_summary *summary)
 {
-	struct text removed = {0}, kept = {0};
-
-	format_bytes(&removed, (double)summary->removed_bytes);
-	format_bytes(&kept, (double)summary->kept_bytes);
 	printf("removed %" PRIu64 " %s%s, %s; %" PRIu64 " kernels, %s, are left in %s\n",
 		summary->removed_count, what, summary->removed_count == 1 ? "" : "s",
-		text_string(&removed), summary->kept_count, text_string(&kept),
-		cache_folder(cache));
-	text_release(&removed);
-	text_release(&kept);
+		format_bytes((double)summary->removed_bytes).text, summary->kept_count,
+		format_bytes((double)summary->kept_bytes).text, cache_folder(cache));
 }
 
 /* what: that were removed, for a person */

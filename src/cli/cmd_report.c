@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "cli/common.h"
 #include "figure/figure.h"
-#include "html/html.h"
+#include "html/html_page.h"
 #include "report/report_table.h"
 
 struct report_command_options {

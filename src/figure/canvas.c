@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "figure/assets.h"
+#include "report/format.h"
 
 void canvas_release(struct canvas *canvas)
 {
@@ -24,27 +25,6 @@ void canvas_number(struct text *text, double value)
 	if (string_ends_with(digits, ".0"))
 		digits[strlen(digits) - 2] = '\0';
 	text_append(text, strcmp(digits, "-0") == 0 ? "0" : digits);
-}
-
-void canvas_escape(struct text *text, const char *string)
-{
-	for (const char *at = string; *at; at++)
-		switch (*at) {
-		case '&':
-			text_append(text, "&amp;");
-			break;
-		case '<':
-			text_append(text, "&lt;");
-			break;
-		case '>':
-			text_append(text, "&gt;");
-			break;
-		case '"':
-			text_append(text, "&quot;");
-			break;
-		default:
-			text_append_char(text, *at);
-		}
 }
 
 static void attribute(struct canvas *canvas, const char *name, double value)
@@ -96,7 +76,7 @@ void canvas_text(
 	attribute(canvas, "x", x);
 	attribute(canvas, "y", y);
 	text_append_char(&canvas->body, '>');
-	canvas_escape(&canvas->body, text_string(&string));
+	format_xml(&canvas->body, text_string(&string));
 	text_append(&canvas->body, "</text>");
 	text_release(&string);
 }
@@ -109,7 +89,7 @@ void canvas_text_up(
 	text_append_char(&canvas->body, ' ');
 	canvas_number(&canvas->body, y);
 	text_append(&canvas->body, ") rotate(-90)\">");
-	canvas_escape(&canvas->body, string);
+	format_xml(&canvas->body, string);
 	text_append(&canvas->body, "</text>");
 }
 
@@ -122,7 +102,7 @@ void canvas_group_open(struct canvas *canvas, const char *format, ...)
 	text_append_args(&string, format, args);
 	va_end(args);
 	text_append(&canvas->body, "<g><title>");
-	canvas_escape(&canvas->body, text_string(&string));
+	format_xml(&canvas->body, text_string(&string));
 	text_append(&canvas->body, "</title>");
 	text_release(&string);
 }
@@ -146,7 +126,7 @@ void canvas_write(
 		text_appendf(svg, " style=\"max-width:%.0fpx\"", 1.3 * canvas->width);
 	text_appendf(svg, " data-figure=\"%s\"%s role=\"img\" aria-label=\"", name,
 		text_string(&canvas->attributes));
-	canvas_escape(svg, title);
+	format_xml(svg, title);
 	text_append(svg, "\">");
 	if (canvas->standalone) {
 		text_appendf(svg,

@@ -47,8 +47,6 @@ void canvas_path_close(struct canvas *canvas);
 
 /* A number with one decimal at most, as coordinates are written. */
 void canvas_number(struct text *text, double value);
-/* & < > " escaped. */
-void canvas_escape(struct text *text, const char *string);
 
 /* Points that fall on the same place are drawn once. many: places are coarser, so that a run of any
  * length stays small. */

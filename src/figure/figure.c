@@ -25,10 +25,9 @@ double figure_time_us(const struct report_entry *entry, size_t candidate)
 
 double figure_predicted_us(const struct report_entry *entry, size_t candidate)
 {
-	const struct score *score = &entry->candidates[candidate].evaluation->score;
+	double time_us = report_predicted_us(&entry->candidates[candidate]);
 
-	return score->launch_count && isfinite(score->predicted_time_us) ? score->predicted_time_us
-									 : NAN;
+	return isfinite(time_us) ? time_us : NAN;
 }
 
 double figure_legend_item(struct canvas *canvas, const char *class, size_t series, double x,

@@ -9,7 +9,7 @@
 #define FIGURE_FIGURE_H
 
 #include "figure/figure_axis.h"
-#include "report/report.h"
+#include "report/report_candidate.h"
 
 struct figure_part {
 	const struct report *report;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "figure/figure.h"
 #include "report/tile_grid.h"
@@ -62,14 +63,14 @@ static void cell_title(struct figure_part *part, const struct tile_grid *grid,
 		text_appendf(&title, "%s=%" PRId64 " ", grid->row_name, row);
 	text_appendf(&title, "%s=%" PRId64 ": ", grid->column_name, column);
 	if (cell->state == TILE_OK)
-		format_time(&title, cell->time_us);
+		text_append(&title, format_time(cell->time_us).text);
 	else
 		text_append(&title,
 			outcome_name(part->entry->candidates[cell->candidate].evaluation->outcome));
 	text_appendf(&title, ", best of %zu tried: %s", cell->tried,
 		part->entry->candidates[cell->candidate].evaluation->configuration);
 	text_append(&part->canvas.body, "<title>");
-	canvas_escape(&part->canvas.body, text_string(&title));
+	format_xml(&part->canvas.body, text_string(&title));
 	text_append(&part->canvas.body, "</title>");
 	text_release(&title);
 }
@@ -77,22 +78,17 @@ static void cell_title(struct figure_part *part, const struct tile_grid *grid,
 static void draw_value(struct figure_part *part, const struct tile_cell *cell, double best_us,
 	const struct place *place)
 {
-	const struct report_entry *entry = part->entry;
-	double share = best_us / cell->time_us;
-	struct text label = {0};
+	const double flop = part->entry->flop;
+	struct format_text label =
+		format_number(flop > 0 ? flop / cell->time_us * 1e-6 : cell->time_us);
 	char class[24];
 
-	if (entry->flop > 0)
-		format_number(&label, entry->flop / cell->time_us * 1e-6);
-	else
-		format_number(&label, cell->time_us);
 	/* three digits fit */
-	if (label.length > 4)
-		label.data[label.data[3] == '.' ? 3 : 4] = '\0';
-	snprintf(class, sizeof(class), "v c k%d", step_of(share));
+	if (strlen(label.text) > 4)
+		label.text[label.text[3] == '.' ? 3 : 4] = '\0';
+	snprintf(class, sizeof(class), "v c k%d", step_of(best_us / cell->time_us));
 	canvas_text(&part->canvas, class, place->x + place->cell_width / 2, place->y + 18, "%s",
-		text_string(&label));
-	text_release(&label);
+		label.text);
 }
 
 static void draw_cell(struct figure_part *part, const struct tile_grid *grid, size_t row,

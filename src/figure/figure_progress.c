@@ -136,13 +136,10 @@ static bool draw(struct figure_part *part)
 	text_appendf(&part->caption,
 		"The line is the best so far: within 1%% of the end after %zu of %zu evaluations.",
 		found_at(entry), entry->candidate_count);
-	if (timed) {
-		text_append(&part->caption, " That was after ");
-		format_number(&part->caption, seconds_of(entry, found_at(entry) - 1));
-		text_append(&part->caption, " s of ");
-		format_number(&part->caption, seconds_of(entry, entry->candidate_count - 1));
-		text_append(&part->caption, " s.");
-	}
+	if (timed)
+		text_appendf(&part->caption, " That was after %s s of %s s.",
+			format_number(seconds_of(entry, found_at(entry) - 1)).text,
+			format_number(seconds_of(entry, entry->candidate_count - 1)).text);
 	if (failures)
 		text_appendf(
 			&part->caption, " Ticks at the bottom: %zu that gave no time.", failures);

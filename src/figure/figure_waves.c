@@ -146,17 +146,15 @@ static void draw_targets(struct figure_part *part, const struct size_group *grou
 		const struct report_entry *entry = group->points[i].entry;
 		struct text tip = {0};
 
-		text_appendf(&tip, "%s=%.0f: ", group->keys, group->points[i].size);
-		format_time(&tip, entry->winner.time_us);
-		if (entry->winner.tflops > 0) {
-			text_append(&tip, ", ");
-			format_number(&tip, entry->winner.tflops);
-			text_append(&tip, " TFLOP/s");
-		}
+		text_appendf(&tip, "%s=%.0f: %s", group->keys, group->points[i].size,
+			format_time(entry->winner.time_us).text);
+		if (entry->winner.tflops > 0)
+			text_appendf(
+				&tip, ", %s TFLOP/s", format_number(entry->winner.tflops).text);
 		text_appendf(&tip, "\n%.0f waves\n%s\n%s", waves_of(entry), entry->winner.family,
 			entry->winner.configuration);
 		text_append(body, "<g class=\"cell\" data-tip=\"");
-		canvas_escape(body, text_string(&tip));
+		format_xml(body, text_string(&tip));
 		text_append(body, "\">");
 		canvas_circle(&part->canvas, "target", figure_axis_at(x, group->points[i].size),
 			figure_axis_at(y, entry->winner.time_us), 9);

@@ -1,36 +1,259 @@
-/* SPDX-License-Identifier: MIT
- *
- * One problem: its winner, its figures, its tables.
- */
+/* SPDX-License-Identifier: MIT */
+#include "html/html_entry.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "html/html_data.h"
 #include "html/html.h"
+#include "report/ceiling.h"
 #include "report/format.h"
+#include "report/report_candidate.h"
 
 enum {
 	RANKS_SHOWN = 12,
-	REASONS_SHOWN = 15
+	REASONS_SHOWN = 15,
+	REASON_BYTES_MAX = 300
 };
+
+/* ---- speed ---- */
+static void stat(struct text *page, const char *label, const char *value, const struct text *note)
+{
+	html_put(page,
+		"<div class=\"stat\"><span class=\"label\">%s</span><span class=\"value\">%s</span>"
+		"<span class=\"note\">%s</span></div>",
+		label, value, text_string(note));
+}
+
+static void stat_time(const struct report_entry *entry, struct text *page)
+{
+	const struct report_result *winner = &entry->winner;
+	struct text note = {0};
+
+	if (entry->predicted)
+		text_append(&note, "predicted by the model, not measured");
+	else if (winner->samples > 1)
+		text_appendf(&note, "95%% interval %s to %s, %lld samples",
+			format_number(winner->low_us).text, format_time(winner->high_us).text,
+			(long long)winner->samples);
+	stat(page, entry->predicted ? "Predicted time" : "Time", format_time(winner->time_us).text,
+		&note);
+	text_release(&note);
+}
+
+static void stat_speed(const struct report_entry *entry, struct text *page)
+{
+	const struct report_result *winner = &entry->winner;
+	struct ceiling ceilings[CEILINGS_MAX];
+	struct text value = {0}, note = {0};
+
+	if (winner->tflops <= 0)
+		return;
+	text_appendf(&value, "%s TFLOP/s", format_number(winner->tflops).text);
+	if (ceilings_find(entry, ceilings))
+		text_appendf(&note, "%.0f%% of %.0f, the peak of %s at boost clock",
+			100 * winner->tflops / ceilings[0].tflops, ceilings[0].tflops,
+			ceilings[0].name);
+	stat(page, "Speed", value.data, &note);
+	text_release(&value);
+	text_release(&note);
+}
+
+static void stat_memory(const struct report_entry *entry, struct text *page)
+{
+	struct text value = {0}, note = {0};
+
+	if (entry->winner.gb_per_s <= 0)
+		return;
+	text_appendf(&value, "%s GB/s", format_number(entry->winner.gb_per_s).text);
+	text_append(&note, "of what must be read and written once");
+	if (entry->spec)
+		text_appendf(&note, "; %.0f%% of DRAM's %.2f TB/s",
+			100e9 * entry->winner.gb_per_s / entry->spec->dram_bytes_per_s,
+			entry->spec->dram_bytes_per_s * 1e-12);
+	stat(page, "Memory", value.data, &note);
+	text_release(&value);
+	text_release(&note);
+}
+
+/* ---- why ---- */
+static void why_waves(const struct launch_score *launch, struct text *page)
+{
+	html_put(page,
+		"<li><b>%.0f tiles</b> run in <b>%.0f wave%s</b> of %.0f (%.2f exactly): %.0f%% of "
+		"the slots are busy",
+		launch->tiles, launch->waves, launch->waves > 1 ? "s" : "", launch->slots_per_wave,
+		launch->waves_exact, 100 * launch->wave_efficiency_ratio);
+	if (launch->tile_efficiency_ratio < 0.9995)
+		html_put(page, "; %.1f%% of the work falls outside of the problem at its edges",
+			100 * (1 - launch->tile_efficiency_ratio));
+	text_append(page, ".</li>");
+}
+
+static void why_resources(
+	const struct report_result *winner, const struct launch_score *launch, struct text *page)
+{
+	html_put(page,
+		"<li><b>%d block%s per SM</b> (occupancy %.0f%%, limited by %s): %d registers per "
+		"thread%s, %s of shared memory",
+		launch->blocks_per_sm, launch->blocks_per_sm == 1 ? "" : "s",
+		100 * launch->occupancy_ratio, occupancy_limiter_name(launch->occupancy_limiter),
+		launch->regs_per_thread, winner->score.regs_estimated ? " (estimated)" : "",
+		format_bytes((double)launch->smem_bytes).text);
+	if (winner->spill_bytes > 0)
+		html_put(page, ", <b>%.0f bytes spilled</b>", (double)winner->spill_bytes);
+	if (launch->bank_conflict_ratio > 1.005)
+		html_put(page, ", bank conflicts cost a factor of %.2f",
+			launch->bank_conflict_ratio);
+	if (launch->lines_per_row_ratio > 1.005)
+		html_put(page, ", misaligned rows touch %.0f%% more cache lines",
+			100 * (launch->lines_per_row_ratio - 1));
+	text_append(page, ".</li>");
+}
+
+static const char *bound_words(enum bound_kind bound)
+{
+	switch (bound) {
+	case BOUND_TENSOR:
+		return "the tensor cores";
+	case BOUND_FP32:
+		return "the CUDA cores";
+	case BOUND_MUFU:
+		return "special functions";
+	case BOUND_INSTRUCTIONS:
+		return "the issue of instructions";
+	case BOUND_SMEM:
+		return "shared memory";
+	case BOUND_L2:
+		return "the L2 cache";
+	case BOUND_DRAM:
+		return "device memory";
+	case BOUND_LATENCY:
+		return "latency";
+	}
+	return bound_kind_name(bound);
+}
+
+static void why_bound(
+	const struct report_entry *entry, const struct launch_score *launch, struct text *page)
+{
+	double predicted = entry->winner.score.predicted_time_us;
+
+	html_put(page, "<li>By the model it is bound by <b>%s</b>", bound_words(launch->bound));
+	if (!entry->predicted && isfinite(predicted))
+		html_put(page, "; predicted %s, %.0f%% %s than measured",
+			format_time(predicted).text,
+			100 * fabs(predicted / entry->winner.time_us - 1),
+			predicted > entry->winner.time_us ? "more" : "less");
+	text_append(page, ".</li>");
+}
+
+static void why_others(const struct report_entry *entry, struct text *page)
+{
+	if (entry->tied_count)
+		html_put(page,
+			"<li>%zu other configuration%s tied with it, within 1%% or noise; a fixed "
+			"rule chose.</li>",
+			entry->tied_count, entry->tied_count == 1 ? " is" : "s are");
+	for (size_t i = 0; i < entry->family_count; i++) {
+		const struct report_result *other = &entry->families[i];
+
+		if (strcmp(other->family, entry->winner.family) != 0)
+			html_put(page,
+				"<li>The best of <b>%s</b> takes %s, <b>%.2f times</b> as "
+				"long.</li>",
+				other->family, format_time(other->time_us).text,
+				other->time_us / entry->winner.time_us);
+	}
+}
+
+static void why_search(const struct report_entry *entry, struct text *page)
+{
+	double median = 0;
+
+	if (entry->ok_count < 3)
+		return;
+	for (size_t i = 0; i < entry->candidate_count; i++)
+		if (entry->candidates[i].measured_rank == (entry->ok_count + 1) / 2)
+			median = report_time_us(&entry->candidates[i]);
+	html_put(page,
+		"<li>Of %zu candidates with a time the median takes <b>%.2f times</b> as long as "
+		"the fastest",
+		entry->ok_count, median / report_time_us(&entry->candidates[entry->best]));
+	if (entry->legal > (double)entry->candidate_count)
+		html_put(page, "; %zu of %.0f legal ones were evaluated", entry->candidate_count,
+			entry->legal);
+	text_append(page, ".</li>");
+}
+
+/* "BM=128,BN=256" as a row of chips; what serves the steps of a composite family is a sentence. */
+static void configuration(const char *list, struct text *page)
+{
+	if (strchr(list, '{')) {
+		html_put(page, "<span class=\"steps\">%s</span>", list);
+		return;
+	}
+	text_append(page, "<span class=\"chips\">");
+	for (size_t length; *list; list += length + (list[length] == ',')) {
+		size_t name = strcspn(list, "=,");
+
+		length = strcspn(list, ",");
+		html_put(page, "<span class=\"chip\">%.*s", (int)name, list);
+		if (name < length)
+			html_put(page, "=<b>%.*s</b>", (int)(length - name - 1), list + name + 1);
+		text_append(page, "</span> ");
+	}
+	text_append(page, "</span>");
+}
+
+void html_winner(const struct report_entry *entry, struct text *page)
+{
+	const struct report_result *winner = &entry->winner;
+	const struct launch_score *launch = report_longest(&winner->score);
+
+	if (!entry->has_winner) {
+		text_append(page, "<p>No candidate has a time.</p>\n");
+		return;
+	}
+	if (!entry->json.node)
+		text_append(page, "<p class=\"notice\">The search did not end: this is the best so "
+				  "far.</p>\n");
+	text_append(page, "<div class=\"answer\"><div class=\"stats\">");
+	stat_time(entry, page);
+	stat_speed(entry, page);
+	stat_memory(entry, page);
+	html_put(page, "</div><div class=\"winner-line\"><span class=\"family\">%s</span> ",
+		winner->family);
+	configuration(winner->configuration, page);
+	text_append(page, "</div><ul class=\"why\">");
+	if (launch) {
+		why_waves(launch, page);
+		why_resources(winner, launch, page);
+		why_bound(entry, launch, page);
+	}
+	why_others(entry, page);
+	why_search(entry, page);
+	text_append(page, "</ul></div>\n");
+}
 
 /* ---- how the model ranked what was measured ---- */
 static void quality(const struct report_entry *entry, struct text *page)
 {
 	const struct report_quality *model = &entry->quality;
 
-	text_appendf(page,
+	html_put(page,
 		"<p>Over %zu measured candidates: rank correlation <b>%.2f</b>, the fastest stands "
 		"at place <b>%zu</b> of the model's list. Measuring only the model's first ",
 		model->measured, model->rank_correlation, model->rank_of_best);
 	for (int i = 0; i < REPORT_TOPS; i++)
-		text_appendf(page, "%s%zu", i ? (i == REPORT_TOPS - 1 ? " or " : ", ") : "",
+		html_put(page, "%s%zu", i ? (i == REPORT_TOPS - 1 ? " or " : ", ") : "",
 			report_tops[i]);
 	text_append(page, " would have cost ");
 	for (int i = 0; i < REPORT_TOPS; i++)
-		text_appendf(page, "%s<b>%.1f%%</b>",
-			i ? (i == REPORT_TOPS - 1 ? " or " : ", ") : "", 100 * model->regret[i]);
+		html_put(page, "%s<b>%.1f%%</b>", i ? (i == REPORT_TOPS - 1 ? " or " : ", ") : "",
+			100 * model->regret[i]);
 	text_append(page, ".</p>\n");
 }
 
@@ -42,7 +265,7 @@ static const struct report_candidate *ranked(const struct report_entry *entry, s
 	return NULL;
 }
 
-void html_ranks(const struct report_entry *entry, struct text *page)
+static void ranks(const struct report_entry *entry, struct text *page)
 {
 	if (entry->predicted || (!entry->quality.measured && entry->ok_count < 2))
 		return;
@@ -51,28 +274,73 @@ void html_ranks(const struct report_entry *entry, struct text *page)
 	if (entry->quality.measured)
 		quality(entry, page);
 	if (entry->ok_count)
-		text_append(page,
-			"<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\">"
-			"<thead><tr><th scope=\"col\">Measured</th><th scope=\"col\">Model</th>"
-			"<th scope=\"col\">Time</th><th scope=\"col\">Predicted</th>"
-			"<th scope=\"col\">Family</th><th scope=\"col\">Configuration</th>"
-			"</tr></thead><tbody>\n");
+		html_table_open(
+			page, "sortable", "Measured|Model|Time|Predicted|Family|Configuration");
 	for (size_t rank = 1; rank <= RANKS_SHOWN && rank <= entry->ok_count; rank++) {
 		const struct report_candidate *candidate = ranked(entry, rank);
 
 		text_append(page, "<tr>");
-		html_cell(page, "n", "%zu", rank);
-		html_cell(page, "n", "%zu", candidate->model_rank);
-		html_time_cell(page, report_time_us(candidate));
-		html_time_cell(page, candidate->evaluation->score.launch_count
-					     ? candidate->evaluation->score.predicted_time_us
-					     : INFINITY);
-		html_cell(page, NULL, "%s", candidate->evaluation->family);
-		html_cell(page, "mono", "%s", candidate->evaluation->configuration);
+		html_cell(page, "class=\"n\"", "%zu", rank);
+		html_cell(page, "class=\"n\"", "%zu", candidate->model_rank);
+		html_time_cell(page, "", report_time_us(candidate));
+		html_time_cell(page, "", report_predicted_us(candidate));
+		html_cell(page, "", "%s", candidate->evaluation->family);
+		html_cell(page, "class=\"mono\"", "%s", candidate->evaluation->configuration);
 		text_append(page, "</tr>\n");
 	}
 	if (entry->ok_count)
-		text_append(page, "</tbody></table></div>");
+		html_table_close(page);
+	text_append(page, "</div>\n");
+}
+
+/* ---- what the operation's selection rules would have picked ---- */
+/* A time that is null was not reached. */
+static double finite_number(const struct json_at *rule, const char *key)
+{
+	struct json_at member;
+
+	return report_find(rule, key, &member) && json_type(&member) == JSON_NUMBER
+		       ? report_number(rule, key)
+		       : INFINITY;
+}
+
+static void string_cell(const struct json_at *rule, const char *key, struct text *page)
+{
+	const char *value = report_string(rule, key);
+
+	html_cell(page, "", "%s", value ? value : "");
+}
+
+static void rules(const struct report_entry *entry, struct text *page)
+{
+	struct json_at list;
+
+	if (!report_find(&entry->json, "rules", &list) || !json_count(&list))
+		return;
+	text_append(page, "<div class=\"card wide\"><h3>What selection rules would have "
+			  "picked</h3>");
+	html_table_open(page, "sortable", "Rule|Time|Lost|Timing|Family|Configuration");
+	for (size_t i = 0; i < json_count(&list); i++) {
+		struct json_at rule = json_item(&list, i), members;
+		double lost = finite_number(&rule, "regret_ratio");
+		char *picked = report_find(&rule, "configuration", &members)
+				       ? report_members(&members)
+				       : string_copy("");
+
+		text_append(page, "<tr>");
+		string_cell(&rule, "name", page);
+		html_time_cell(page, "", finite_number(&rule, "time_us"));
+		if (isfinite(lost))
+			html_cell(page, "class=\"n\"", "%.1f%%", 100 * lost);
+		else
+			string_cell(&rule, "outcome", page);
+		string_cell(&rule, "timing", page);
+		string_cell(&rule, "family", page);
+		html_cell(page, "class=\"mono\"", "%s", picked);
+		text_append(page, "</tr>\n");
+		free(picked);
+	}
+	html_table_close(page);
 	text_append(page, "</div>\n");
 }
 
@@ -99,7 +367,7 @@ static int compare_counts(const void *a_, const void *b_)
 }
 
 /* Outcomes other than ok by their words, most frequent first. */
-static size_t find_reasons(const struct report_entry *entry, struct reason *reasons)
+static size_t find_reasons(const struct report_entry *entry, struct reason *found)
 {
 	const struct evaluation **list =
 		memory_zeroed(entry->candidate_count + 1, sizeof(struct evaluation *));
@@ -111,67 +379,50 @@ static size_t find_reasons(const struct report_entry *entry, struct reason *reas
 	qsort(list, failed, sizeof(struct evaluation *), compare_reasons);
 	for (size_t i = 0; i < failed; i++) {
 		if (!i || compare_reasons(&list[i - 1], &list[i]) != 0)
-			reasons[count++].example = list[i];
-		reasons[count - 1].count++;
+			found[count++].example = list[i];
+		found[count - 1].count++;
 	}
-	qsort(reasons, count, sizeof(*reasons), compare_counts);
+	qsort(found, count, sizeof(*found), compare_counts);
 	free(list);
 	return count;
 }
 
-void html_reasons(const struct report_entry *entry, struct text *page)
+static void reasons(const struct report_entry *entry, struct text *page)
 {
-	struct reason *reasons = memory_zeroed(entry->candidate_count + 1, sizeof(*reasons));
-	size_t count = find_reasons(entry, reasons);
+	struct reason *found = memory_zeroed(entry->candidate_count + 1, sizeof(*found));
+	size_t count = find_reasons(entry, found);
 
-	if (count)
-		text_append(page,
-			"<div class=\"card\"><h3>Why candidates dropped out</h3><div "
-			"class=\"scroll\" "
-			"tabindex=\"0\"><table><thead><tr><th scope=\"col\">Outcome</th>"
-			"<th scope=\"col\">Count</th><th scope=\"col\">Reason</th></tr></thead>"
-			"<tbody>\n");
-	for (size_t i = 0; i < count && i < REASONS_SHOWN; i++) {
-		const struct evaluation *example = reasons[i].example;
-		const char *words =
-			example->detail ? example->detail : outcome_summary(example->outcome);
+	if (count) {
+		text_append(page, "<div class=\"card\"><h3>Why candidates dropped out</h3>");
+		html_table_open(page, "", "Outcome|Count|Reason");
+		for (size_t i = 0; i < count && i < REASONS_SHOWN; i++) {
+			const struct evaluation *example = found[i].example;
+			const char *words = example->detail ? example->detail
+							    : outcome_summary(example->outcome);
 
-		text_append(page, "<tr>");
-		html_cell(page, NULL, "%s", outcome_name(example->outcome));
-		html_cell(page, "n", "%zu", reasons[i].count);
-		html_cell(page, "words", "%.*s%s", 300, words, strlen(words) > 300 ? " ..." : "");
-		text_append(page, "</tr>\n");
-	}
-	if (count)
-		text_append(page, "</tbody></table></div>");
-	if (count > REASONS_SHOWN)
-		text_appendf(
-			page, "<p>and %zu more reasons, in the journal</p>", count - REASONS_SHOWN);
-	if (count)
+			text_append(page, "<tr>");
+			html_cell(page, "", "%s", outcome_name(example->outcome));
+			html_cell(page, "class=\"n\"", "%zu", found[i].count);
+			html_cell(page, "class=\"words\"", "%.*s%s", REASON_BYTES_MAX, words,
+				strlen(words) > REASON_BYTES_MAX ? " ..." : "");
+			text_append(page, "</tr>\n");
+		}
+		html_table_close(page);
+		if (count > REASONS_SHOWN)
+			html_put(page, "<p>and %zu more reasons, in the journal</p>",
+				count - REASONS_SHOWN);
 		text_append(page, "</div>\n");
-	free(reasons);
+	}
+	free(found);
 }
 
 /* ---- the whole ---- */
-static void candidates(const struct report_entry *entry, size_t index, struct text *page)
-{
-	if (!entry->candidate_count)
-		return;
-	text_appendf(page,
-		"<div class=\"card wide candidates\" data-entry=\"%zu\"><h3>All %zu candidates</h3>"
-		"<noscript><p>The table needs JavaScript; the journal holds the "
-		"same.</p></noscript>"
-		"</div>\n",
-		index, entry->candidate_count);
-	html_data(entry, index, page);
-}
-
 static void body(const struct report *report, const struct report_entry *entry, size_t index,
 	struct text *page)
 {
 	bool room = page->length < HTML_BYTES_MAX * 9 / 10;
 
-	text_appendf(page, "<div class=\"figures\" data-owner=\"%zu\">\n", index);
+	html_put(page, "<div class=\"figures\" data-owner=\"%zu\">\n", index);
 	if (!room)
 		text_append(page,
 			"<p class=\"notice\">Figures and candidates are left out: the page "
@@ -183,30 +434,18 @@ static void body(const struct report *report, const struct report_entry *entry, 
 		text_append(page,
 			"<p class=\"notice\">No journal lies beside the tuned file: without "
 			"one there is nothing to say of the other candidates.</p>\n");
-	html_reasons(entry, page);
-	html_ranks(entry, page);
-	html_rules(entry, page);
-	if (room)
-		candidates(entry, index, page);
-	text_append(page, "</div>\n");
-}
-
-static void summary(const struct report_entry *entry, struct text *page)
-{
-	text_append(page, "<summary><h2>");
-	html_text(page, entry->operation);
-	text_append(page, " <span class=\"problem\">");
-	html_text(page, entry->title);
-	text_append(page, "</span></h2><span class=\"brief\">");
-	if (entry->has_winner) {
-		struct text brief = {0};
-
-		format_time(&brief, entry->winner.time_us);
-		text_appendf(&brief, " · %s", entry->winner.family);
-		html_text(page, brief.data);
-		text_release(&brief);
+	reasons(entry, page);
+	ranks(entry, page);
+	rules(entry, page);
+	if (room && entry->candidate_count) {
+		html_put(page,
+			"<div class=\"card wide candidates\" data-entry=\"%zu\"><h3>All %zu "
+			"candidates</h3><noscript><p>The table needs JavaScript; the journal holds "
+			"the same.</p></noscript></div>\n",
+			index, entry->candidate_count);
+		html_data(entry, index, page);
 	}
-	text_append(page, "</span></summary>\n");
+	text_append(page, "</div>\n");
 }
 
 void html_entry(const struct report *report, size_t index, struct text *page)
@@ -214,17 +453,19 @@ void html_entry(const struct report *report, size_t index, struct text *page)
 	const struct report_entry *entry = &report->entries[index];
 
 	if (report->entry_count == 1) {
-		text_append(page, "<div class=\"entry\" id=\"");
-		html_text(page, entry->slug);
-		text_append(page, "\">\n");
+		html_put(page, "<div class=\"entry\" id=\"%s\">\n", entry->slug);
 		body(report, entry, index, page);
 		text_append(page, "</div>\n");
 		return;
 	}
-	text_appendf(page, "<details class=\"entry\"%s id=\"", index ? "" : " open");
-	html_text(page, entry->slug);
-	text_append(page, "\">");
-	summary(entry, page);
+	html_put(page,
+		"<details class=\"entry\"%s id=\"%s\"><summary><h2>%s <span class=\"problem\">%s"
+		"</span></h2><span class=\"brief\">",
+		index ? "" : " open", entry->slug, entry->operation, entry->title);
+	if (entry->has_winner)
+		html_put(page, "%s · %s", format_time(entry->winner.time_us).text,
+			entry->winner.family);
+	text_append(page, "</span></summary>\n");
 	html_winner(entry, page);
 	body(report, entry, index, page);
 	text_append(page, "</details>\n");

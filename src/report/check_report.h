@@ -14,9 +14,4 @@ void check_report_markdown(const struct check *check, struct text *text);
 /* JUnit XML: slower is a failure; failed an error; unclear and not comparable are skipped. */
 void check_report_junit(const struct check *check, struct text *text);
 
-/* "gemm M=4096,..." without defaults that no reader needs: the first four keys. */
-void check_report_title(const struct check_row *row, struct text *text);
-/* "1 slower, 3 same" */
-void check_report_counts(const struct check *check, struct text *text);
-
 #endif

@@ -56,7 +56,6 @@ struct report_quality {
 	size_t rank_of_best;
 	double regret[REPORT_TOPS];
 };
-extern const size_t report_tops[REPORT_TOPS];
 
 struct report_entry {
 	const struct report_source *source;
@@ -113,12 +112,8 @@ void report_release(struct report *report);
 
 /* Index of a family among the entry's names; SIZE_MAX if it is not there. */
 size_t report_family(const struct report_entry *entry, const char *family);
-/* First look's median; infinite for a candidate without one. */
-double report_time_us(const struct report_candidate *candidate);
 /* The longest launch's account, or NULL. */
 const struct launch_score *report_longest(const struct score *score);
-/* The value of a parameter in "BM=128,BN=256"; false if it is not there or no integer. */
-bool report_parameter(const char *configuration, const char *name, int64_t *value);
 /* Number of the path's entry that is a source, for colours and labels. */
 size_t report_source_index(const struct report *report, const struct report_entry *entry);
 
@@ -140,16 +135,6 @@ void report_entry_release(struct report_entry *entry);
 enum status report_result_read(
 	const struct json_at *at, struct report_result *result, struct error *err);
 void report_result_release(struct report_result *result);
-/* Takes the evaluations of a run (and of those that it resumed) over: candidates, families,
- * outcomes, ranks, quality. */
-void report_candidates_take(struct report_entry *entry, const struct journal_record *journal,
-	const struct journal_run *run);
-/* Every candidate, ordered by a comparison of two struct report_candidate *const *. Caller frees.
- */
-struct report_candidate **report_sorted(
-	const struct report_entry *entry, int (*compare)(const void *, const void *));
-/* Fills in ranks, best and, where the entry does not say it, quality. */
-void report_rank(struct report_entry *entry);
 /* Titles and slugs of all entries. */
 void report_titles(struct report *report);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/report.h"
+#include "report/report_candidate.h"
 
 static struct report_entry *entry_add(struct report *report, const struct report_source *source)
 {

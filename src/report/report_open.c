@@ -172,3 +172,21 @@ void report_release(struct report *report)
 	free(report->notice);
 	*report = (struct report){0};
 }
+
+const struct launch_score *report_longest(const struct score *score)
+{
+	return score->launch_count ? &score->launches[score->longest] : NULL;
+}
+
+size_t report_family(const struct report_entry *entry, const char *family)
+{
+	for (size_t i = 0; i < entry->family_name_count; i++)
+		if (strcmp(entry->family_names[i], family) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t report_source_index(const struct report *report, const struct report_entry *entry)
+{
+	return (size_t)(entry->source - report->sources);
+}

@@ -12,8 +12,8 @@ static void time_of(struct text *table, double time_us)
 {
 	bool in_ms = time_us >= 1e4;
 
-	format_number(table, in_ms ? time_us / 1e3 : time_us);
-	text_append(table, in_ms ? " ms" : " us");
+	text_appendf(table, "%s %s", format_number(in_ms ? time_us / 1e3 : time_us).text,
+		in_ms ? "ms" : "us");
 }
 
 static void heading(const struct report_entry *entry, struct text *table)

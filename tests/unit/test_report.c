@@ -11,10 +11,11 @@
 #include "base/file.h"
 #include "report/comparison.h"
 #include "figure/figure.h"
-#include "html/html.h"
+#include "html/html_page.h"
 #include "report/report_table.h"
 #include "report/size_group.h"
 #include "report/tile_grid.h"
+#include "report/report_candidate.h"
 
 #define DATA TEST_DATA "/report/"
 

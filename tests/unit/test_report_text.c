@@ -7,14 +7,19 @@
 
 #include "figure/canvas.h"
 #include "figure/figure.h"
-#include "html/html_column.h"
+#include "html/html_data.h"
 #include "report/format.h"
 
-static void check(void (*format)(struct text *text, double value), double value, const char *wanted)
+static void check(struct format_text (*format)(double value), double value, const char *wanted)
+{
+	assert_string_equal(format(value).text, wanted);
+}
+
+static void check_canvas_number(double value, const char *wanted)
 {
 	struct text text = {0};
 
-	format(&text, value);
+	canvas_number(&text, value);
 	assert_string_equal(text_string(&text), wanted);
 	text_release(&text);
 }
@@ -35,9 +40,9 @@ static void test_numbers(void **state)
 	check(format_time, 2.5e7, "25 s");
 	check(format_bytes, 229456, "224 KiB");
 	check(format_bytes, 84, "84 B");
-	check(canvas_number, -0.04, "0");
-	check(canvas_number, 12.25, "12.2");
-	check(canvas_number, 12, "12");
+	check_canvas_number(-0.04, "0");
+	check_canvas_number(12.25, "12.2");
+	check_canvas_number(12, "12");
 }
 
 static void check_column(struct html_column *column, bool wanted, const char *json)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * One column of a large table as compact JSON. Values that repeat are written once, in a
- * dictionary, and each row as one or two characters of HTML_ALPHABET:
+ * All candidates of an entry as columns of compact JSON, for the page's script: one row per
+ * evaluation, in order. Values of a column that repeat are written once, in a dictionary, and each
+ * row as one or two characters of HTML_ALPHABET:
  *
  *	{"d": [128, 256], "w": 1, "s": "##$#"}
  *
  * A column whose values hardly repeat is a plain array.
  */
-#ifndef HTML_HTML_COLUMN_H
-#define HTML_HTML_COLUMN_H
+#ifndef HTML_HTML_DATA_H
+#define HTML_HTML_DATA_H
 
-#include "base/text.h"
+#include "report/report.h"
 
 /* Printable, without what JSON or HTML would have to escape; the script knows it too. */
 #define HTML_ALPHABET                                                                              \
@@ -30,5 +31,8 @@ void html_column_release(struct html_column *column);
 
 /* A JSON string in quotes; safe inside <script>. */
 void html_json_string(struct text *json, const char *value);
+
+/* The <script> element; index: of the entry. */
+void html_data(const struct report_entry *entry, size_t index, struct text *page);
 
 #endif

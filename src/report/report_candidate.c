@@ -1,14 +1,12 @@
-/* SPDX-License-Identifier: MIT
- *
- * What a run evaluated, for one entry: candidates in their order.
- */
+/* SPDX-License-Identifier: MIT */
+#include "report/report_candidate.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/report.h"
 
 const size_t report_tops[REPORT_TOPS] = {1, 4, 8, 16};
 
@@ -21,9 +19,11 @@ double report_time_us(const struct report_candidate *candidate)
 		       : INFINITY;
 }
 
-const struct launch_score *report_longest(const struct score *score)
+double report_predicted_us(const struct report_candidate *candidate)
 {
-	return score->launch_count ? &score->launches[score->longest] : NULL;
+	return candidate->evaluation->score.launch_count
+		       ? candidate->evaluation->score.predicted_time_us
+		       : INFINITY;
 }
 
 bool report_parameter(const char *configuration, const char *name, int64_t *value)
@@ -41,19 +41,6 @@ bool report_parameter(const char *configuration, const char *name, int64_t *valu
 	return false;
 }
 
-size_t report_family(const struct report_entry *entry, const char *family)
-{
-	for (size_t i = 0; i < entry->family_name_count; i++)
-		if (strcmp(entry->family_names[i], family) == 0)
-			return i;
-	return SIZE_MAX;
-}
-
-size_t report_source_index(const struct report *report, const struct report_entry *entry)
-{
-	return (size_t)(entry->source - report->sources);
-}
-
 static size_t family_index(struct report_entry *entry, const char *family)
 {
 	size_t index = report_family(entry, family);
@@ -64,6 +51,91 @@ static size_t family_index(struct report_entry *entry, const char *family)
 		entry->family_names, entry->family_name_count + 1, sizeof(*entry->family_names));
 	entry->family_names[entry->family_name_count] = string_copy(family);
 	return entry->family_name_count++;
+}
+
+/* ---- ranks by clock and by model, and how good the model was ---- */
+/* Every candidate, ordered by a comparison of two struct report_candidate *const *. Caller frees.
+ */
+static struct report_candidate **sorted(
+	const struct report_entry *entry, int (*compare)(const void *, const void *))
+{
+	struct report_candidate **list =
+		memory_zeroed(entry->candidate_count + 1, sizeof(struct report_candidate *));
+
+	for (size_t i = 0; i < entry->candidate_count; i++)
+		list[i] = &entry->candidates[i];
+	qsort(list, entry->candidate_count, sizeof(struct report_candidate *), compare);
+	return list;
+}
+
+static int compare_doubles(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_measured(const void *a_, const void *b_)
+{
+	const struct report_candidate *a = *(const struct report_candidate *const *)a_;
+	const struct report_candidate *b = *(const struct report_candidate *const *)b_;
+	int order = compare_doubles(report_time_us(a), report_time_us(b));
+
+	return order ? order : (a > b) - (a < b);
+}
+
+static int compare_model(const void *a_, const void *b_)
+{
+	const struct report_candidate *a = *(const struct report_candidate *const *)a_;
+	const struct report_candidate *b = *(const struct report_candidate *const *)b_;
+	/* those without a time last */
+	int order = isinf(report_time_us(a)) - isinf(report_time_us(b));
+
+	order = order ? order : compare_doubles(report_predicted_us(a), report_predicted_us(b));
+	return order ? order : (a > b) - (a < b);
+}
+
+/* Of what has both a time and a prediction, where the entry does not say it. */
+static void judge_model(struct report_entry *entry, struct report_candidate **by_model)
+{
+	struct report_quality *quality = &entry->quality;
+	double *times = memory_zeroed(entry->ok_count + 1, sizeof(double));
+	double *predictions = memory_zeroed(entry->ok_count + 1, sizeof(double));
+	double best = report_time_us(&entry->candidates[entry->best]), so_far = INFINITY;
+	size_t count = 0, top = 0;
+
+	for (; count < entry->ok_count; count++) {
+		times[count] = report_time_us(by_model[count]);
+		predictions[count] = report_predicted_us(by_model[count]);
+		if (!isfinite(predictions[count]))
+			break;
+		so_far = fmin(so_far, times[count]);
+		if (times[count] <= best && !quality->rank_of_best)
+			quality->rank_of_best = count + 1;
+		while (top < REPORT_TOPS && count + 1 == report_tops[top])
+			quality->regret[top++] = so_far / best - 1;
+	}
+	while (top < REPORT_TOPS && count)
+		quality->regret[top++] = so_far / best - 1;
+	quality->measured = count;
+	quality->rank_correlation = statistics_rank_correlation(predictions, times, count);
+	free(times);
+	free(predictions);
+}
+
+/* Fills in ranks, best and, where the entry does not say it, quality. */
+static void rank_candidates(struct report_entry *entry)
+{
+	struct report_candidate **by_time = sorted(entry, compare_measured);
+	struct report_candidate **by_model = sorted(entry, compare_model);
+
+	for (size_t i = 0; i < entry->ok_count; i++) {
+		by_time[i]->measured_rank = i + 1;
+		by_model[i]->model_rank = i + 1;
+	}
+	entry->best = entry->ok_count ? (size_t)(by_time[0] - entry->candidates) : SIZE_MAX;
+	if (entry->ok_count && !entry->quality.measured && !entry->predicted)
+		judge_model(entry, by_model);
+	free(by_time);
+	free(by_model);
 }
 
 /* ---- collecting ---- */
@@ -115,7 +187,7 @@ static bool is_same(const struct report_candidate *a, const struct report_candid
 /* A resumed run may have evaluated again what its predecessor had; the later one counts. */
 static void drop_repeated(struct report_entry *entry)
 {
-	struct report_candidate **list = report_sorted(entry, compare_identity);
+	struct report_candidate **list = sorted(entry, compare_identity);
 	size_t kept = 0;
 
 	for (size_t i = 0; i + 1 < entry->candidate_count; i++)
@@ -230,7 +302,7 @@ void report_candidates_take(struct report_entry *entry, const struct journal_rec
 	if (chain.count) {
 		take_space(entry, run, chain.problems[chain.count - 1]);
 		take_remeasurements(entry, chain.problems[chain.count - 1]);
-		report_rank(entry);
+		rank_candidates(entry);
 	}
 	if (entry->flop <= 0)
 		entry->flop = flop_of(entry);
