@@ -8,7 +8,8 @@ Needs torch. Every winner is exported as a cubin and launched on torch's tensors
 CUDA graphs of many runs each, over buffer sets that exceed twice the L2, on normal random numbers;
 each round gives every one its turn, first in another place each time. A ratio is that of a round
 (their time over ours: above 1 we are faster), given as median with quartiles and a 95% interval.
-Results are compared with softmax(Q K^T) V in fp32 on sampled heads. Exit code 1: a wrong result, or
+Results are compared with softmax(Q K^T) V in fp32 on sampled heads. Bytes (every tensor once) per
+second stand beside those that a copy of 2 GiB reads and writes. Exit code 1: a wrong result, or
 a promise missed (0.90 of FlashAttention-2 as geometric mean, none under 0.75).
 """
 import argparse
@@ -44,6 +45,24 @@ def flop_of(p):
     if p["causal"]:
         pairs = q * (k - q) + q * (q + 1) // 2 if k >= q else k * (k + 1) // 2
     return 4 * p["batch"] * p["heads"] * p["head_dim"] * pairs
+
+
+def bytes_of(p):
+    return 4 * p["head_dim"] * p["batch"] * (p["heads"] * p["seq_q"] + p["kv_heads"] * p["seq_k"])
+
+
+def copy_gb_per_s():
+    source = torch.randint(0, 255, (1 << 31,), device="cuda", dtype=torch.uint8)
+    target = torch.empty_like(source)
+    samples = []
+    for _ in range(12):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        target.copy_(source)
+        end.record()
+        end.synchronize()
+        samples.append(2 * source.numel() / begin.elapsed_time(end) * 1e-6)
+    return statistics.median(samples[2:])
 
 
 def make_sets(p, dtype):
@@ -163,7 +182,7 @@ def errors(p, s, outputs):
     return result
 
 
-def compare(entry, library, folder, number, options):
+def compare(entry, library, folder, number, copy, options):
     p = entry["problem"]
     text = problem_text(p)
     file = os.path.join(folder, f"{number}.cubin")
@@ -188,12 +207,15 @@ def compare(entry, library, folder, number, options):
     agrees = error["ours"] <= ERROR_LIMIT[dtype] and whole.item() <= ERROR_LIMIT[dtype]
     ours = fields["ours"].samples_us
     ratios = {name: spread([b / a for a, b in zip(ours, fields[name].samples_us)]) for name in BACKENDS}
+    best = spread([min(others) / a for a, *others in zip(ours, *(fields[name].samples_us for name in BACKENDS))])
     flop = flop_of(p)
+    gb_per_s = bytes_of(p) / statistics.median(ours) * 1e-3
     row = {"problem": text, "family": metadata["family"],
         "configuration": problem_text(metadata["configuration"]), "not_comparable": None,
         "sources_changed": metadata["kernel_hash"] != entry["winner"]["kernel_hash"],
         "rounds": rounds, "runs_per_sample": runs, "buffer_sets": len(sets),
-        "ratio": ratios["fa2"], "ratio_cudnn": ratios["cudnn"]}
+        "ratio": ratios["fa2"], "ratio_cudnn": ratios["cudnn"], "ratio_best": best,
+        "gb_per_s": gb_per_s, "share_of_copy": gb_per_s / copy}
     for name, field in fields.items():
         row[name + "_us"] = statistics.median(field.samples_us)
         row[name + "_tflops"] = flop / row[name + "_us"] * 1e-6
@@ -201,14 +223,14 @@ def compare(entry, library, folder, number, options):
     row.update(difference_to_fa2=whole.item(), agrees=agrees)
     print(f"{text.replace(',kv_heads=' + str(p['heads']), ''):78} {row['ours_tflops']:6.1f} {row['fa2_tflops']:6.1f} "
         f"{row['cudnn_tflops']:6.1f}  {ratios['fa2']['median']:.3f} [{ratios['fa2']['q25']:.3f} "
-        f"{ratios['fa2']['q75']:.3f}]  {ratios['cudnn']['median']:.3f}  {error['ours']:.1e} {error['fa2']:.1e}"
+        f"{ratios['fa2']['q75']:.3f}]  {ratios['cudnn']['median']:.3f}  {error['ours']:.1e} {error['fa2']:.1e} {gb_per_s:5.0f} GB/s"
         f"{'' if agrees else '  WRONG'}", flush=True)
     return row, metadata["compiler"]
 
 
 def groups(rows):
     result = []
-    for title, key in (("over FlashAttention-2", "ratio"), ("over cuDNN", "ratio_cudnn")):
+    for title, key in (("over FlashAttention-2", "ratio"), ("over cuDNN", "ratio_cudnn"), ("over the faster", "ratio_best")):
         for label, chosen in (("all", rows), ("causal", [r for r in rows if "causal=1" in r["problem"]]),
                 ("not causal", [r for r in rows if "causal=0" in r["problem"]])):
             values = [row[key]["median"] for row in chosen]
@@ -246,11 +268,14 @@ def main():
     started = datetime.datetime.now(datetime.timezone.utc)
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}; TFLOP/s of "
         "ours, FlashAttention-2, cuDNN; ratio over FA2 [quartiles], over cuDNN; relative errors of ours, FA2")
+    copy = copy_gb_per_s()
+    torch.cuda.empty_cache()
+    print(f"a copy of 2 GiB: {copy:.0f} GB/s read and written")
     rows, compiler = [], None
     for number, entry in enumerate(tuned["entries"]):
         if entry["operation"] != "attention" or (options.only and options.only not in problem_text(entry["problem"])):
             continue
-        row, compiler = compare(entry, library, options.work, number, options)
+        row, compiler = compare(entry, library, options.work, number, copy, options)
         rows.append(row)
         torch.cuda.empty_cache()
     result = {"format": "tiletune.versus/1", "date": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -259,7 +284,7 @@ def main():
         **ask_nvidia(), "nvrtc": compiler, "torch": torch.__version__, "cuda_of_torch": torch.version.cuda,
         "cudnn": str(torch.backends.cudnn.version()),
         "seconds": (datetime.datetime.now(datetime.timezone.utc) - started).total_seconds(),
-        "groups": groups(rows), "entries": rows}
+        "copy_gb_per_s": copy, "groups": groups(rows), "entries": rows}
     for group in result["groups"]:
         print(f"{group['group']}: {group['entries']} problems, geometric mean {group['geometric_mean']:.3f}, "
             f"lowest {group['lowest']:.3f}")

@@ -1,0 +1,337 @@
+// Attention for few queries against many keys (decoding): reading K and V once at the speed of
+// memory is all there is (sm_90).
+//
+// The query rows that share a head of K and V (heads / kv_heads times seq_q of them, neighbours in
+// memory) are packed into one tile of up to block_rows rows: a unit. The keys of all units, in
+// steps of KEY_WARPS * KEYS, form one sequence, which is cut into equal shares, one per block; so a
+// block may finish one unit, do others as a whole and begin another (LeanAttention: Sanovar et al.,
+// 2024, arXiv 2405.10480). In a step every key warp has KEYS keys of its own: it fetches them by
+// TMA into its own ring of STAGES slots, which runs on across units, and keeps its own softmax
+// state. Warps of a block wait for each other only where a unit ends.
+//
+// A unit that one block has seen as a whole is written at once. Otherwise each block leaves its
+// state in the workspace, and the one that arrives last combines them, in the order of the keys, so
+// that the result has the same bits in every run. The counter of arrivals is 0 again afterwards.
+#include "common/mbarrier.cuh"
+#include "common/tma.cuh"
+#include "common/tma_3d.cuh"
+#include "decode_rows.cuh"
+
+constexpr int warps = ROW_WARPS * KEY_WARPS;
+constexpr int threads = 32 * warps;
+constexpr int block_keys = KEY_WARPS * KEYS;
+constexpr int slot_bytes = 2 * tile_bytes;
+constexpr int ring_bytes = KEY_WARPS * STAGES * slot_bytes;
+constexpr int exchange_bytes = KEY_WARPS / 2 * ROW_WARPS * state_vectors * 16;
+
+// TMA's side of a key warp's ring. Slots are filled in the order of steps; where several row warps
+// read a slot, each says when it is done.
+struct key_loader {
+	u32 slots, full, empty;
+	int slot, filled; // next slot; how often the ring went round
+	int left, unit, tile, unit_steps, row_blocks, first_key;
+	u64 policy; // of L2 for what is read once, or 0
+
+	__device__ __forceinline__ void rows_load(
+		u32 to, const tensor_map &map, u32 barrier, int key, int head)
+	{
+#pragma unroll
+		for (int block = 0; block < column_blocks; block++) {
+			u32 place = to + (u32)(block * KEYS * row_pitch);
+			if (policy)
+				tma_load_3d_hint(
+					place, map, barrier, block * 64, key, head, policy);
+			else
+				tma_load_3d(place, map, barrier, block * 64, key, head);
+		}
+	}
+
+	__device__ __forceinline__ void next(const tensor_map &map_k, const tensor_map &map_v)
+	{
+		if (ROW_WARPS > 1 && filled > 0)
+			mbarrier_wait(empty + (u32)slot * 8, (u32)(filled - 1) & 1);
+		u32 to = slots + (u32)(slot * slot_bytes), barrier = full + (u32)slot * 8;
+		int key = tile * block_keys + first_key, head = unit / row_blocks;
+		mbarrier_arrive_expect(barrier, slot_bytes);
+		rows_load(to, map_k, barrier, key, head);
+		rows_load(to + tile_bytes, map_v, barrier, key, head);
+		if (++slot == STAGES) {
+			slot = 0;
+			filled++;
+		}
+		if (++tile == unit_steps) {
+			tile = 0;
+			unit++;
+		}
+		left--;
+	}
+};
+
+// The warps' states become that of key warp 0, by halves.
+__device__ __forceinline__ void states_merge(
+	row_state &rows, float4 *exchange, int key_warp, int row_warp, int lane)
+{
+#pragma unroll
+	for (int half = KEY_WARPS / 2; half > 0; half /= 2) {
+		float4 *place =
+			exchange + (key_warp % half * ROW_WARPS + row_warp) * state_vectors + lane;
+		if (key_warp >= half && key_warp < 2 * half)
+			state_write(rows, [&](int at, float4 value) { place[at] = value; });
+		__syncthreads();
+		if (key_warp < half)
+			state_add(rows, place);
+		if (half > 1)
+			__syncthreads();
+	}
+}
+
+// 8 columns of a row tile. `out` is the unit's first row, `row` the tile's.
+__device__ __forceinline__ void tile_store(
+	element_memory *out, int row, int rows, int d, const float (&sum)[4], int lane)
+{
+#pragma unroll
+	for (int half = 0; half < 2; half++) {
+		int place = row + half * 8 + lane / 4;
+		if (place < rows)
+			*(u32 *)(out + (i64)place * head_dim + d * 8 + lane % 4 * 2) =
+				element::store2(sum[2 * half], sum[2 * half + 1]);
+	}
+}
+
+__device__ __forceinline__ float inverse_sum(float sum)
+{
+	return sum == 0.0f ? 0.0f : 1.0f / sum;
+}
+
+// Output of a unit from the states that `count` blocks have left, `first_part` that of the first;
+// the others follow two states apart. Every key warp has 8-column tiles of its own.
+__device__ __forceinline__ void parts_combine(const float4 *first_part, const float4 *other_parts,
+	int count, element_memory *out, int row, int rows, int key_warp, int lane)
+{
+	constexpr int own_tiles = (dim_tiles + KEY_WARPS - 1) / KEY_WARPS;
+	constexpr i64 distance = (i64)2 * ROW_WARPS * state_vectors;
+#pragma unroll 1
+	for (int r = 0; r < ROW_TILES; r++) {
+		int at = r * (dim_tiles + 1) * 32;
+		auto part = [&](int index, int d) {
+			const float4 *from =
+				index == 0 ? first_part : other_parts + (index - 1) * distance;
+			return __ldcg(from + at + d * 32);
+		};
+		float top[2] = {masked_score(), masked_score()}, sum[2] = {0.0f, 0.0f};
+#pragma unroll 8
+		for (int i = 0; i < count; i++) {
+			float4 head = part(i, 0);
+			top[0] = fmaxf(top[0], head.x);
+			top[1] = fmaxf(top[1], head.y);
+		}
+		float output[own_tiles][4] = {};
+#pragma unroll 4
+		for (int i = 0; i < count; i++) {
+			float4 head = part(i, 0);
+			float factor[2] = {exp2_fast(head.x - exponent_offset(top[0])),
+				exp2_fast(head.y - exponent_offset(top[1]))};
+			sum[0] += head.z * factor[0];
+			sum[1] += head.w * factor[1];
+#pragma unroll
+			for (int j = 0; j < own_tiles; j++) {
+				int d = key_warp + j * KEY_WARPS;
+				if (dim_tiles % KEY_WARPS != 0 && d >= dim_tiles)
+					break;
+				float4 value = part(i, d + 1);
+				output[j][0] += value.x * factor[0];
+				output[j][1] += value.y * factor[0];
+				output[j][2] += value.z * factor[1];
+				output[j][3] += value.w * factor[1];
+			}
+		}
+		float inverse[2] = {inverse_sum(quad_sum(sum[0])), inverse_sum(quad_sum(sum[1]))};
+#pragma unroll
+		for (int j = 0; j < own_tiles; j++) {
+			int d = key_warp + j * KEY_WARPS;
+			if (dim_tiles % KEY_WARPS != 0 && d >= dim_tiles)
+				break;
+			float scaled[4];
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+				scaled[i] = output[j][i] * inverse[i / 2];
+			tile_store(out, row + r * 16, rows, d, scaled, lane);
+		}
+	}
+}
+
+// `rows` query rows share a head of K and V; a unit has block_rows of them. A unit's keys are
+// `unit_steps` steps, all units' `steps`, a block's `share`.
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_decode(
+	const __grid_constant__ tensor_map map_q, const __grid_constant__ tensor_map map_k,
+	const __grid_constant__ tensor_map map_v, element_memory *O, float4 *parts, u32 *arrived,
+	int seq_q, int seq_k, int rows, int row_blocks, int unit_steps, int steps, int share)
+{
+	extern __shared__ __align__(1024) u8 shared[];
+	const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+	const int key_warp = warp / ROW_WARPS, row_warp = warp % ROW_WARPS;
+	const u32 base = shared_address(shared);
+	const u32 queries = base + ring_bytes;
+	float4 *exchange = (float4 *)(shared + ring_bytes + 2 * query_bytes);
+	const u32 barriers = queries + 2 * query_bytes + exchange_bytes;
+	const u32 query_full = barriers, full = barriers + 16 + (u32)(key_warp * STAGES) * 8,
+		  empty = full + KEY_WARPS * STAGES * 8;
+	bool *last_arrival = (bool *)(shared + (barriers - base) + 16 + KEY_WARPS * STAGES * 16);
+
+	const int first_step = (int)blockIdx.x * share, last_step = min(first_step + share, steps);
+	if (threadIdx.x == 0) {
+		mbarrier_init(query_full, 1);
+		mbarrier_init(query_full + 8, 1);
+		for (int i = 0; i < KEY_WARPS * STAGES; i++) {
+			mbarrier_init(barriers + 16 + (u32)i * 8, 1);
+			if (ROW_WARPS > 1)
+				mbarrier_init(barriers + 16 + (u32)(KEY_WARPS * STAGES + i) * 8,
+					ROW_WARPS);
+		}
+		mbarrier_init_fence();
+	}
+	__syncthreads();
+
+	auto query_start = [&](int unit, int buffer) {
+		u32 barrier = query_full + (u32)buffer * 8;
+		mbarrier_arrive_expect(barrier, query_bytes);
+#pragma unroll
+		for (int block = 0; block < column_blocks; block++)
+			tma_load_3d(queries + (u32)(buffer * query_bytes +
+						      block * block_rows * row_pitch),
+				map_q, barrier, block * 64, unit % row_blocks * block_rows,
+				unit / row_blocks);
+	};
+	int step = first_step, unit = first_step / unit_steps;
+	key_loader loader = {base + (u32)(key_warp * STAGES * slot_bytes), full, empty, 0, 0,
+		last_step - first_step, unit, first_step - unit * unit_steps, unit_steps,
+		row_blocks, key_warp * KEYS, row_blocks == 1 ? l2_policy_evict_first() : 0};
+	const bool loads = row_warp == 0 && lane == 0;
+	if (threadIdx.x == 0)
+		query_start(unit, 0);
+	if (loads)
+#pragma unroll 1
+		for (int i = 0; i < STAGES && loader.left > 0; i++)
+			loader.next(map_k, map_v);
+
+	const u32 query_lane = queries + (u32)(row_warp * ROW_TILES * 16 * row_pitch) +
+			       layout::offset(lane % 16, lane / 16);
+	const u32 key_lane = loader.slots + layout::offset(lane % 8 + lane / 16 * 8, lane / 8 % 2);
+	const u32 value_lane = loader.slots + tile_bytes + layout::offset(lane % 16, lane / 16);
+	const float scale = score_scale();
+	int slot = 0;
+	u32 phase = 0;
+
+#pragma unroll 1
+	for (int segment = 0; step < last_step; segment++, unit++) {
+		const int tile = step - unit * unit_steps;
+		const int segment_steps = min(unit_steps - tile, last_step - step);
+		const int buffer = segment & 1;
+		// The other buffer was last read before the barriers at the end of a unit.
+		if (threadIdx.x == 0 && step + segment_steps < last_step)
+			query_start(unit + 1, buffer ^ 1);
+
+		// A row sees the keys before its limit; all rows see those before plain_limit.
+		int limit[ROW_TILES][2], first_row = unit % row_blocks * block_rows;
+#pragma unroll
+		for (int r = 0; r < ROW_TILES; r++)
+#pragma unroll
+			for (int half = 0; half < 2; half++) {
+				int row = first_row + (row_warp * ROW_TILES + r) * 16 + half * 8 +
+					  lane / 4;
+				limit[r][half] =
+					causal ? min(seq_k, row % seq_q + 1 + seq_k - seq_q)
+					       : seq_k;
+			}
+		const int plain_limit = causal ? seq_k - seq_q + 1 : seq_k;
+
+		row_state state;
+		state.clear();
+		mbarrier_wait(query_full + (u32)buffer * 8, (u32)(segment >> 1) & 1);
+		const u32 query = query_lane + (u32)(buffer * query_bytes);
+		row_fragments held[Q_REGS ? dim_steps : 1];
+		if constexpr (Q_REGS != 0)
+#pragma unroll
+			for (int i = 0; i < dim_steps; i++)
+				query_load(held[i], query, i);
+
+		int key = tile * block_keys + key_warp * KEYS;
+#pragma unroll 1
+		for (int i = 0; i < segment_steps; i++, key += block_keys) {
+			mbarrier_wait(full + (u32)slot * 8, phase);
+			u32 at = (u32)(slot * slot_bytes);
+			int visible[ROW_TILES][2];
+			if (key + KEYS <= plain_limit) {
+				rows_step<false>(state, held, query, key_lane + at, value_lane + at,
+					visible, scale);
+			} else {
+#pragma unroll
+				for (int r = 0; r < ROW_TILES; r++)
+#pragma unroll
+					for (int half = 0; half < 2; half++)
+						visible[r][half] = limit[r][half] - key;
+				rows_step<true>(state, held, query, key_lane + at, value_lane + at,
+					visible, scale);
+			}
+			__syncwarp();
+			if (ROW_WARPS > 1 && lane == 0)
+				mbarrier_arrive(empty + (u32)slot * 8);
+			if (loads && loader.left > 0)
+				loader.next(map_k, map_v);
+			if (++slot == STAGES) {
+				slot = 0;
+				phase ^= 1;
+			}
+		}
+		step += segment_steps;
+
+		states_merge(state, exchange, key_warp, row_warp, lane);
+		element_memory *out = O + (i64)(unit / row_blocks) * rows * head_dim;
+		int row = first_row + row_warp * ROW_TILES * 16;
+		if (segment_steps == unit_steps) {
+			if (key_warp == 0) {
+#pragma unroll
+				for (int r = 0; r < ROW_TILES; r++) {
+					float inverse[2] = {inverse_sum(quad_sum(state.sum[r][0])),
+						inverse_sum(quad_sum(state.sum[r][1]))};
+#pragma unroll
+					for (int d = 0; d < dim_tiles; d++) {
+						float scaled[4];
+#pragma unroll
+						for (int i = 0; i < 4; i++)
+							scaled[i] = state.output[r][d][i] *
+								    inverse[i / 2];
+						tile_store(
+							out, row + r * 16, rows, d, scaled, lane);
+					}
+				}
+			}
+			__syncthreads(); // the exchange may be written again
+			continue;
+		}
+
+		// Blocks that have a part of this unit; a block's first unit has its slot 2 *
+		// block, its last one, if that is another, the slot behind.
+		const int unit_first = unit * unit_steps;
+		const int first_block = unit_first / share;
+		const int count = (unit_first + unit_steps - 1) / share - first_block + 1;
+		auto part_of = [&](int block) {
+			i64 index = 2 * (i64)block + (block * share < unit_first ? 1 : 0);
+			return parts + (index * ROW_WARPS + row_warp) * state_vectors + lane;
+		};
+		if (key_warp == 0) {
+			float4 *mine = part_of((int)blockIdx.x);
+			state_write(state, [&](int at, float4 value) { __stcg(mine + at, value); });
+			__threadfence();
+		}
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			*last_arrival = atomicInc(arrived + unit, (u32)count - 1) == (u32)count - 1;
+			__threadfence();
+		}
+		__syncthreads();
+		if (*last_arrival)
+			parts_combine(part_of(first_block), part_of(first_block + 1), count, out,
+				row, rows, key_warp, lane);
+	}
+}
