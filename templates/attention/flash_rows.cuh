@@ -3,6 +3,7 @@
 // (`half` 0 and 1) in columns 2*(l%4) and 2*(l%4)+1, as mma.sync lays out its accumulators
 // (common/mma.cuh).
 #include "attention/element.cuh"
+#include "attention/quad.cuh"
 #include "attention/rows.cuh"
 #include "common/mma.cuh"
 
@@ -90,19 +91,6 @@ __device__ __forceinline__ void scores_mask(
 					if (column + j * 8 + i >= limit)
 						s[r][j][2 * half + i] = masked_score();
 		}
-}
-
-// The four lanes of a quad hold one row between them.
-__device__ __forceinline__ float quad_max(float x)
-{
-	x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-	return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
-
-__device__ __forceinline__ float quad_sum(float x)
-{
-	x += __shfl_xor_sync(0xffffffffu, x, 1);
-	return x + __shfl_xor_sync(0xffffffffu, x, 2);
 }
 
 // Raises the running maxima to those of the new scores. Where no row of the warp has a new maximum

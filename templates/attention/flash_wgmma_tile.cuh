@@ -1,0 +1,152 @@
+// flash_wgmma's tiles in shared memory: how they lie, how TMA fills them, how wgmma finds them, and
+// the rings of buffers between the loading thread and the multiplying warp groups.
+// A tile of ROWS rows of Q, K or V lies as [boxes][ROWS][span], lines of `span` bytes along head_dim,
+// swizzled by as much. Q and K are read along k = head_dim, V with n = head_dim innermost.
+#include "attention/element.cuh"
+#include "common/cluster.cuh"
+#include "common/mbarrier.cuh"
+#include "common/tma.cuh"
+#include "common/tma_3d.cuh"
+#include "common/wgmma_registers.cuh"
+
+// PADDED_DIM is head_dim in whole k steps of 16; TMA fills what lies beyond head_dim with zeros.
+constexpr int span = PADDED_DIM % 64 == 0 ? 128 : PADDED_DIM % 32 == 0 ? 64 : 32;
+constexpr int span_elements = span / 2;
+constexpr int boxes = PADDED_DIM / span_elements;
+constexpr int query_bytes = BM * PADDED_DIM * 2;
+constexpr int key_bytes = BN * PADDED_DIM * 2; // of a tile of K, and of V
+
+#if DTYPE_fp16
+#define FLASH_TYPE WGMMA_FP16
+#else
+#define FLASH_TYPE WGMMA_BF16
+#endif
+WGMMA_DEFINE(multiply_keys, BN, FLASH_TYPE, WGMMA_LAYOUT(0, 0))
+#if P_SMEM
+WGMMA_DEFINE(multiply_values, PADDED_DIM, FLASH_TYPE, WGMMA_LAYOUT(0, 1))
+#else
+WGMMA_DEFINE_REGISTERS(multiply_values, PADDED_DIM, FLASH_TYPE, 1)
+#endif
+
+// Operand of the rows from `row` on, of a tile of ROWS rows with k along its lines of LINE bytes; and
+// the distance to that of k step `step`.
+template <int ROWS, int LINE = span> __device__ __forceinline__ u64 rows_operand(u32 tile, u32 row)
+{
+	return wgmma_descriptor<LINE>(tile + row * LINE, 16, 8 * LINE);
+}
+template <int ROWS, int LINE = span> constexpr __device__ __forceinline__ u32 rows_advance(int step)
+{
+	constexpr int box_steps = LINE / 32;
+	return step / box_steps * (ROWS * LINE) + step % box_steps * 32;
+}
+
+// Operand of a tile of V, whose rows are k; and the distance to that of the 16 rows number `step`.
+__device__ __forceinline__ u64 values_operand(u32 tile)
+{
+	return wgmma_descriptor<span>(tile, BN * span, 8 * span);
+}
+constexpr __device__ __forceinline__ u32 values_advance(int step)
+{
+	return step * 16 * span;
+}
+
+// A group's weights, where they go through shared memory: 64 rows with k = keys along the lines. Lane
+// addresses are those of stmatrix: rows lane % 16 of the warp's 16, 8 keys in a chunk of 16 bytes.
+constexpr int weight_span = BN % 64 == 0 ? 128 : BN % 32 == 0 ? 64 : 32;
+constexpr int weight_bytes = P_SMEM ? 64 * BN * 2 : 0;
+__device__ __forceinline__ u32 weights_place(u32 tile, u32 row, u32 chunk)
+{
+	constexpr u32 chunks = weight_span / 16;
+	constexpr u32 rows_per_turn = 8 / chunks; // 8 rows meet each bank group once
+	u32 turn = row / rows_per_turn % chunks;
+	return tile + chunk / chunks * (64 * weight_span) + row * weight_span +
+	       ((chunk % chunks) ^ turn) * 16;
+}
+
+// Loads the rows from `row` on of matrix number `matrix`; rows beyond its end become zeros. With
+// SHARE > 1 this block loads slice number `slice` for all blocks of the cluster.
+template <int ROWS, int SHARE>
+__device__ __forceinline__ void rows_load(
+	u32 tile, const tensor_map &map, u32 barrier, i32 row, i32 matrix, u32 slice)
+{
+	constexpr int slice_rows = ROWS / SHARE;
+	tile += slice * slice_rows * span;
+	row += (i32)slice * slice_rows;
+#pragma unroll
+	for (int box = 0; box < boxes; ++box) {
+		i32 column = box * span_elements;
+		if constexpr (SHARE > 1)
+			tma_load_3d_multicast(tile + box * ROWS * span, map, barrier, column, row,
+				matrix, (u16)((1u << SHARE) - 1u));
+		else
+			tma_load_3d(tile + box * ROWS * span, map, barrier, column, row, matrix);
+	}
+}
+
+// A place in an endless sequence that goes round a ring of COUNT buffers.
+template <int COUNT> struct ring_position {
+	u32 buffer = 0, parity = 0;
+	__device__ __forceinline__ void next()
+	{
+		if (++buffer == COUNT) {
+			buffer = 0;
+			parity ^= 1;
+		}
+	}
+};
+
+// COUNT buffers of BYTES each. Buffer b has two barriers: `full` (its bytes have landed) and `empty`
+// (every reader is done with it: GROUPS warp groups of each of SHARE blocks).
+template <int COUNT, int BYTES, int SHARE> struct ring {
+	static constexpr int bytes = COUNT * BYTES;
+	static constexpr int barrier_bytes = COUNT * 16;
+	typedef ring_position<COUNT> position;
+
+	u32 buffers, barriers; // shared addresses
+
+	__device__ __forceinline__ u32 at(const position &p) const
+	{
+		return buffers + p.buffer * BYTES;
+	}
+	__device__ __forceinline__ u32 full(const position &p) const
+	{
+		return barriers + p.buffer * 16;
+	}
+	__device__ __forceinline__ u32 empty(const position &p) const
+	{
+		return barriers + p.buffer * 16 + 8;
+	}
+
+	// One thread; fences and a barrier of the block or cluster have to follow.
+	__device__ __forceinline__ void init() const
+	{
+		for (u32 i = 0; i < COUNT; ++i) {
+			mbarrier_init(barriers + i * 16, 1);
+			mbarrier_init(barriers + i * 16 + 8, GROUPS * SHARE);
+		}
+	}
+	// The loading thread, before it fills a buffer. The first round's waits pass.
+	__device__ __forceinline__ void claim(const position &p) const
+	{
+		mbarrier_wait(empty(p), p.parity ^ 1);
+		mbarrier_arrive_expect(full(p), BYTES);
+	}
+	__device__ __forceinline__ void wait(const position &p) const
+	{
+		mbarrier_wait(full(p), p.parity);
+	}
+	// All threads of a warp group that has read the buffer.
+	__device__ __forceinline__ void release(const position &p, u32 thread) const
+	{
+		if constexpr (SHARE > 1) {
+			if (thread < SHARE)
+				mbarrier_arrive_at(empty(p), thread);
+		} else {
+			if (thread == 0)
+				mbarrier_arrive(empty(p));
+		}
+	}
+};
+
+typedef ring<Q_BUFFERS, query_bytes, 1> query_ring;
+typedef ring<STAGES, key_bytes, CLUSTER> key_ring;
