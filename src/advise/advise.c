@@ -218,7 +218,7 @@ static enum status tune_rows(struct advise *advise, struct error *err)
 	size_t count = choose_tuned(advise, chosen);
 	struct problem_list list = {.items = problems, .count = count, .capacity = count};
 	struct tuned tuned;
-	struct session session = {.bench = advise->bench,
+	struct session session = {.context = advise->bench,
 		.problems = &list,
 		.effort = effort_find("quick"),
 		.budget_s = advise->options.budget_s,
@@ -286,12 +286,12 @@ static void conclude_row(struct advise *advise, struct advice_row *row)
 
 	if (!row->best_of.best)
 		return;
-	row->tensor_bytes = tensor_bytes(&row->best_of.best->trial.plan);
+	row->tensor_bytes = tensor_bytes(&row->best_of.best->plan);
 	if (row == asked || !asked->best_of.best)
 		return;
 	row->net_gain_ratio = asked->best_of.time_us / row->best_of.time_us - 1;
 	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->flop / asked->flop - 1;
-	row->copy_us = copy_us(&asked->best_of.best->trial.plan, &row->best_of.best->trial.plan,
+	row->copy_us = copy_us(&asked->best_of.best->plan, &row->best_of.best->plan,
 		device_spec(advise->bench->device));
 	advice_explain(asked, row);
 }
@@ -318,7 +318,7 @@ static enum status settle(struct advise *advise, struct error *err)
 
 	for (size_t i = 0; i < advise->row_count; i++)
 		bests[i] = &advise->rows[i].best_of;
-	status = bests_settle(&advise->comparison, bests, advise->row_count, err);
+	status = bests_settle(&advise->evaluator, bests, advise->row_count, err);
 	free(bests);
 	if (status == STATUS_OK && !advise->rows[0].best_of.best)
 		status = error_set(err, STATUS_FAILED,
@@ -337,7 +337,7 @@ enum status advise_run(struct advise *advise, struct context *bench,
 	*advise = (struct advise){.bench = bench,
 		.options = *options,
 		.operation = operation,
-		.comparison = {.bench = bench, .interrupted = options->interrupted},
+		.evaluator = {.context = bench, .interrupted = options->interrupted},
 		.measured = device_measures(bench->device)};
 	status = variants_make(operation, text, &advise->variants, err);
 	if (status == STATUS_OK)
@@ -361,10 +361,10 @@ enum status advise_run(struct advise *advise, struct context *bench,
 
 void advise_release(struct advise *advise)
 {
+	evaluator_release(&advise->evaluator); /* its trials borrow from the rows */
 	for (size_t i = 0; i < advise->row_count; i++)
 		row_release(&advise->rows[i]);
 	free(advise->rows);
-	comparison_clear(&advise->comparison);
 	seeds_release(&advise->seeds);
 	variant_list_release(&advise->variants);
 	problem_list_release(&advise->asked);

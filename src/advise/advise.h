@@ -47,7 +47,7 @@ struct advise {
 	struct problem_list asked; /* one problem */
 	struct variant_list variants;
 	struct seeds seeds;
-	struct comparison comparison;
+	struct evaluator evaluator;
 	struct advice_row *rows; /* rows[0] is the asked problem; then by kind, best first */
 	size_t row_count;
 	bool measured;

@@ -24,15 +24,13 @@ static struct json *changes_json(const struct variant *variant)
 /* What is known of a problem's best candidate. */
 static void put_candidate(struct json *json, const struct advice_row *row)
 {
-	const struct compared *best = row->best_of.best;
-	const struct candidates *pool = &best->pool;
+	const struct trial *best = row->best_of.best;
 
 	json_put_double(json, "time_us", row->best_of.time_us);
 	json_put_double(json, "tflops", row->flop / row->best_of.time_us * 1e-6);
-	json_put_string(json, "family", best->trial.evaluation.family);
-	json_put(json, "configuration",
-		configuration_to_json(pool->families[0].bound, candidates_configuration(pool, 0)));
-	json_put(json, "score", score_to_json(&best->trial.evaluation.score));
+	json_put_string(json, "family", best->evaluation.family);
+	json_put(json, "configuration", configuration_to_json(best->bound, best->choices));
+	json_put(json, "score", score_to_json(&best->evaluation.score));
 }
 
 static struct json *cost_json(const struct advice_row *asked, const struct advice_row *row)

@@ -34,8 +34,8 @@ static char *why_left_out(const struct scored_candidates *scored_candidates, con
 
 static void explain_family(const struct advice_row *asked, struct advice_row *row)
 {
-	const char *before = asked->best_of.best->trial.evaluation.family;
-	const char *now = row->best_of.best->trial.evaluation.family;
+	const char *before = asked->best_of.best->evaluation.family;
+	const char *now = row->best_of.best->evaluation.family;
 	static const char refusal[] = "does not apply: needs ";
 	char *why;
 
@@ -64,8 +64,8 @@ static unsigned pitch_alignment(uint64_t pitch_bytes)
 
 static void explain_alignment(const struct advice_row *asked, struct advice_row *row)
 {
-	const struct plan *before = &asked->best_of.best->trial.plan;
-	const struct plan *now = &row->best_of.best->trial.plan;
+	const struct plan *before = &asked->best_of.best->plan;
+	const struct plan *now = &row->best_of.best->plan;
 
 	for (size_t i = 0; i < now->tensor_count; i++) {
 		const struct plan_buffer *old = &before->buffers[i], *new = &now->buffers[i];
@@ -85,8 +85,8 @@ static void explain_alignment(const struct advice_row *asked, struct advice_row 
 
 static void explain_score(const struct advice_row *asked, struct advice_row *row)
 {
-	const struct score *old = &asked->best_of.best->trial.evaluation.score;
-	const struct score *new = &row->best_of.best->trial.evaluation.score;
+	const struct score *old = &asked->best_of.best->evaluation.score;
+	const struct score *new = &row->best_of.best->evaluation.score;
 	const struct launch_score *before, *now;
 
 	if (!old->launch_count || !new->launch_count)

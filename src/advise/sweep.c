@@ -187,11 +187,29 @@ enum status sweep_bind(const struct sweep *sweep, const struct sweep_series *ser
 	return STATUS_OK;
 }
 
+enum status sweep_add(struct sweep *sweep, const struct sweep_series *series, size_t point,
+	struct trial **trial, struct error *err)
+{
+	struct bound_family *bound;
+	choice choices[SPACE_PARAMETERS_MAX];
+	enum status status = sweep_bind(sweep, series, point, &bound, choices, err);
+
+	*trial = NULL;
+	if (status != STATUS_OK || !bound)
+		return status;
+	status = evaluator_add(&sweep->evaluator, bound, choices, TRIAL_VERIFIED, trial, err);
+	if (status == STATUS_OK)
+		(*trial)->owned = bound;
+	else
+		bound_family_free(bound);
+	return status;
+}
+
 /* ---- running ---- */
 static void take_value(
-	const struct sweep *sweep, const struct compared *compared, struct sweep_value *value)
+	const struct sweep *sweep, const struct trial *trial, struct sweep_value *value)
 {
-	const struct evaluation *evaluation = &compared->trial.evaluation;
+	const struct evaluation *evaluation = &trial->evaluation;
 	const struct score *score = &evaluation->score;
 
 	value->outcome = evaluation->outcome;
@@ -212,34 +230,27 @@ static void take_value(
 static enum status run_batch(struct sweep *sweep, size_t first, size_t end, struct error *err)
 {
 	const double seconds_each = 0.08;
-	struct comparison *comparison = &sweep->comparison;
-	struct comparison_rounds rounds = {.least = 5, .most = 25, .target_ratio = 0.004};
-	struct compared *added[SWEEP_SERIES_MAX * PROBLEMS_PER_BATCH] = {NULL};
+	struct sampling sampling = {.rounds_min = 5, .rounds_max = 25, .target_ratio = 0.004};
+	struct trial *added[SWEEP_SERIES_MAX * PROBLEMS_PER_BATCH] = {NULL};
 	enum status status = STATUS_OK;
 
 	for (size_t i = first; i < end && status == STATUS_OK; i++)
-		for (size_t s = 0; s < sweep->series_count && status == STATUS_OK; s++) {
-			struct bound_family *bound;
-			choice choices[SPACE_PARAMETERS_MAX];
-
-			status = sweep_bind(sweep, &sweep->series[s], i, &bound, choices, err);
-			if (status == STATUS_OK && bound)
-				status = comparison_add(comparison, bound, choices,
-					&added[(i - first) * SWEEP_SERIES_MAX + s], err);
-		}
-	rounds.seconds_max = seconds_each * (double)comparison->count;
+		for (size_t s = 0; s < sweep->series_count && status == STATUS_OK; s++)
+			status = sweep_add(sweep, &sweep->series[s], i,
+				&added[(i - first) * SWEEP_SERIES_MAX + s], err);
+	sampling.seconds_max = seconds_each * (double)sweep->evaluator.count;
 	if (status == STATUS_OK)
-		status = comparison_run(comparison, &rounds, err);
+		status = evaluator_compare(&sweep->evaluator, &sampling, err);
 	for (size_t i = first; i < end && status == STATUS_OK; i++)
 		for (size_t s = 0; s < sweep->series_count; s++) {
-			const struct compared *compared = added[(i - first) * SWEEP_SERIES_MAX + s];
+			const struct trial *trial = added[(i - first) * SWEEP_SERIES_MAX + s];
 			struct sweep_value *value = &sweep->series[s].values[i];
 
-			value->is_legal = compared != NULL;
-			if (compared)
-				take_value(sweep, compared, value);
+			value->is_legal = trial != NULL;
+			if (trial)
+				take_value(sweep, trial, value);
 		}
-	comparison_clear(comparison);
+	evaluator_clear(&sweep->evaluator);
 	return status;
 }
 
@@ -251,7 +262,7 @@ enum status sweep_run(struct sweep *sweep, struct context *bench, const struct o
 	*sweep = (struct sweep){.bench = bench,
 		.operation = operation,
 		.measured = device_measures(bench->device),
-		.comparison = {.bench = bench, .interrupted = options->interrupted}};
+		.evaluator = {.context = bench, .interrupted = options->interrupted}};
 	status = read_problems(sweep, text, range, err);
 	if (status == STATUS_OK)
 		status = sweep_choose(sweep, options, err);
@@ -272,7 +283,7 @@ enum status sweep_run(struct sweep *sweep, struct context *bench, const struct o
 
 void sweep_release(struct sweep *sweep)
 {
-	comparison_clear(&sweep->comparison);
+	evaluator_release(&sweep->evaluator);
 	seeds_release(&sweep->seeds);
 	for (size_t s = 0; s < sweep->series_count; s++) {
 		free(sweep->series[s].configuration);

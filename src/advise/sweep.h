@@ -10,7 +10,7 @@
 
 #include <signal.h>
 
-#include "engine/comparison.h"
+#include "engine/evaluator.h"
 #include "engine/seeds.h"
 
 enum {
@@ -46,7 +46,7 @@ struct sweep {
 	struct sweep_series series[SWEEP_SERIES_MAX];
 	size_t series_count;
 	bool measured;
-	struct comparison comparison;
+	struct evaluator evaluator;
 	struct seeds seeds;
 };
 
@@ -86,5 +86,8 @@ enum status sweep_choose(
  * value that is legal. *bound is NULL where there is none; else the caller owns it. */
 enum status sweep_bind(const struct sweep *sweep, const struct sweep_series *series, size_t point,
 	struct bound_family **bound, choice *choices, struct error *err);
+/* The same as a trial; NULL where there is none. */
+enum status sweep_add(struct sweep *sweep, const struct sweep_series *series, size_t point,
+	struct trial **trial, struct error *err);
 
 #endif

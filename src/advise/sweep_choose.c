@@ -118,12 +118,12 @@ static enum status rate_seeds(struct choosing *choosing)
 }
 
 /* How many samples work, and the mean log of their times, from a comparison. */
-static void judge(const struct choosing *choosing, struct compared **items, struct rated *rated)
+static void judge(const struct choosing *choosing, struct trial *const *trials, struct rated *rated)
 {
 	rated->legal = 0;
 	rated->mean_log = 0;
 	for (size_t i = 0; i < choosing->sample_count; i++) {
-		double time_us = items[i] ? compared_time_us(items[i]) : INFINITY;
+		double time_us = trials[i] ? trial_time_us(trials[i]) : INFINITY;
 
 		rated->time_us[i] = time_us;
 		if (!isfinite(time_us))
@@ -139,31 +139,24 @@ static void judge(const struct choosing *choosing, struct compared **items, stru
 static enum status try_some(struct choosing *choosing, size_t first, size_t end)
 {
 	struct sweep *sweep = choosing->sweep;
-	const struct comparison_rounds rounds = {
-		.least = 5, .most = 20, .seconds_max = 4, .target_ratio = 0.005};
-	struct compared *items[TRIED_AT_ONCE][SAMPLES] = {{NULL}};
+	const struct sampling sampling = {
+		.rounds_min = 5, .rounds_max = 20, .seconds_max = 4, .target_ratio = 0.005};
+	struct trial *trials[TRIED_AT_ONCE][SAMPLES] = {{NULL}};
 	enum status status = STATUS_OK;
 
 	for (size_t k = first; k < end && status == STATUS_OK; k++) {
 		const struct sweep_series series = {.family = choosing->rated[k].family,
 			.configuration = choosing->rated[k].configuration};
 
-		for (size_t i = 0; i < choosing->sample_count && status == STATUS_OK; i++) {
-			struct bound_family *bound;
-			choice choices[SPACE_PARAMETERS_MAX];
-
-			status = sweep_bind(sweep, &series, choosing->samples[i], &bound, choices,
-				choosing->err);
-			if (status == STATUS_OK && bound)
-				status = comparison_add(&sweep->comparison, bound, choices,
-					&items[k - first][i], choosing->err);
-		}
+		for (size_t i = 0; i < choosing->sample_count && status == STATUS_OK; i++)
+			status = sweep_add(sweep, &series, choosing->samples[i],
+				&trials[k - first][i], choosing->err);
 	}
 	if (status == STATUS_OK)
-		status = comparison_run(&sweep->comparison, &rounds, choosing->err);
+		status = evaluator_compare(&sweep->evaluator, &sampling, choosing->err);
 	for (size_t k = first; k < end && status == STATUS_OK; k++)
-		judge(choosing, items[k - first], &choosing->rated[k]);
-	comparison_clear(&sweep->comparison);
+		judge(choosing, trials[k - first], &choosing->rated[k]);
+	evaluator_clear(&sweep->evaluator);
 	return status;
 }
 

@@ -32,7 +32,7 @@ static enum status nothing_to_check(const struct check *check, struct error *err
 static void compare_identity(struct check *check, struct check_row *row)
 {
 	uint32_t traits = check->of_device | check_identity_run(check->baseline, &row->entry,
-						     check->bench, &check->identity);
+						     check->context, &check->identity);
 	uint32_t refused;
 	struct text names = {0};
 
@@ -58,7 +58,7 @@ static void open_rows(struct check *check)
 	if (!json_find(&root, "entries", &entries))
 		return;
 	check->rows = memory_zeroed(json_count(&entries) + 1, sizeof(*check->rows));
-	check->of_device = check_identity_device(check->baseline, check->bench, &check->identity);
+	check->of_device = check_identity_device(check->baseline, check->context, &check->identity);
 	for (size_t i = 0; i < json_count(&entries); i++) {
 		struct json_at item = json_item(&entries, i);
 		const char *operation = "";
@@ -91,16 +91,21 @@ static void add_changed_kernels(struct check *check)
 	check_identity_add(&check->identity, TRAIT_KERNEL, "as tuned", now);
 }
 
-enum status check_open(struct context *bench, struct tuned *baseline,
+enum status check_open(struct context *context, struct tuned *baseline,
 	const struct check_options *options, struct check *check, struct error *err)
 {
 	struct text notice = {0};
 
-	*check = (struct check){.bench = bench, .baseline = baseline, .options = *options};
-	if (!device_compiles(bench->device))
+	*check = (struct check){.context = context,
+		.baseline = baseline,
+		.options = *options,
+		.evaluator = {.context = context,
+			.interrupted = options->interrupted,
+			.keeps_pruned = true}};
+	if (!device_compiles(context->device))
 		return error_set(err, STATUS_BAD_INPUT,
 			"check: expected a GPU or a device model, found a recording");
-	check->measures = device_measures(bench->device);
+	check->measures = device_measures(context->device);
 	check->kept_folder = check_kept_folder(baseline->path);
 	open_rows(check);
 	for (size_t i = 0; check->measures && i < check->row_count; i++)
@@ -169,6 +174,7 @@ enum status check_status(const struct check *check)
 
 void check_release(struct check *check)
 {
+	evaluator_release(&check->evaluator); /* its trials borrow from the rows */
 	for (size_t i = 0; i < check->row_count; i++)
 		check_row_release(&check->rows[i]);
 	free(check->rows);

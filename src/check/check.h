@@ -18,7 +18,7 @@
 #include "format/tuned.h"
 #include "check/check_identity.h"
 #include "check/check_judge.h"
-#include "engine/context.h"
+#include "engine/evaluator.h"
 
 /* Something of a compiled kernel that is not as it was. */
 struct check_difference {
@@ -79,7 +79,8 @@ struct check_options {
 #define CHECK_SECONDS_PER_ENTRY 0.3
 
 struct check {
-	struct context *bench;
+	struct context *context;
+	struct evaluator evaluator;
 	struct tuned *baseline;
 	struct check_options options;
 	struct check_row *rows;
@@ -92,9 +93,9 @@ struct check {
 	char *notice;       /* what else the user should know, or NULL */
 };
 
-/* Borrows bench and baseline. Errors: STATUS_BAD_INPUT if nothing is left to check, or the device
+/* Borrows context and baseline. Errors: STATUS_BAD_INPUT if nothing is left to check, or the device
  * is a recording. */
-enum status check_open(struct context *bench, struct tuned *baseline,
+enum status check_open(struct context *context, struct tuned *baseline,
 	const struct check_options *options, struct check *check, struct error *err);
 /* Fills in every row. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED; what is wrong with a kernel is
  * its verdict. */

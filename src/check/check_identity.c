@@ -88,11 +88,11 @@ static const char *text_of(const struct json_at *object, const char *key)
 	return text;
 }
 
-uint32_t check_identity_device(
-	const struct tuned *baseline, const struct context *bench, struct check_identity *identity)
+uint32_t check_identity_device(const struct tuned *baseline, const struct context *context,
+	struct check_identity *identity)
 {
-	const struct device_spec *spec = device_spec(bench->device);
-	const char *name = device_identity(bench->device)->name;
+	const struct device_spec *spec = device_spec(context->device);
+	const char *name = device_identity(context->device)->name;
 	struct json_at root = json_root(baseline->root, baseline->path), device;
 	struct json *ours = tuned_device_json(spec, name);
 	int64_t capability = 0, sm_count = 0;
@@ -144,9 +144,9 @@ bool check_run_of(const struct tuned *baseline, const struct json_at *entry, str
 }
 
 uint32_t check_identity_run(const struct tuned *baseline, const struct json_at *entry,
-	const struct context *bench, struct check_identity *identity)
+	const struct context *context, struct check_identity *identity)
 {
-	const struct device_identity *device = device_identity(bench->device);
+	const struct device_identity *device = device_identity(context->device);
 	const struct {
 		enum check_trait trait;
 		const char *key, *now;
@@ -154,7 +154,8 @@ uint32_t check_identity_run(const struct tuned *baseline, const struct json_at *
 		{TRAIT_MIG, "mig", device->mig},
 		{TRAIT_UUID, "uuid", device->uuid},
 		{TRAIT_DRIVER, "driver", device->driver},
-		{TRAIT_NVRTC, "nvrtc", bench->compiler ? compiler_identity(bench->compiler) : ""},
+		{TRAIT_NVRTC, "nvrtc",
+			context->compiler ? compiler_identity(context->compiler) : ""},
 	};
 	struct json_at run;
 	uint32_t found = 0;

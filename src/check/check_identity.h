@@ -43,12 +43,12 @@ struct check_identity {
 enum status check_allowed_parse(const char *text, uint32_t *allowed, struct error *err);
 
 /* Adds what is different of the device as a whole. Returns the traits. */
-uint32_t check_identity_device(
-	const struct tuned *baseline, const struct context *bench, struct check_identity *identity);
+uint32_t check_identity_device(const struct tuned *baseline, const struct context *context,
+	struct check_identity *identity);
 /* Adds what is different from the run that an entry is of (MIG, UUID, driver, NVRTC), each pair
  * once. Returns the traits. On a device model only NVRTC is known. */
 uint32_t check_identity_run(const struct tuned *baseline, const struct json_at *entry,
-	const struct context *bench, struct check_identity *identity);
+	const struct context *context, struct check_identity *identity);
 /* Each pair is listed once. */
 void check_identity_add(struct check_identity *identity, enum check_trait trait,
 	const char *baseline, const char *now);

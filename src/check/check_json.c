@@ -86,7 +86,7 @@ static struct json *identity_json(const struct check *check)
 
 struct json *check_to_json(const struct check *check)
 {
-	const struct context *bench = check->bench;
+	const struct context *context = check->context;
 	struct json *json = json_new_object(), *counts = json_new_object();
 	struct json *rows = json_new_array();
 	char date[CLOCK_DATE_SIZE];
@@ -97,9 +97,10 @@ struct json *check_to_json(const struct check *check)
 	json_put_string(json, "date", date);
 	json_put(json, "device",
 		tuned_device_json(
-			device_spec(bench->device), device_identity(bench->device)->name));
+			device_spec(context->device), device_identity(context->device)->name));
 	json_put_string(json, "timing", check->measures ? "measured" : "none");
-	json_put_string(json, "nvrtc", bench->compiler ? compiler_identity(bench->compiler) : NULL);
+	json_put_string(
+		json, "nvrtc", context->compiler ? compiler_identity(context->compiler) : NULL);
 	json_put_double(json, "threshold_ratio", check->options.threshold_ratio);
 	json_put_double(json, "confidence_ratio", check->options.confidence_ratio);
 	json_put_int(json, "exit_code", (int64_t)check_status(check));

@@ -67,20 +67,20 @@ static enum status load_parts(
 	if (status == STATUS_OK)
 		status = json_member(root, "plan", &plan, err);
 	if (status == STATUS_OK)
-		status = plan_from_json(&plan, &kept->plan, err);
+		status = plan_from_json(&plan, &kept->binary.plan, err);
 	if (status == STATUS_OK)
 		status = json_member(root, "units", &units, err);
-	for (size_t i = 0; status == STATUS_OK && i < kept->plan.launch_count; i++)
-		if (kept->plan.launches[i].unit >= json_count(&units))
+	for (size_t i = 0; status == STATUS_OK && i < kept->binary.plan.launch_count; i++)
+		if (kept->binary.plan.launches[i].unit >= json_count(&units))
 			status = json_error(&plan, err, "launches of units that are there");
 	if (status != STATUS_OK)
 		return status;
-	kept->cubins = memory_zeroed(json_count(&units) + 1, sizeof(*kept->cubins));
+	kept->binary.cubins = memory_zeroed(json_count(&units) + 1, sizeof(*kept->binary.cubins));
 	for (size_t i = 0; i < json_count(&units) && status == STATUS_OK; i++) {
 		struct json_at unit = json_item(&units, i);
 
-		status = load_cubin(folder, &unit, &kept->cubins[i], err);
-		kept->cubin_count++;
+		status = load_cubin(folder, &unit, &kept->binary.cubins[i], err);
+		kept->binary.cubin_count++;
 	}
 	return status;
 }
@@ -131,7 +131,7 @@ static enum status save_cubins(
 enum status check_kept_save(const struct check *check, struct check_row *row, struct error *err)
 {
 	const char *folder = check->kept_folder;
-	const struct trial *trial = &row->work->trial;
+	const struct trial *trial = row->work->trial;
 	const struct bound_family *bound = row->work->pool.families[0].bound;
 	size_t count = trial->build.unit_count;
 	char *key = key_of(row), *path = string_format("%s/%s.json", folder, key);
@@ -144,8 +144,8 @@ enum status check_kept_save(const struct check *check, struct check_row *row, st
 		.problem = problem,
 		.family = row->family,
 		.configuration = configuration,
-		.arch = device_spec(check->bench->device)->arch,
-		.compiler = compiler_identity(check->bench->compiler),
+		.arch = device_spec(check->context->device)->arch,
+		.compiler = compiler_identity(check->context->compiler),
 		.build = &trial->build,
 		.plan = &trial->plan,
 		.files = files};
@@ -175,10 +175,10 @@ enum status check_kept_save(const struct check *check, struct check_row *row, st
 
 void check_kept_release(struct check_kept *kept)
 {
-	for (size_t i = 0; i < kept->cubin_count; i++)
-		text_release(&kept->cubins[i]);
-	free(kept->cubins);
+	for (size_t i = 0; i < kept->binary.cubin_count; i++)
+		text_release(&kept->binary.cubins[i]);
+	free(kept->binary.cubins);
 	free(kept->key);
-	plan_release(&kept->plan);
+	plan_release(&kept->binary.plan);
 	*kept = (struct check_kept){0};
 }

@@ -1,52 +1,202 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of a check that needs a GPU: load and verify (check_load.c), time. A few rows at a time,
- * so that their tensors fit into memory together and a block is short.
+ * The part of a check that needs a GPU: today's kernels and the kept ones are loaded, short ones
+ * several times; today's are compared with the reference; all are timed in blocks. A few rows at a
+ * time, so that their tensors fit into memory together and a block is short.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "check/check_group.h"
+#include "check/check_parts.h"
 
 enum {
+	GROUP_ROWS = 8,
 	WARM_UP_BLOCKS = 2,
 	BLOCKS_MIN = 12, /* fewer give no interval at 99% that leaves an outlier out */
 	BLOCKS_MAX = 200,
 };
+/* Loads of a binary are apart by a fraction of a microsecond; beside this it is nothing. */
+static const double several_loads_below_us = 50;
 
-/* Returns the first. */
-static struct check_series *add_series(
-	struct check_group *group, const device_handle *handles, size_t count)
+/* The rows that are on the GPU together. */
+struct group {
+	struct check *check;
+	struct check_row *rows[GROUP_ROWS];
+	size_t count;
+	struct block_series series[2 * GROUP_ROWS * CHECK_LOADS + 1]; /* the anchor first */
+	size_t series_count;
+	/* of each row: where the loads of today's kernel and of the kept one begin, and the loads
+	 * merged */
+	struct block_series *now[GROUP_ROWS], *then[GROUP_ROWS];
+	struct block_series merged_now[GROUP_ROWS], merged_then[GROUP_ROWS];
+};
+
+/* ---- loading ---- */
+static bool is_same_plan(const struct plan *a, const struct plan *b)
 {
-	struct check_series *first = &group->series[group->series_count];
+	struct json *json_a = plan_to_json(a), *json_b = plan_to_json(b);
+	char *text_a = json_print(json_a, false), *text_b = json_print(json_b, false);
+	bool same = strcmp(text_a, text_b) == 0;
+
+	free(text_a);
+	free(text_b);
+	json_free(json_a);
+	json_free(json_b);
+	return same;
+}
+
+static bool is_same_binary(const struct check_row *row)
+{
+	const struct binary *kept = &row->work->kept.binary;
+	const struct trial *trial = row->work->trial;
+
+	if (!row->work->kept.key || kept->cubin_count != trial->build.unit_count)
+		return false;
+	for (size_t i = 0; i < kept->cubin_count; i++) {
+		const struct text *cubin = &trial->kernels[i]->cubin;
+
+		if (cubin->length != kept->cubins[i].length ||
+			memcmp(cubin->data, kept->cubins[i].data, cubin->length) != 0)
+			return false;
+	}
+	return is_same_plan(&kept->plan, &trial->plan);
+}
+
+static enum status load_now(
+	struct check *check, struct check_row *row, size_t load, struct error *err)
+{
+	struct check_work *work = row->work;
+
+	if (load)
+		return evaluator_add_load(
+			&check->evaluator, work->trial, &work->now_loads[load], err);
+	work->now_loads[0] = work->trial;
+	work->trial->goal = TRIAL_VERIFIED;
+	return evaluator_load(&check->evaluator, work->trial, err);
+}
+
+static enum status load_kept(
+	struct check *check, struct check_row *row, size_t load, struct error *err)
+{
+	struct check_work *work = row->work;
+
+	if (!work->kept.key || row->same_binary)
+		return STATUS_OK;
+	return evaluator_add_binary(
+		&check->evaluator, work->problem, &work->kept.binary, &work->kept_loads[load], err);
+}
+
+/* Old and new take turns in who comes first: where code lies depends on what was loaded before. */
+static enum status load_row(struct check *check, struct check_row *row, struct error *err)
+{
+	bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
+	enum status status = STATUS_OK;
+
+	row->same_binary = is_same_binary(row);
+	row->work->loads = is_short ? CHECK_LOADS : 1;
+	for (size_t i = 0; i < row->work->loads && status == STATUS_OK; i++) {
+		status = i % 2 ? load_kept(check, row, i, err) : load_now(check, row, i, err);
+		if (status == STATUS_OK)
+			status = i % 2 ? load_now(check, row, i, err)
+				       : load_kept(check, row, i, err);
+	}
+	return status;
+}
+
+static void drop_loads(struct check *check, struct trial **loads)
+{
+	for (size_t i = 0; i < CHECK_LOADS; i++) {
+		evaluator_free_trial(&check->evaluator, loads[i]);
+		loads[i] = NULL;
+	}
+}
+
+static void take_failed(struct check_row *row, const struct evaluation *evaluation)
+{
+	const char *detail = evaluation->detail;
+
+	if (evaluation->outcome == OUTCOME_OUT_OF_MEMORY)
+		check_row_decide(row, CHECK_NOT_COMPARABLE, "out of memory: %s",
+			detail ? detail : "its tensors do not fit");
+	else
+		check_row_decide(row, CHECK_FAILED, "%s: %s", outcome_name(evaluation->outcome),
+			detail ? detail : outcome_summary(evaluation->outcome));
+}
+
+/* Without one of its kept loads a row is timed without them all. */
+static void take_loaded(struct check *check, struct check_row *row)
+{
+	struct check_work *work = row->work;
+	bool kept = true;
+
+	for (size_t i = 0; i < work->loads; i++) {
+		if (work->now_loads[i]->stage == TRIAL_DONE)
+			take_failed(row, &work->now_loads[i]->evaluation);
+		kept &= !work->kept_loads[i] || work->kept_loads[i]->stage != TRIAL_DONE;
+	}
+	if (!kept)
+		drop_loads(check, work->kept_loads);
+	check_resources(check, row); /* with what the driver says of them */
+}
+
+/* What fails has its verdict. */
+static enum status load(struct group *group, struct error *err)
+{
+	struct check *check = group->check;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < group->count && status == STATUS_OK; i++) {
+		struct check_row *row = group->rows[i];
+		struct error reason = {0};
+
+		if (evaluator_announce(&check->evaluator, row->work->problem, &reason) != STATUS_OK)
+			check_row_decide(row, CHECK_FAILED, "%s", reason.message);
+		else
+			status = load_row(check, row, err);
+	}
+	if (status == STATUS_OK)
+		status = evaluator_run(&check->evaluator, err);
+	for (size_t i = 0; i < group->count && status == STATUS_OK; i++)
+		if (group->rows[i]->work->now_loads[0])
+			take_loaded(check, group->rows[i]);
+	return status;
+}
+
+/* ---- timing ---- */
+/* Returns the first. */
+static struct block_series *add_series(
+	struct group *group, struct trial *const *loads, size_t count)
+{
+	struct block_series *first = &group->series[group->series_count];
 
 	for (size_t i = 0; i < count; i++)
-		group->series[group->series_count++] = (struct check_series){.handle = handles[i]};
+		group->series[group->series_count++] = (struct block_series){.trial = loads[i]};
 	return first;
 }
 
 /* What was measured so far, as one series per kernel. */
-static void merge(struct check_group *group)
+static void merge(struct group *group)
 {
 	for (size_t i = 0; i < group->count; i++) {
 		struct check_work *work = group->rows[i]->work;
 
-		check_series_release(&group->merged_now[i]);
-		check_series_release(&group->merged_then[i]);
+		block_series_release(&group->merged_now[i]);
+		block_series_release(&group->merged_then[i]);
 		if (group->now[i]) {
-			check_series_merge(group->now[i], work->loads, &group->merged_now[i]);
+			block_series_merge(group->now[i], work->loads, &group->merged_now[i]);
 			work->now = &group->merged_now[i];
 		}
 		if (group->then[i]) {
-			check_series_merge(group->then[i], work->loads, &group->merged_then[i]);
+			block_series_merge(group->then[i], work->loads, &group->merged_then[i]);
 			work->then = &group->merged_then[i];
 		}
 	}
 }
 
-static bool enough(const struct check_series *series, size_t count, void *context)
+static bool enough(const struct block_series *series, size_t count, void *context)
 {
-	struct check_group *group = context;
+	struct group *group = context;
 	bool settled = true;
 
 	(void)count;
@@ -68,38 +218,36 @@ static double budget_seconds(const struct check *check, size_t rows)
 		       : CHECK_SECONDS_PER_ENTRY * (double)rows;
 }
 
-static enum status sample(struct check_group *group, device_handle anchor, struct error *err)
+static enum status sample(struct group *group, struct trial *anchor, struct error *err)
 {
-	struct check_blocks_limits limits = {.warm_up_blocks = WARM_UP_BLOCKS,
+	struct block_limits limits = {.warm_up_blocks = WARM_UP_BLOCKS,
 		.blocks_min = BLOCKS_MIN,
 		.blocks_max = BLOCKS_MAX,
 		.enough = enough,
-		.context = group,
-		.interrupted = group->check->options.interrupted};
+		.context = group};
 	size_t timed = 0;
 
 	add_series(group, &anchor, 1);
 	for (size_t i = 0; i < group->count; i++) {
-		struct check_row *row = group->rows[i];
+		struct check_work *work = group->rows[i]->work;
 
-		if (!check_row_can_run(row))
+		if (!check_row_can_run(group->rows[i]))
 			continue;
 		timed++;
-		group->now[i] = add_series(group, row->work->handles, row->work->loads);
-		if (row->work->kept_handles[0])
-			group->then[i] =
-				add_series(group, row->work->kept_handles, row->work->loads);
+		group->now[i] = add_series(group, work->now_loads, work->loads);
+		if (work->kept_loads[0])
+			group->then[i] = add_series(group, work->kept_loads, work->loads);
 	}
 	if (!timed)
 		return STATUS_OK;
 	limits.seconds = budget_seconds(group->check, timed);
-	return check_blocks(
-		group->check->bench->device, group->series, group->series_count, &limits, err);
+	return blocks_run(
+		&group->check->evaluator, group->series, group->series_count, &limits, err);
 }
 
-static void judge(struct check_group *group)
+static void judge(struct group *group)
 {
-	const struct check_series *anchor = &group->series[0];
+	const struct block_series *anchor = &group->series[0];
 	struct check *check = group->check;
 
 	merge(group);
@@ -112,40 +260,42 @@ static void judge(struct check_group *group)
 		if (!row->now.blocks)
 			continue;
 		check->anchor_us = row->now.anchor_us;
-		evaluation_add_samples(&row->work->trial.evaluation, row->work->now->block_us,
+		evaluation_add_samples(&row->work->trial->evaluation, row->work->now->block_us,
 			row->work->now->blocks);
 	}
 }
 
-static void end(struct check_group *group, device_handle anchor)
+static void end(struct group *group, struct trial *anchor)
 {
-	struct device *device = group->check->bench->device;
+	struct check *check = group->check;
 
 	for (size_t i = 0; i < group->count; i++) {
 		struct check_work *work = group->rows[i]->work;
 
 		work->now = work->then = NULL;
-		check_unload(device, work->handles, work->loads);
-		check_unload(device, work->kept_handles, work->loads);
-		work->trial.handle = 0;
-		check_series_release(&group->merged_now[i]);
-		check_series_release(&group->merged_then[i]);
+		evaluator_unload(&check->evaluator, work->trial);
+		work->now_loads[0] = NULL;
+		drop_loads(check, work->now_loads);
+		drop_loads(check, work->kept_loads);
+		block_series_release(&group->merged_now[i]);
+		block_series_release(&group->merged_then[i]);
 	}
-	if (anchor)
-		device_unload(device, anchor);
+	evaluator_free_trial(&check->evaluator, anchor);
 	for (size_t i = 0; i < group->series_count; i++)
-		check_series_release(&group->series[i]);
+		block_series_release(&group->series[i]);
 }
 
-static enum status measure_group(struct check_group *group, struct error *err)
+static enum status measure_group(struct group *group, struct error *err)
 {
-	device_handle anchor = 0;
-	enum status status = device_anchor(group->check->bench->device, &anchor, err);
+	struct check *check = group->check;
+	struct trial *anchor = NULL;
+	device_handle handle = 0;
+	enum status status = device_anchor(check->context->device, &handle, err);
 
-	if (status == STATUS_OK)
-		status = check_load(group, err);
-	if (status == STATUS_OK)
-		status = check_verify(group, err);
+	if (status == STATUS_OK) {
+		anchor = evaluator_add_handle(&check->evaluator, handle);
+		status = load(group, err);
+	}
 	if (status == STATUS_OK)
 		status = sample(group, anchor, err);
 	if (status == STATUS_OK && group->series[0].outcome != OUTCOME_OK)
@@ -164,7 +314,7 @@ enum status check_measure(struct check *check, struct error *err)
 	enum status status = STATUS_OK;
 
 	for (size_t at = 0; at < check->row_count && status == STATUS_OK;) {
-		struct check_group group = {.check = check};
+		struct group group = {.check = check};
 
 		for (; at < check->row_count && group.count < GROUP_ROWS; at++)
 			if (check_row_can_run(&check->rows[at]))

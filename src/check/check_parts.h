@@ -1,38 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside tune/check*.c only: what is compiled, loaded and measured of a row, and the steps of a
+ * Inside src/check only: what is compiled, loaded and measured of a row, and the steps of a
  * check.
  */
 #ifndef CHECK_CHECK_PARTS_H
 #define CHECK_CHECK_PARTS_H
 
 #include "check/check.h"
-#include "check/check_blocks.h"
-#include "engine/trial.h"
+#include "engine/blocks.h"
+#include "engine/candidates.h"
 
-/* A binary of an earlier check: how it is run, and its cubins. */
+/* A binary of an earlier check. */
 struct check_kept {
 	char *key; /* names its files; NULL: nothing is kept */
-	struct plan plan;
-	struct text *cubins; /* one per build unit */
-	size_t cubin_count;
+	struct binary binary;
 };
 
 struct check_work {
 	struct problem *problem;
 	struct candidates pool; /* the winner alone */
-	struct trial_setup setup;
-	struct trial trial;
-	bool can_run;         /* it compiled */
-	uint32_t differs;     /* traits (check/check_identity.h) */
-	bool updated;         /* the row's entry is today's kernel now */
-	struct json *retuned; /* the better entry, owned; NULL: none */
+	struct trial *trial;    /* of today's kernel; the evaluator's; NULL: it cannot be built */
+	bool can_run;           /* it compiled */
+	uint32_t differs;       /* traits (check/check_identity.h) */
+	bool updated;           /* the row's entry is today's kernel now */
+	struct json *retuned;   /* the better entry, owned; NULL: none */
 	struct check_kept kept;
-	/* today's kernel (the first load is the trial's) and the kept one; 0: not loaded */
-	device_handle handles[CHECK_LOADS], kept_handles[CHECK_LOADS];
+	/* today's kernel (the first load is the trial) and the kept one; NULL: not loaded */
+	struct trial *now_loads[CHECK_LOADS], *kept_loads[CHECK_LOADS];
 	size_t loads;
 	/* today's kernel and the kept one (NULL: none), while they are measured; borrowed */
-	const struct check_series *now, *then;
+	const struct block_series *now, *then;
 };
 
 /* ---- check_row.c ---- */
@@ -46,6 +43,8 @@ void check_row_release(struct check_row *row);
 void check_row_decide(struct check_row *row, enum check_verdict verdict, const char *reason, ...)
 	PRINTF_LIKE(3, 4);
 bool check_row_is_decided(const struct check_row *row);
+/* Compiled, and nothing is wrong with it so far. */
+bool check_row_can_run(const struct check_row *row);
 /* Submits all, waits for all. Rows that do not compile fail. */
 enum status check_compile(struct check *check, struct error *err);
 
@@ -61,10 +60,10 @@ enum status check_measure(struct check *check, struct error *err);
 
 /* ---- check_time.c ---- */
 /* The verdict of a row that was timed; anchor: sampled in the same blocks. */
-void check_time(struct check *check, struct check_row *row, const struct check_series *anchor);
+void check_time(struct check *check, struct check_row *row, const struct block_series *anchor);
 /* Whether the row's intervals are narrow enough for a verdict that more blocks would not change. */
 bool check_time_is_settled(
-	const struct check *check, struct check_row *row, const struct check_series *anchor);
+	const struct check *check, struct check_row *row, const struct block_series *anchor);
 
 /* ---- check_kept.c ---- */
 /* What is kept of the row's baseline, if anything. A damaged file is as good as none: notice. */

@@ -96,7 +96,7 @@ static void compare_smem(const struct device_spec *spec, struct check_row *row, 
 static void compare_launch(const struct check *check, struct check_row *row, const char *where,
 	struct launch_figures then, struct launch_figures now)
 {
-	const struct device_spec *spec = device_spec(check->bench->device);
+	const struct device_spec *spec = device_spec(check->context->device);
 
 	if (!check->measures) {
 		calculate_blocks(spec, &then);
@@ -123,7 +123,7 @@ static void compare_launch(const struct check *check, struct check_row *row, con
 static void compare_flags(struct check_row *row, const struct json_at *winner)
 {
 	struct json_at flags;
-	uint32_t then = 0, now = row->work->trial.evaluation.flags;
+	uint32_t then = 0, now = row->work->trial->evaluation.flags;
 
 	if (!json_find(winner, "flags", &flags))
 		return;
@@ -146,7 +146,7 @@ static void compare_flags(struct check_row *row, const struct json_at *winner)
 
 void check_resources(const struct check *check, struct check_row *row)
 {
-	const struct trial *trial = &row->work->trial;
+	const struct trial *trial = row->work->trial;
 	const struct plan *plan = &trial->plan;
 	struct json_at winner, launches;
 	const char *hash = "";

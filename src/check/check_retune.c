@@ -21,7 +21,7 @@ static struct check_row *row_of(struct check *check, const struct problem *probl
 static const struct evaluation *incumbent_of(
 	const struct problem_result *result, const struct check_row *row)
 {
-	const struct evaluation *ours = &row->work->trial.evaluation;
+	const struct evaluation *ours = &row->work->trial->evaluation;
 
 	for (size_t i = 0; i < result->evaluated->count; i++) {
 		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
@@ -61,7 +61,7 @@ enum status check_retune(struct check *check, const char *run_id, struct error *
 	struct problem_list problems = {0};
 	struct tuned scratch = {
 		.root = json_copy(check->baseline->root), .path = string_copy("the baseline")};
-	struct session session = {.bench = check->bench,
+	struct session session = {.context = check->context,
 		.problems = &problems,
 		.effort = effort_find("quick"),
 		.pool = {.score = true},

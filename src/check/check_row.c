@@ -16,6 +16,11 @@ bool check_row_is_decided(const struct check_row *row)
 	return row->reason != NULL;
 }
 
+bool check_row_can_run(const struct check_row *row)
+{
+	return row->work->can_run && !check_row_is_decided(row);
+}
+
 void check_row_decide(struct check_row *row, enum check_verdict verdict, const char *reason, ...)
 {
 	struct text text = {0};
@@ -62,7 +67,7 @@ static enum status open_problem(const struct check *check, struct check_row *row
 	const struct operation *operation;
 	struct json_at problem;
 
-	if (catalogue_operation(&check->bench->catalogue, row->operation, &operation, err) !=
+	if (catalogue_operation(&check->context->catalogue, row->operation, &operation, err) !=
 			STATUS_OK ||
 		json_member(&row->entry, "problem", &problem, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
@@ -92,7 +97,7 @@ void check_row_open(struct check *check, const struct json *tree, struct check_r
 
 void check_row_build(struct check *check, struct check_row *row)
 {
-	const struct device_spec *spec = device_spec(check->bench->device);
+	const struct device_spec *spec = device_spec(check->context->device);
 	struct json_at winner = {0};
 	struct error reason = {0};
 	enum status status;
@@ -102,7 +107,7 @@ void check_row_build(struct check *check, struct check_row *row)
 	json_find(&row->entry, "winner", &winner);
 	status = open_problem(check, row, &reason);
 	if (status == STATUS_OK)
-		status = single_open(&check->bench->catalogue, row->work->problem, spec, &winner,
+		status = single_open(&check->context->catalogue, row->work->problem, spec, &winner,
 			&row->work->pool, &reason);
 	if (status != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
@@ -119,71 +124,41 @@ static const char *first_line(const char *log, char *line, size_t size)
 	return line;
 }
 
-static void take_compiled(struct check_row *row)
-{
-	struct trial *trial = &row->work->trial;
-	enum outcome outcome = trial->evaluation.outcome;
-	char line[256];
-
-	/* a winner that its own family's rules would drop now is looked at all the same */
-	if (trial->stage == TRIAL_DONE && outcome == OUTCOME_PRUNED_BY_MODEL) {
-		trial->stage = TRIAL_READY;
-		trial->evaluation.outcome = OUTCOME_OK;
-	}
-	if (trial->stage == TRIAL_READY) {
-		row->work->can_run = true;
-		return;
-	}
-	check_row_decide(row, CHECK_FAILED, "no longer compiles (%s): %s", outcome_name(outcome),
-		first_line(trial->evaluation.detail, line, sizeof(line)));
-}
-
-static bool is_compiling(const struct check_row *row)
-{
-	return !check_row_is_decided(row) && !row->work->can_run;
-}
-
 static void start(struct check *check, struct check_row *row)
 {
+	struct check_work *work = row->work;
 	struct error reason = {0};
 
-	if (check_row_is_decided(row))
-		return;
-	row->work->setup = (struct trial_setup){.pool = &row->work->pool,
-		.store = check->bench->store,
-		.device = check->bench->device};
-	if (trial_start(&row->work->setup, 0, &row->work->trial, &reason) != STATUS_OK)
+	if (!check_row_is_decided(row) &&
+		evaluator_add(&check->evaluator, work->pool.families[0].bound,
+			candidates_configuration(&work->pool, 0), TRIAL_COMPILED, &work->trial,
+			&reason) != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
+}
+
+static void take_compiled(struct check_row *row)
+{
+	const struct trial *trial = row->work->trial;
+	char line[256];
+
+	row->work->can_run = trial->stage == TRIAL_COMPILED;
+	if (!row->work->can_run)
+		check_row_decide(row, CHECK_FAILED, "no longer compiles (%s): %s",
+			outcome_name(trial->evaluation.outcome),
+			first_line(trial->evaluation.detail, line, sizeof(line)));
 }
 
 enum status check_compile(struct check *check, struct error *err)
 {
-	size_t waiting = 1;
+	enum status status;
 
 	for (size_t i = 0; i < check->row_count; i++)
 		start(check, &check->rows[i]);
-	while (waiting) {
-		waiting = 0;
-		for (size_t i = 0; i < check->row_count; i++) {
-			struct check_row *row = &check->rows[i];
-			bool moved = false;
-
-			if (!is_compiling(row))
-				continue;
-			if (trial_check_compiled(
-				    &row->work->setup, &row->work->trial, &moved, err) != STATUS_OK)
-				return STATUS_FAILED;
-			if (moved)
-				take_compiled(row);
-			else
-				waiting++;
-		}
-		if (waiting)
-			kernel_store_poll(check->bench->store, 0.2);
-		if (*check->options.interrupted)
-			return error_set(err, STATUS_INTERRUPTED, "interrupted");
-	}
-	return STATUS_OK;
+	status = evaluator_run(&check->evaluator, err);
+	for (size_t i = 0; i < check->row_count && status == STATUS_OK; i++)
+		if (check->rows[i].work->trial)
+			take_compiled(&check->rows[i]);
+	return status;
 }
 
 void check_row_release(struct check_row *row)
@@ -191,7 +166,6 @@ void check_row_release(struct check_row *row)
 	struct check_work *work = row->work;
 
 	if (work) {
-		trial_release(&work->setup, &work->trial);
 		check_kept_release(&work->kept);
 		candidates_release(&work->pool);
 		problem_free(work->problem);

@@ -31,11 +31,11 @@ struct judgement {
 	double anchor_ratio;   /* the anchor's time now over then; 0: not known */
 };
 
-static struct check_estimate ratio_of(const struct check *check, const struct check_series *series,
-	const struct check_series *over)
+static struct check_estimate ratio_of(const struct check *check, const struct block_series *series,
+	const struct block_series *over)
 {
 	double *ratios = memory_zeroed(series->blocks + 1, sizeof(*ratios));
-	size_t count = check_block_ratios(series, over, ratios);
+	size_t count = block_ratios(series, over, ratios);
 	struct check_estimate estimate =
 		check_estimate(ratios, count, check->options.confidence_ratio);
 
@@ -43,7 +43,7 @@ static struct check_estimate ratio_of(const struct check *check, const struct ch
 	return estimate;
 }
 
-static double median(const struct check_series *series)
+static double median(const struct block_series *series)
 {
 	return statistics_quantile(series->block_us, series->blocks, 0.5);
 }
@@ -51,7 +51,7 @@ static double median(const struct check_series *series)
 /* A kernel that waits for DRAM does not mind the SM clock. */
 static bool is_clock_bound(const struct check_row *row)
 {
-	const struct score *score = &row->work->trial.evaluation.score;
+	const struct score *score = &row->work->trial->evaluation.score;
 
 	return !score->launch_count || score->launches[score->longest].bound != BOUND_DRAM;
 }
@@ -65,7 +65,7 @@ static struct check_rule rule_of(const struct check *check, enum check_against a
 /* What the loads of a kernel say that its time may be off by, over its time. loads: how many the
  * time is the mean of. */
 static double loads_half_ratio(
-	const struct check *check, const struct check_series *series, size_t loads)
+	const struct check *check, const struct block_series *series, size_t loads)
 {
 	return check_loads_half_width(
 		       series->load_deviation_us, loads, check->options.confidence_ratio) /
@@ -74,7 +74,7 @@ static double loads_half_ratio(
 
 /* The estimate with what the loads of series add to its interval. */
 static struct check_estimate with_loads(const struct check *check,
-	const struct check_estimate *estimate, const struct check_series *series)
+	const struct check_estimate *estimate, const struct block_series *series)
 {
 	size_t loads = series->loads > 1 ? series->loads : 1;
 
@@ -121,7 +121,7 @@ static void judge_checked(const struct check *check, struct check_row *row,
 /* The anchor's time at the start, now and in the run that the entry is of; 0: not known. */
 static double start_anchor_ratio(const struct check *check, const struct check_row *row)
 {
-	double now = device_identity(check->bench->device)->anchor_us, then = 0;
+	double now = device_identity(check->context->device)->anchor_us, then = 0;
 	struct json_at run;
 
 	if (check_run_of(check->baseline, &row->entry, &run))
@@ -157,7 +157,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 }
 
 static struct check_reference reference_now(
-	const struct check *check, const struct check_row *row, const struct check_series *anchor)
+	const struct check *check, const struct check_row *row, const struct block_series *anchor)
 {
 	struct check_estimate per_anchor = ratio_of(check, row->work->now, anchor);
 
@@ -174,7 +174,7 @@ static bool has_kept(const struct check_row *row)
 }
 
 static struct judgement judge(
-	const struct check *check, struct check_row *row, const struct check_series *anchor)
+	const struct check *check, struct check_row *row, const struct block_series *anchor)
 {
 	struct check_reference now = reference_now(check, row, anchor), then;
 	struct judgement judgement = {.verdict = CHECK_NOT_COMPARABLE,
@@ -190,7 +190,7 @@ static struct judgement judge(
 }
 
 bool check_time_is_settled(
-	const struct check *check, struct check_row *row, const struct check_series *anchor)
+	const struct check *check, struct check_row *row, const struct block_series *anchor)
 {
 	struct judgement judgement;
 
@@ -276,9 +276,9 @@ static char *explain(
 	return text_detach(&reason);
 }
 
-void check_time(struct check *check, struct check_row *row, const struct check_series *anchor)
+void check_time(struct check *check, struct check_row *row, const struct block_series *anchor)
 {
-	const struct check_series *now = row->work->now;
+	const struct block_series *now = row->work->now;
 	struct check_reference then;
 	struct judgement judgement;
 	char *reason;

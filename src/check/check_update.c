@@ -12,7 +12,7 @@
 /* Today's kernel as a row of a tuned file; without a clock with the time that stands there. */
 static enum status row_today(struct check_row *row, struct json **result, struct error *err)
 {
-	struct evaluated evaluated = {.evaluation = row->work->trial.evaluation}; /* borrowed */
+	struct evaluated evaluated = {.evaluation = row->work->trial->evaluation}; /* borrowed */
 	struct json_at winner, time;
 	double median = 1;
 	enum status status;
@@ -67,7 +67,7 @@ static void put_reference(
 {
 	if (row->now.blocks)
 		json_put(entry, "check",
-			check_reference_to_json(&row->now, row->work->trial.build.kernel_hash,
+			check_reference_to_json(&row->now, row->work->trial->build.kernel_hash,
 				check->options.confidence_ratio));
 }
 

@@ -53,7 +53,7 @@ static const char *heading(enum variant_kind kind)
 
 static void print_candidate(const struct advice_row *row, const char *indent)
 {
-	const struct evaluation *evaluation = &row->best_of.best->trial.evaluation;
+	const struct evaluation *evaluation = &row->best_of.best->evaluation;
 
 	printf("%s%.2f us, ", indent, row->best_of.time_us);
 	show_speed(stdout, row->best_of.problem, &evaluation->score, row->best_of.time_us);
@@ -99,8 +99,7 @@ static void print_advice(const struct advise *advise)
 		device_spec(advise->bench->device)->title,
 		advise->measured ? "measured" : "predicted, not measured");
 	print_candidate(asked, "  as asked: ");
-	show_why(stdout, asked->best_of.problem, &asked->best_of.best->trial.evaluation.score,
-		"    ");
+	show_why(stdout, asked->best_of.problem, &asked->best_of.best->evaluation.score, "    ");
 	for (size_t i = 1; i < advise->row_count; i++) {
 		const struct advice_row *row = &advise->rows[i];
 

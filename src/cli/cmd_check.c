@@ -96,7 +96,7 @@ static void hint_at_device(const struct check *check)
 		return;
 	if (json_find(&root, "device", &device))
 		json_member_string(&device, "name", &name, NULL);
-	if (file_device_spec(check->baseline, check->bench->config_folders, &spec, &reason) ==
+	if (file_device_spec(check->baseline, check->context->config_folders, &spec, &reason) ==
 			STATUS_OK &&
 		spec->from_sheet)
 		fprintf(stderr,
@@ -152,7 +152,7 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	}
 	if (command->update) {
 		if (check->measures)
-			tuned_put_run(check->baseline, run_tuned_json(check->bench, run_id));
+			tuned_put_run(check->baseline, run_tuned_json(check->context, run_id));
 		status = check_update(check, run_id, err);
 	}
 	if (status == STATUS_OK && command->keep_cubins)

@@ -340,7 +340,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	struct show show = {.talk = machine ? stderr : stdout,
 		.bench = &tuning->bench,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
-	struct session session = {.bench = &tuning->bench,
+	struct session session = {.context = &tuning->bench,
 		.problems = &tuning->problems,
 		.effort = &effort,
 		.budget_s = options->budget_s,

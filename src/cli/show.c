@@ -174,7 +174,7 @@ static void show_families(FILE *out, const struct problem_result *result)
 
 			if (result->pool->family_of[item->candidate] == f &&
 				item->evaluation.outcome == OUTCOME_OK &&
-				item->final == winner->final &&
+				item->remeasured == winner->remeasured &&
 				(!best || item->evaluation.time.median <
 						  best->evaluation.time.median))
 				best = item;
@@ -195,7 +195,7 @@ static const struct evaluated *runner_up(const struct problem_result *result)
 		const struct evaluated *item = &result->evaluated->items[i];
 
 		if (i == result->winner || item->evaluation.outcome != OUTCOME_OK ||
-			(item->final != result->evaluated->items[result->winner].final))
+			item->remeasured != result->evaluated->items[result->winner].remeasured)
 			continue;
 		if (!best || item->evaluation.time.median < best->evaluation.time.median)
 			best = item;

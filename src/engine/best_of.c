@@ -58,36 +58,30 @@ static void skip_hopeless(struct best_of *best_of)
 	}
 }
 
-static enum status try_scored_candidate(struct comparison *comparison,
-	const struct best_of *best_of, size_t index, struct error *err)
+static enum status try_scored_candidate(
+	struct evaluator *evaluator, const struct best_of *best_of, size_t index, struct error *err)
 {
 	const struct scored_candidate *scored_candidate = &best_of->scored_candidates.items[index];
-	const struct bound_family *bound =
-		best_of->scored_candidates.bounds[scored_candidate->bound];
-	struct bound_family *again;
-	struct compared *added;
-	enum status status =
-		family_bind(bound->family, best_of->problem, bound->device, NULL, &again, err);
+	struct trial *trial;
 
-	if (status != STATUS_OK)
-		return status;
-	return comparison_add(comparison, again, scored_candidate->choices, &added, err);
+	return evaluator_add(evaluator, best_of->scored_candidates.bounds[scored_candidate->bound],
+		scored_candidate->choices, TRIAL_VERIFIED, &trial, err);
 }
 
-static void take_best(const struct comparison *comparison, struct best_of **bests, size_t count)
+static void take_best(const struct evaluator *evaluator, struct best_of **bests, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct best_of *best_of = bests[i];
 
 		best_of->best = NULL;
 		best_of->time_us = INFINITY;
-		for (size_t k = 0; k < comparison->count; k++) {
-			const struct compared *compared = comparison->items[k];
+		for (size_t k = 0; k < evaluator->count; k++) {
+			const struct trial *trial = evaluator->trials[k];
 
-			if (compared->problem == best_of->problem &&
-				compared_time_us(compared) < best_of->time_us) {
-				best_of->best = compared;
-				best_of->time_us = compared_time_us(compared);
+			if (trial->problem == best_of->problem &&
+				trial_time_us(trial) < best_of->time_us) {
+				best_of->best = trial;
+				best_of->time_us = trial_time_us(trial);
 			}
 		}
 	}
@@ -105,25 +99,25 @@ static bool is_settled(const struct best_of *best_of)
 
 /* Of the candidates that were tried last, one for each best_of at most. */
 static void take_refusals(
-	const struct comparison *comparison, size_t first, struct best_of **bests, size_t count)
+	const struct evaluator *evaluator, size_t first, struct best_of **bests, size_t count)
 {
-	for (size_t k = first; k < comparison->count; k++)
+	for (size_t k = first; k < evaluator->count; k++)
 		for (size_t i = 0; i < count; i++)
-			if (comparison->items[k]->problem == bests[i]->problem &&
-				comparison->items[k]->trial.evaluation.outcome != OUTCOME_OK)
+			if (evaluator->trials[k]->problem == bests[i]->problem &&
+				evaluator->trials[k]->evaluation.outcome != OUTCOME_OK)
 				note_refusal(bests[i],
 					&bests[i]->scored_candidates.items[bests[i]->next - 1]);
 }
 
 static enum status settle_predicted(
-	struct comparison *comparison, struct best_of **bests, size_t count, struct error *err)
+	struct evaluator *evaluator, struct best_of **bests, size_t count, struct error *err)
 {
-	const struct comparison_rounds rounds = {.least = 1, .most = 1};
+	const struct sampling sampling = {.rounds_min = 1, .rounds_max = 1};
 	enum status status = STATUS_OK;
 	bool any = true;
 
 	while (any && status == STATUS_OK) {
-		size_t first = comparison->count;
+		size_t first = evaluator->count;
 
 		any = false;
 		for (size_t i = 0; i < count && status == STATUS_OK; i++) {
@@ -131,13 +125,13 @@ static enum status settle_predicted(
 			if (is_settled(bests[i]))
 				continue;
 			bests[i]->tried++;
-			status = try_scored_candidate(comparison, bests[i], bests[i]->next++, err);
+			status = try_scored_candidate(evaluator, bests[i], bests[i]->next++, err);
 			any = true;
 		}
 		if (status == STATUS_OK && any)
-			status = comparison_run(comparison, &rounds, err);
-		take_best(comparison, bests, count);
-		take_refusals(comparison, first, bests, count);
+			status = evaluator_compare(evaluator, &sampling, err);
+		take_best(evaluator, bests, count);
+		take_refusals(evaluator, first, bests, count);
 	}
 	for (size_t i = 0; i < count; i++) {
 		free(bests[i]->refusals);
@@ -148,10 +142,10 @@ static enum status settle_predicted(
 }
 
 static enum status settle_measured(
-	struct comparison *comparison, struct best_of **bests, size_t count, struct error *err)
+	struct evaluator *evaluator, struct best_of **bests, size_t count, struct error *err)
 {
 	const double seconds_each = 0.2;
-	struct comparison_rounds rounds = {.least = 8, .most = 60, .target_ratio = 0.003};
+	struct sampling sampling = {.rounds_min = 8, .rounds_max = 60, .target_ratio = 0.003};
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < count; i++) {
@@ -159,23 +153,23 @@ static enum status settle_measured(
 
 		for (size_t k = 0; k < scored_candidates->count && status == STATUS_OK; k++)
 			if (k < MEASURED_MODEL || scored_candidates->items[k].is_winner)
-				status = try_scored_candidate(comparison, bests[i], k, err);
+				status = try_scored_candidate(evaluator, bests[i], k, err);
 	}
-	rounds.seconds_max = seconds_each * (double)comparison->count;
+	sampling.seconds_max = seconds_each * (double)evaluator->count;
 	if (status == STATUS_OK)
-		status = comparison_run(comparison, &rounds, err);
-	take_best(comparison, bests, count);
+		status = evaluator_compare(evaluator, &sampling, err);
+	take_best(evaluator, bests, count);
 	return status;
 }
 
 enum status bests_settle(
-	struct comparison *comparison, struct best_of **bests, size_t count, struct error *err)
+	struct evaluator *evaluator, struct best_of **bests, size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		bests[i]->time_us = INFINITY;
 		bests[i]->next = bests[i]->tried = 0;
 	}
-	return device_measures(comparison->bench->device)
-		       ? settle_measured(comparison, bests, count, err)
-		       : settle_predicted(comparison, bests, count, err);
+	return device_measures(evaluator->context->device)
+		       ? settle_measured(evaluator, bests, count, err)
+		       : settle_predicted(evaluator, bests, count, err);
 }

@@ -6,7 +6,7 @@
 #ifndef ENGINE_BEST_OF_H
 #define ENGINE_BEST_OF_H
 
-#include "engine/comparison.h"
+#include "engine/evaluator.h"
 #include "engine/seeds.h"
 
 struct refusal;
@@ -18,14 +18,14 @@ struct best_of {
 	size_t tried;
 	struct refusal *refusals; /* what did not compile well; inside settling */
 	size_t refusal_count, refusal_capacity;
-	const struct compared *best; /* borrowed from the comparison; NULL: nothing worked */
-	double time_us;              /* of best; infinite: none */
+	const struct trial *best; /* borrowed from the evaluator; NULL: nothing worked */
+	double time_us;           /* of best; infinite: none */
 };
 
 /* Finds the best of each. On a device that predicts, scored_candidates are compiled in their order
  * until what is left cannot be better; on one that measures, the first few of each and all that won
  * a search are timed, all problems interleaved. */
 enum status bests_settle(
-	struct comparison *comparison, struct best_of **bests, size_t count, struct error *err);
+	struct evaluator *evaluator, struct best_of **bests, size_t count, struct error *err);
 
 #endif

@@ -1,57 +1,69 @@
 /* SPDX-License-Identifier: MIT
  *
- * One candidate on its way through the loop: compiling, loading, verifying, sampling, done.
- * A trial never fails as a program; what goes wrong becomes its evaluation's outcome.
+ * One candidate on its way: compiling, loading, verifying, sampling, done. What goes wrong with it
+ * becomes its evaluation's outcome, never an error of the program. Moved by engine/evaluator.h.
  */
 #ifndef ENGINE_TRIAL_H
 #define ENGINE_TRIAL_H
 
+#include "candidate/candidate.h"
 #include "device/device.h"
 #include "engine/kernel_store.h"
-#include "engine/candidates.h"
 
 enum trial_stage {
 	TRIAL_COMPILING,
-	TRIAL_READY, /* compiled, scored again, waiting for the device */
+	TRIAL_COMPILED, /* scored again, not on the device yet */
 	TRIAL_LOADING,
+	TRIAL_LOADED,
 	TRIAL_VERIFYING,
+	TRIAL_VERIFIED,
 	TRIAL_SAMPLING,
-	TRIAL_DONE,
+	TRIAL_DONE, /* its evaluation says how it ended */
+};
+
+struct block_series; /* engine/blocks.h */
+
+/* Kernels of another origin, as an earlier run kept them. */
+struct binary {
+	struct plan plan;
+	struct text *cubins; /* one per build unit */
+	size_t cubin_count;
 };
 
 struct trial {
-	enum trial_stage stage;
-	size_t candidate;
+	enum trial_stage stage, goal;
+	const struct problem *problem;    /* borrowed */
+	const struct bound_family *bound; /* borrowed; NULL: nothing was compiled for it */
+	struct bound_family *owned;       /* freed with the trial, or NULL */
+	size_t candidate;                 /* the caller's number for it */
+	choice *choices;
 	struct value *slots;
 	struct build build;
 	const struct stored_kernel **kernels; /* one per build unit; borrowed from the store */
 	struct plan plan;
 	struct work work;
-	device_handle handle; /* 0: not loaded */
+	const struct trial *original; /* this is one more load of that one; borrowed */
+	const struct binary *binary;  /* or of these kernels; borrowed */
+	device_handle handle;         /* 0: not loaded */
+	struct block_series *series;  /* where its samples go while blocks are run; borrowed */
 	struct evaluation evaluation;
 };
 
-/* What trials fly over. */
-struct trial_setup {
-	const struct candidates *pool;
-	struct kernel_store *store; /* NULL: the device compiles nothing (replay) */
-	struct device *device;
-	uint32_t problem; /* device_problem()'s number */
-	double give_up_ratio;
-	unsigned rounds_min, rounds_max;
-};
+/* Names, plan, work and build of a configuration, scored with the estimate of its registers, its
+ * kernels submitted. Without a store: what the device can do without kernels. */
+enum status trial_start(struct trial *trial, const struct bound_family *bound,
+	const choice *choices, struct kernel_store *store, struct error *err);
+/* Once all kernels are there: COMPILING -> COMPILED, or DONE if one failed or, where prunes is set,
+ * the family's rules drop it. */
+enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err);
+/* The driver's own words on resources count more than the compiler's report; takes them from the
+ * event. */
+void trial_take_resources(struct trial *trial, struct device_event *event);
+/* The end: detail (may be NULL) is copied. */
+void trial_finish(struct trial *trial, enum outcome outcome, const char *detail);
+void trial_release(struct trial *trial);
 
-/* Submits the candidate's kernels. */
-enum status trial_start(
-	const struct trial_setup *setup, size_t candidate, struct trial *trial, struct error *err);
-/* COMPILING -> READY or DONE, once its kernels are ready. True if it moved. */
-enum status trial_check_compiled(
-	const struct trial_setup *setup, struct trial *trial, bool *moved, struct error *err);
-/* READY -> LOADING. */
-enum status trial_load(const struct trial_setup *setup, struct trial *trial, struct error *err);
-/* An event of its handle: moves on, or to DONE. best_us: to give up early; infinite: none. */
-enum status trial_event(const struct trial_setup *setup, struct trial *trial,
-	struct device_event *event, double best_us, struct error *err);
-void trial_release(const struct trial_setup *setup, struct trial *trial); /* unloads too */
+/* Median of its samples, us; infinite if it failed. */
+double trial_time_us(const struct trial *trial);
 
 #endif

@@ -70,7 +70,7 @@ static void text_row(const struct check_row *row, struct text *text)
 void check_report_text(const struct check *check, struct text *text)
 {
 	text_appendf(text, "check of %s on %s", check->baseline->path,
-		device_spec(check->bench->device)->title);
+		device_spec(check->context->device)->title);
 	if (check->measures)
 		text_appendf(text, ", threshold %.3g%%, confidence %.4g%%\n",
 			100 * check->options.threshold_ratio,
@@ -147,7 +147,7 @@ void check_report_markdown(const struct check *check, struct text *text)
 	text_append(text, "\n\nBaseline `");
 	append_cell(text, check->baseline->path);
 	text_append(text, "` on ");
-	append_cell(text, device_spec(check->bench->device)->title);
+	append_cell(text, device_spec(check->context->device)->title);
 	if (check->measures)
 		text_appendf(text, ", threshold %.3g%%, confidence %.4g%%.\n\n",
 			100 * check->options.threshold_ratio,
@@ -220,7 +220,7 @@ static void append_properties(const struct check *check, struct text *text)
 {
 	text_append(text, "    <properties>\n");
 	text_append(text, "      <property name=\"device\"");
-	append_attribute(text, "value", device_identity(check->bench->device)->name);
+	append_attribute(text, "value", device_identity(check->context->device)->name);
 	text_append(text, "/>\n");
 	for (size_t i = 0; i < check->identity.count; i++) {
 		const struct check_trait_difference *item = &check->identity.items[i];

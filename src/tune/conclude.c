@@ -14,12 +14,12 @@
 #include "tune/select.h"
 #include "tune/row_validity.h"
 
-/* Those whose times may be compared: the remeasured, where there was a final. */
+/* Those whose times may be compared: where the device measures, those that were measured again. */
 static bool competes(const struct search *search, const struct evaluated *evaluated)
 {
-	bool remeasurements = device_measures(search->session->bench->device);
+	bool measured = device_measures(search->session->context->device);
 
-	return evaluated->evaluation.outcome == OUTCOME_OK && (evaluated->final || !remeasurements);
+	return evaluated->evaluation.outcome == OUTCOME_OK && (evaluated->remeasured || !measured);
 }
 
 static struct contender contender_of(const struct search *search, const struct evaluated *evaluated)
@@ -63,7 +63,7 @@ static size_t gather(const struct search *search, struct contender *contenders, 
 			.count = evaluated->evaluation.sample_count};
 		contenders[count++] = contender_of(search, evaluated);
 	}
-	if (count && device_measures(search->session->bench->device))
+	if (count && device_measures(search->session->context->device))
 		pair_contenders(contenders, rounds, count);
 	free(rounds);
 	return count;
@@ -117,7 +117,7 @@ static enum status store_entry(
 	struct search *search, struct json *entry, const char **kept, struct error *err)
 {
 	struct session *session = search->session;
-	struct row_validity row_validity = {.bench = session->bench,
+	struct row_validity row_validity = {.context = session->context,
 		.problem = search->pool.problem,
 		.evaluated = &search->evaluated};
 	const struct tuned_judge judge = {row_validity_row, &row_validity};
@@ -165,7 +165,7 @@ enum status search_conclude(struct search *search, struct error *err)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	find_best_of_families(search, result.winner, best);
 	status = entry_new(&search->pool, &search->evaluated, &search->picks, result.winner, tied,
-		best, search->session->run_id, !device_measures(search->session->bench->device),
+		best, search->session->run_id, !device_measures(search->session->context->device),
 		&entry, err);
 	if (status == STATUS_OK)
 		status = store_entry(search, entry, &result.kept, err);

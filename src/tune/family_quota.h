@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A fair chance for families that the search passed over: it goes where the model and the
- * measurements point, and may leave a family with one or two candidates. What is then written down
- * as that family's best would be a straw man, and so would every factor over it.
+ * A quota of evaluations for each family: the search goes where the model and the measurements
+ * point, and may leave a family with one or two candidates. These would be no fair account of what
+ * the family can do, and every factor over them would be too large.
  */
 #ifndef TUNE_FAMILY_QUOTA_H
 #define TUNE_FAMILY_QUOTA_H
@@ -13,6 +13,6 @@
  * effort's of_each_family, as many as lack; only what fits into the rest of the budget's time, by
  * prediction. The caller frees *candidates. None where there is one family, or nothing is measured.
  */
-size_t fair_candidates(const struct search *search, size_t **candidates);
+size_t family_quota_candidates(const struct search *search, size_t **candidates);
 
 #endif

@@ -68,17 +68,17 @@ struct shortlisted shortlisted_fastest(
 {
 	bool *is_listed = memory_zeroed(evaluated->count + 1, sizeof(*is_listed));
 	struct shortlisted result = {SIZE_MAX, INFINITY, INFINITY};
-	bool final = false;
+	bool remeasured = false;
 
 	for (size_t i = 0; i < evaluated->count; i++)
-		final = final || (evaluated->items[i].final &&
-					 evaluated->items[i].evaluation.outcome == OUTCOME_OK);
+		remeasured |= evaluated->items[i].remeasured &&
+			      evaluated->items[i].evaluation.outcome == OUTCOME_OK;
 	shortlisted_mark(pool, evaluated, is_listed);
 	for (size_t i = 0; i < evaluated->count; i++) {
 		const struct evaluated *item = &evaluated->items[i];
 		const double time_us = item->evaluation.time.median;
 
-		if (item->evaluation.outcome != OUTCOME_OK || item->final != final)
+		if (item->evaluation.outcome != OUTCOME_OK || item->remeasured != remeasured)
 			continue;
 		result.best_us = fmin(result.best_us, time_us);
 		if (is_listed[i] && time_us < result.time_us) {

@@ -70,7 +70,7 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	const struct journal_problem *recorded = NULL;
 	const struct journal_run *run = session->resume;
 	struct row_validity row_validity = {
-		.bench = session->bench, .problem = session->queue->items[number].problem};
+		.context = session->context, .problem = session->queue->items[number].problem};
 	const struct tuned_judge judge = {row_validity_row, &row_validity};
 	const char *kept;
 
@@ -129,7 +129,7 @@ enum status resume_evaluations(struct search *search, struct error *err)
 	return take_run(search, search->session->resume, err);
 }
 
-static const struct evaluation *find_final(
+static const struct evaluation *find_remeasured(
 	const struct journal_problem *recorded, const struct evaluation *of)
 {
 	for (size_t i = 0; i < recorded->remeasurement_count; i++)
@@ -152,7 +152,7 @@ bool resume_remeasurements(const struct search *search, struct evaluated *const 
 
 		while (recorded && found < count &&
 			(remeasurements[found] =
-					find_final(recorded, &remeasured[found]->evaluation)))
+					find_remeasured(recorded, &remeasured[found]->evaluation)))
 			found++;
 		if (recorded && found == count)
 			return true;

@@ -17,8 +17,8 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
  * more of the machine than of the candidate (device lost, too noisy) are not taken over. */
 enum status resume_evaluations(struct search *search, struct error *err);
 
-/* The recorded final of this problem, if all of these had their part in it; the samples of a final
- * belong together. remeasurements (count of them) borrow from the journal. */
+/* The recorded re-measurement of this problem, if all of these are in it: its samples belong
+ * together. remeasurements (count of them) borrow from the journal. */
 bool resume_remeasurements(const struct search *search, struct evaluated *const *remeasured,
 	size_t count, const struct evaluation **remeasurements);
 

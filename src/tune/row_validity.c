@@ -34,8 +34,8 @@ bool row_validity_row(const struct json_at *row, void *context)
 
 	json_member_string(row, "kernel_hash", &hash, NULL);
 	/* gone, or not legal any more: it falls */
-	if (single_open(&row_validity->bench->catalogue, row_validity->problem,
-		    device_spec(row_validity->bench->device), row, &pool, NULL) != STATUS_OK)
+	if (single_open(&row_validity->context->catalogue, row_validity->problem,
+		    device_spec(row_validity->context->device), row, &pool, NULL) != STATUS_OK)
 		return false;
 	if (single_evaluate(&pool, &today, NULL) == STATUS_OK)
 		stands = strcmp(today.kernel_hash, hash) == 0 && !was_tried(row_validity, &today);

@@ -11,7 +11,7 @@
 
 /* What the run tried of this problem; the context of row_validity_row(). */
 struct row_validity {
-	const struct context *bench;
+	const struct context *context;
 	const struct problem *problem;
 	const struct evaluated_list *evaluated; /* or NULL */
 	const struct evaluation *recorded;      /* of a journal; recorded_count of them */

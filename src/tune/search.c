@@ -9,6 +9,13 @@
 #include "base/memory.h"
 #include "tune/resume.h"
 
+enum {
+	TRIALS_ON_DEVICE = 4 /* enough that the device never waits for us */
+};
+/* Shortest useful sample of a first look; the device batches short kernels by itself. */
+static const double first_look_seconds = 0.03;
+static const double first_look_target_ratio = 0.005;
+
 void search_add(struct search *search, size_t candidate, struct evaluation *evaluation)
 {
 	struct evaluated_list *list = &search->evaluated;
@@ -25,13 +32,19 @@ void search_add(struct search *search, size_t candidate, struct evaluation *eval
 	search->strategy->tell(search->strategy_state, candidate, time_us);
 }
 
-size_t search_count(const struct search *search, enum trial_stage from, enum trial_stage to)
+enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,
+	struct trial **trial, struct error *err)
 {
-	size_t count = 0;
+	struct trial *added;
+	enum status status = evaluator_add(&search->evaluator,
+		candidates_family_of(&search->pool, candidate)->bound,
+		candidates_configuration(&search->pool, candidate), goal, &added, err);
 
-	for (size_t i = 0; i < search->trial_count; i++)
-		count += search->trials[i]->stage >= from && search->trials[i]->stage <= to;
-	return count;
+	if (status == STATUS_OK)
+		added->candidate = candidate;
+	if (status == STATUS_OK && trial)
+		*trial = added;
+	return status;
 }
 
 void search_show(const struct search *search, bool remeasurements)
@@ -44,8 +57,8 @@ void search_show(const struct search *search, bool remeasurements)
 		.total = budget->effort->evaluations < search->pool.count
 				 ? budget->effort->evaluations
 				 : search->pool.count,
-		.compiling = search_count(search, TRIAL_COMPILING, TRIAL_COMPILING),
-		.on_device = search_count(search, TRIAL_LOADING, TRIAL_SAMPLING),
+		.compiling = evaluator_count(&search->evaluator, TRIAL_COMPILING, TRIAL_COMPILING),
+		.on_device = evaluator_count(&search->evaluator, TRIAL_LOADING, TRIAL_SAMPLING),
 		.seconds = clock_seconds() - budget->started,
 		.best_us = budget->best_us,
 		.remeasurements = remeasurements};
@@ -58,28 +71,6 @@ void search_show(const struct search *search, bool remeasurements)
 	}
 	if (observer->progress)
 		observer->progress(observer->context, &progress);
-}
-
-/* The operation's reference, compiled where there is something to compare with it. */
-static enum status announce_problem(struct search *search, struct error *err)
-{
-	struct context *bench = search->session->bench;
-	const struct problem *problem = search->pool.problem;
-	struct reference_plan reference = {0};
-	struct build build = {0};
-	const struct stored_kernel *kernel = NULL;
-	enum status status = problem_reference(
-		&bench->catalogue, problem, device_spec(bench->device), &build, &reference, err);
-
-	if (status == STATUS_OK && bench->store && device_measures(bench->device))
-		status = kernel_store_wait(bench->store, &build.units[0], &kernel, err);
-	if (status == STATUS_OK)
-		status = device_problem(bench->device, operation_name(problem->operation),
-			problem->text, &reference, kernel ? &kernel->cubin : NULL,
-			&search->setup.problem, err);
-	reference_plan_release(&reference);
-	build_release(&build);
-	return status;
 }
 
 static struct json *describe_family(const struct family_candidates *family)
@@ -152,7 +143,7 @@ static double budget_seconds(const struct session *session)
 {
 	const double model_share = 3;
 
-	if (session->budget_s > 0 || device_measures(session->bench->device))
+	if (session->budget_s > 0 || device_measures(session->context->device))
 		return session->budget_s;
 	return session->effort->measures ? session->effort->seconds * model_share : 0;
 }
@@ -257,17 +248,18 @@ enum status search_open(
 	*search = (struct search){.session = session, .number = number, .incumbent = -1};
 	if (item->is_step)
 		options.families = NULL, options.where = NULL;
-	status = candidates_open(&session->bench->catalogue, item->problem,
-		device_spec(session->bench->device), &options, &search->pool, err);
+	status = candidates_open(&session->context->catalogue, item->problem,
+		device_spec(session->context->device), &options, &search->pool, err);
 	if (status != STATUS_OK)
 		return status;
-	search->setup = (struct trial_setup){.pool = &search->pool,
-		.store = session->bench->store,
-		.device = session->bench->device,
-		.give_up_ratio = session->effort->give_up_ratio,
-		.rounds_min = session->effort->rounds_min,
-		.rounds_max = session->effort->rounds_max};
-	status = announce_problem(search, err);
+	search->evaluator = (struct evaluator){.context = session->context,
+		.interrupted = session->interrupted,
+		.on_device_max = TRIALS_ON_DEVICE,
+		.first_look = {.rounds_min = session->effort->rounds_min,
+			.rounds_max = session->effort->rounds_max,
+			.seconds_max = first_look_seconds,
+			.target_ratio = first_look_target_ratio}};
+	status = evaluator_announce(&search->evaluator, item->problem, err);
 	if (status == STATUS_OK)
 		status = record_problem(search, err);
 	if (status != STATUS_OK)
@@ -293,11 +285,7 @@ enum status search_open(
 
 void search_close(struct search *search)
 {
-	for (size_t i = 0; i < search->trial_count; i++) {
-		trial_release(&search->setup, search->trials[i]);
-		free(search->trials[i]);
-	}
-	free(search->trials);
+	evaluator_release(&search->evaluator);
 	if (search->strategy_state)
 		search->strategy->close(search->strategy_state);
 	for (size_t i = 0; i < search->evaluated.count; i++)

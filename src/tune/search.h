@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * One problem under way: what the loop of tune/session.c turns over, how it is opened and what is
+ * One problem under way: what the loop of tune/session.c works on, how it is opened and what is
  * concluded from it.
  */
 #ifndef TUNE_SEARCH_H
 #define TUNE_SEARCH_H
 
-#include "engine/trial.h"
+#include "engine/evaluator.h"
 #include "tune/session.h"
 
 struct search {
 	struct session *session;
 	size_t number; /* of the problem, in the queue */
 	struct candidates pool;
-	struct trial_setup setup;
+	struct evaluator evaluator;
 	const struct strategy *strategy;
 	void *strategy_state;
 	struct budget budget;
-	struct trial **trials;
-	size_t trial_count, trial_capacity;
 	struct evaluated_list evaluated;
 	bool *known; /* per candidate: it is in evaluated */
 	bool *asked; /* per candidate: known, or under way */
@@ -41,7 +39,9 @@ void search_close(struct search *search);
 /* Takes an evaluation over, tells the strategy, counts it. */
 void search_add(struct search *search, size_t candidate, struct evaluation *evaluation);
 
-size_t search_count(const struct search *search, enum trial_stage from, enum trial_stage to);
+/* A candidate of the pool as a trial; *trial may be NULL. */
+enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,
+	struct trial **trial, struct error *err);
 void search_show(const struct search *search, bool remeasurements);
 
 /* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that

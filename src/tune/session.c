@@ -11,10 +11,9 @@
 #include "tune/resume.h"
 #include "tune/search.h"
 
+/* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
 enum {
-	FLIGHTS_ON_DEVICE = 4, /* enough that the device never waits for us */
-	FLIGHTS_READY = 16,    /* compiled and waiting; beyond that, asking more is guessing */
-	POLL_FDS = 64,
+	TRIALS_COMPILED_MAX = 16
 };
 
 static enum status record(struct search *search, struct trial *trial, struct error *err)
@@ -30,22 +29,19 @@ static enum status record(struct search *search, struct trial *trial, struct err
 	return journal_write(search->session->journal, "evaluation", line, err);
 }
 
-static enum status launch_trial(struct search *search, size_t candidate, struct error *err)
+/* compile -> score again -> verify -> measure: all of it is the evaluator's */
+static enum status start_trial(struct search *search, size_t candidate, struct error *err)
 {
-	struct trial *trial = memory_zeroed(1, sizeof(*trial));
-
-	ARRAY_GROW(search->trials, search->trial_count, search->trial_capacity);
-	search->trials[search->trial_count++] = trial;
 	search->asked[candidate] = true;
-	return trial_start(&search->setup, candidate, trial, err);
+	return search_add_trial(search, candidate, TRIAL_DONE, NULL, err);
 }
 
 /* How many candidates may be compiling at once: the workers never wait for us. */
 static size_t compile_window(const struct search *search)
 {
-	const struct compiler *compiler = search->session->bench->compiler;
+	const struct compiler *compiler = search->session->context->compiler;
 
-	return compiler ? 2 * (size_t)compiler_worker_count(compiler) + 2 : FLIGHTS_READY;
+	return compiler ? 2 * (size_t)compiler_worker_count(compiler) + 2 : TRIALS_COMPILED_MAX;
 }
 
 static bool stop_asking(struct search *search)
@@ -55,168 +51,107 @@ static bool stop_asking(struct search *search)
 	return search->exhausted || search->stopped_because || *search->session->interrupted;
 }
 
+static bool has_room(const struct search *search)
+{
+	const struct evaluator *evaluator = &search->evaluator;
+
+	return evaluator_count(evaluator, TRIAL_COMPILING, TRIAL_COMPILING) <
+		       compile_window(search) &&
+	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_SAMPLING) < TRIALS_COMPILED_MAX &&
+	       search->budget.evaluations + evaluator->count < search->session->effort->evaluations;
+}
+
 /* ask strategy -> compile */
 static enum status ask(struct search *search, struct error *err)
 {
-	while (!stop_asking(search) &&
-		search_count(search, TRIAL_COMPILING, TRIAL_COMPILING) < compile_window(search) &&
-		search_count(search, TRIAL_READY, TRIAL_SAMPLING) < FLIGHTS_READY &&
-		search->budget.evaluations + search->trial_count <
-			search->session->effort->evaluations) {
+	while (!stop_asking(search) && has_room(search)) {
 		size_t candidate;
 		enum ask_result result = search->strategy->ask(search->strategy_state, &candidate);
 
-		if (result == ASK_WAIT && search->trial_count)
+		if (result == ASK_WAIT && search->evaluator.count)
 			return STATUS_OK;
 		if (result != ASK_CANDIDATE) {
 			search->exhausted = true;
 			search->stopped_because = "the strategy has nothing more to try";
 			return STATUS_OK;
 		}
-		if (!search->asked[candidate] && launch_trial(search, candidate, err) != STATUS_OK)
+		if (!search->asked[candidate] && start_trial(search, candidate, err) != STATUS_OK)
 			return STATUS_FAILED;
-	}
-	return STATUS_OK;
-}
-
-/* compile -> score again -> load */
-static enum status advance(struct search *search, struct error *err)
-{
-	for (size_t i = 0; i < search->trial_count; i++) {
-		struct trial *trial = search->trials[i];
-		bool moved;
-
-		if (trial->stage == TRIAL_COMPILING &&
-			trial_check_compiled(&search->setup, trial, &moved, err) != STATUS_OK)
-			return STATUS_FAILED;
-		if (trial->stage == TRIAL_READY &&
-			search_count(search, TRIAL_LOADING, TRIAL_SAMPLING) < FLIGHTS_ON_DEVICE &&
-			trial_load(&search->setup, trial, err) != STATUS_OK)
-			return STATUS_FAILED;
-	}
-	return STATUS_OK;
-}
-
-/* verify -> measure */
-static enum status take_events(struct search *search, double timeout_s, struct error *err)
-{
-	struct device_event event;
-
-	while (device_poll(search->session->bench->device, timeout_s, &event)) {
-		enum status status = STATUS_OK;
-
-		timeout_s = 0;
-		if (event.kind == DEVICE_EVENT_LOST) {
-			status = error_set(err, STATUS_NO_DEVICE, "the device is lost: %s",
-				event.detail ? event.detail : "it stopped answering");
-			error_hint(err, "what was measured is in the journal; run again to resume");
-			device_event_release(&event);
-			return status;
-		}
-		for (size_t i = 0; i < search->trial_count; i++)
-			if (search->trials[i]->handle == event.handle &&
-				search->trials[i]->stage != TRIAL_DONE)
-				status = trial_event(&search->setup, search->trials[i], &event,
-					search->budget.best_us, err);
-		device_event_release(&event);
-		if (status != STATUS_OK)
-			return status;
 	}
 	return STATUS_OK;
 }
 
 /* append to journal -> tell strategy */
-static enum status land(struct search *search, struct error *err)
+static enum status take_results(struct search *search, struct error *err)
 {
-	size_t kept = 0, landed;
+	struct trial *trial;
 	enum status status = STATUS_OK;
+	bool any = false;
 
-	for (size_t i = 0; i < search->trial_count; i++) {
-		struct trial *trial = search->trials[i];
-
-		if (trial->stage != TRIAL_DONE || status != STATUS_OK) {
-			search->trials[kept++] = trial;
-			continue;
-		}
+	while (status == STATUS_OK && (trial = evaluator_take(&search->evaluator)) != NULL) {
 		status = record(search, trial, err);
 		search_add(search, trial->candidate, &trial->evaluation);
-		trial_release(&search->setup, trial);
-		free(trial);
+		evaluator_free_trial(&search->evaluator, trial);
+		any = true;
 	}
-	landed = search->trial_count - kept;
-	search->trial_count = kept; /* those that landed are freed: nobody may look at them */
-	if (landed)
+	if (any)
 		search_show(search, false);
 	return status;
 }
 
-/* Sleeps until a compiler or the device has something to say. */
-static void wait_for_news(struct search *search)
-{
-	const struct context *bench = search->session->bench;
-	struct pollfd fds[POLL_FDS];
-	size_t count = device_poll_fds(bench->device, fds, POLL_FDS);
-
-	if (bench->compiler)
-		count += compiler_poll_fds(bench->compiler, fds + count, POLL_FDS - count);
-	if (search->trial_count && !device_pending(bench->device) &&
-		!(bench->compiler && compiler_pending(bench->compiler)))
-		return;
-	if (count)
-		poll(fds, (nfds_t)count, 200);
-}
-
-static enum status launch_all(
+static enum status start_all(
 	struct search *search, const size_t *candidates, size_t count, struct error *err)
 {
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < count && status == STATUS_OK; i++)
 		if (!search->asked[candidates[i]])
-			status = launch_trial(search, candidates[i], err);
+			status = start_trial(search, candidates[i], err);
 	return status;
 }
 
-/* Until the strategy has had its say and all trials have landed. */
-static enum status turn(struct search *search, struct error *err)
+/* Until the strategy has nothing more to ask and all trials are done. */
+static enum status run_trials(struct search *search, struct error *err)
 {
+	const double give_up_ratio = search->session->effort->give_up_ratio;
+	struct evaluator *evaluator = &search->evaluator;
 	enum status status = STATUS_OK;
 
 	while (status == STATUS_OK) {
 		status = ask(search, err);
-		if (status == STATUS_OK && search->session->bench->store)
-			kernel_store_poll(search->session->bench->store, 0);
+		evaluator->first_look.give_up_us = isfinite(search->budget.best_us)
+							   ? search->budget.best_us * give_up_ratio
+							   : 0;
 		if (status == STATUS_OK)
-			status = advance(search, err);
+			status = evaluator_step(evaluator, err);
+		if (status == STATUS_NO_DEVICE)
+			error_hint(err, "what was measured is in the journal; run again to resume");
 		if (status == STATUS_OK)
-			status = take_events(search, 0, err);
-		if (status == STATUS_OK)
-			status = land(search, err);
+			status = take_results(search, err);
 		if (status == STATUS_OK && *search->session->interrupted)
-			status = error_set(err, STATUS_INTERRUPTED,
-				"interrupted; run again to go on where it stopped");
-		if (!search->trial_count && stop_asking(search))
+			status = session_interrupted(err);
+		if (!evaluator->count && stop_asking(search))
 			break;
 		if (status == STATUS_OK)
-			wait_for_news(search);
+			evaluator_wait(evaluator);
 	}
 	return status;
 }
 
 static enum status search_loop(struct search *search, struct error *err)
 {
-	enum status status = launch_all(search, search->planned, search->planned_count, err);
-	size_t *passed_over = NULL, count = 0;
+	enum status status = start_all(search, search->planned, search->planned_count, err);
+	size_t *neglected = NULL, count = 0;
 
 	if (status == STATUS_OK)
-		status = turn(search, err);
+		status = run_trials(search, err);
 	if (status == STATUS_OK)
-		count = fair_candidates(search, &passed_over);
+		count = family_quota_candidates(search, &neglected);
 	if (status == STATUS_OK && count)
-		status = launch_all(search, passed_over, count, err);
+		status = start_all(search, neglected, count, err);
 	if (status == STATUS_OK && count)
-		status = turn(search, err);
-	free(passed_over);
+		status = run_trials(search, err);
+	free(neglected);
 	return status;
 }
 
@@ -232,7 +167,7 @@ static enum status run_problem(struct session *session, size_t number, struct er
 	if (status == STATUS_OK)
 		status = search_loop(&search, err);
 	if (status == STATUS_OK)
-		status = final_round(&search, err);
+		status = remeasure(&search, err);
 	if (status == STATUS_OK)
 		status = search_conclude(&search, err);
 	search_close(&search);
@@ -265,6 +200,12 @@ static enum status run_queue(struct session *session, struct error *err)
 	return worst;
 }
 
+enum status session_interrupted(struct error *err)
+{
+	return error_set(
+		err, STATUS_INTERRUPTED, "interrupted; run again to go on where it stopped");
+}
+
 enum status session_save(struct session *session, struct error *err)
 {
 	enum status status = session->tuned_path
@@ -277,14 +218,14 @@ enum status session_save(struct session *session, struct error *err)
 
 enum status session_run(struct session *session, struct error *err)
 {
-	struct context *bench = session->bench;
+	struct context *context = session->context;
 	struct queue queue;
 	enum status status;
 
-	session->pool.device = bench->device;
+	session->pool.device = context->device;
 	session->pool.tuned = session->tuned;
-	session->pool.measured_steps = device_measures(bench->device);
-	status = queue_open(&bench->catalogue, session->problems, device_spec(bench->device),
+	session->pool.measured_steps = device_measures(context->device);
+	status = queue_open(&context->catalogue, session->problems, device_spec(context->device),
 		&session->pool, &queue, err);
 	if (status != STATUS_OK)
 		return status;

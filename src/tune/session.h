@@ -24,15 +24,15 @@
 /* An evaluation that ended, with the candidate's number. */
 struct evaluated {
 	size_t candidate;
-	bool final;       /* its samples are those of the final, interleaved round */
-	double search_us; /* median of the search, before the final; 0: there was no final */
+	bool remeasured;  /* its samples are those of the re-measurement */
+	double search_us; /* median of the search, before it was re-measured; 0: it was not */
 	struct evaluation evaluation;
 };
-/* Median time in the search, us: what all candidates have in common. The final is run on a GPU that
- * has become warm, so that its times compare among remeasured only. */
+/* Median time in the search, us: what all candidates have in common. The GPU has become warm when
+ * the best are re-measured, so that those times compare among each other only. */
 static inline double evaluated_search_us(const struct evaluated *evaluated)
 {
-	return evaluated->final ? evaluated->search_us : evaluated->evaluation.time.median;
+	return evaluated->remeasured ? evaluated->search_us : evaluated->evaluation.time.median;
 }
 
 struct evaluated_list {
@@ -78,7 +78,7 @@ struct session_observer {
 };
 
 struct session {
-	struct context *bench;
+	struct context *context;
 	struct problem_list *problems;
 	const struct queue *queue; /* set by session_run(): the problems, and those of steps */
 	const struct effort *effort;
@@ -98,6 +98,7 @@ struct session {
 	bool keep_going; /* a problem that cannot be served does not end a suite */
 };
 
+enum status session_interrupted(struct error *err);
 /* Saves the tuned file, where it has a path. */
 enum status session_save(struct session *session, struct error *err);
 /* Runs all problems. STATUS_FAILED if all candidates of some problem failed; STATUS_INTERRUPTED

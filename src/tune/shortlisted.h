@@ -21,8 +21,8 @@ struct shortlisted {
 /* is_listed[i]: whether evaluated->items[i] is on the list. */
 void shortlisted_mark(
 	const struct candidates *pool, const struct evaluated_list *evaluated, bool *is_listed);
-/* The one of them that was measured to be the fastest: after a final among the remeasured, whose
- * times compare with each other only. */
+/* The one of them that was measured to be the fastest: after the re-measurement among those that
+ * were in it, whose times compare with each other only. */
 struct shortlisted shortlisted_fastest(
 	const struct candidates *pool, const struct evaluated_list *evaluated);
 

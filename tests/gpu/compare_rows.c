@@ -18,10 +18,8 @@
 
 #include "cli/run_record.h"
 #include "gpu/bench_test.h"
-#include "engine/announce.h"
-#include "check/check_blocks.h"
 #include "check/check_judge.h"
-#include "engine/trial.h"
+#include "engine/blocks.h"
 #include "engine/single.h"
 
 #include "base/statistics.h"
@@ -36,20 +34,19 @@ enum {
 struct row {
 	const char *name;
 	struct candidates pool;
-	struct trial_setup setup;
-	struct trial trial;
-	device_handle handles[LOADS_MAX];
-	struct check_series *series; /* one per load; borrowed */
-	char *wrong;                 /* why it has no time, or NULL */
+	struct trial *loads[LOADS_MAX]; /* the evaluator's; the first is compiled and verified */
+	struct block_series *series;    /* one per load; borrowed */
+	char *wrong;                    /* why it has no time, or NULL */
 };
 
 struct comparison {
 	struct context *bench;
+	struct evaluator evaluator;
 	double seconds;
 	int64_t loads;
 	struct row rows[ROWS_MAX];
 	size_t count;
-	struct check_series series[ROWS_MAX * LOADS_MAX];
+	struct block_series series[ROWS_MAX * LOADS_MAX];
 };
 
 static volatile sig_atomic_t stopped;
@@ -67,77 +64,54 @@ static void give_up(struct row *row, const char *why)
 		row->wrong = string_copy(why);
 }
 
-static enum status compile(struct comparison *comparison, struct row *row, struct error *err)
-{
-	bool moved = false;
-	enum status status = trial_start(&row->setup, 0, &row->trial, err);
-
-	while (status == STATUS_OK && !moved) {
-		status = trial_check_compiled(&row->setup, &row->trial, &moved, err);
-		if (status == STATUS_OK && !moved)
-			kernel_store_poll(comparison->bench->store, 0.2);
-	}
-	if (status == STATUS_OK && row->trial.stage != TRIAL_READY)
-		give_up(row, row->trial.evaluation.detail ? row->trial.evaluation.detail
-							  : "it does not compile");
-	return status;
-}
-
-static void take(struct comparison *comparison, const struct device_event *event)
+/* Rows that failed so far. */
+static void take_failed(struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->count; i++)
-		for (int64_t k = 0; k < comparison->loads; k++)
-			if (comparison->rows[i].handles[k] == event->handle &&
-				event->outcome != OUTCOME_OK)
+		for (int64_t k = 0; k < comparison->loads; k++) {
+			const struct trial *trial = comparison->rows[i].loads[k];
+
+			if (trial && trial->stage == TRIAL_DONE)
 				give_up(&comparison->rows[i],
-					event->detail ? event->detail
-						      : outcome_name(event->outcome));
+					trial->evaluation.detail
+						? trial->evaluation.detail
+						: outcome_name(trial->evaluation.outcome));
+		}
 }
 
 /* Loads in turn, so that no row has all the early ones; the first of each row is verified. */
 static enum status load(struct comparison *comparison, struct error *err)
 {
-	struct device *device = comparison->bench->device;
-	enum status status = STATUS_OK;
+	struct evaluator *evaluator = &comparison->evaluator;
+	enum status status = evaluator_run(evaluator, err);
 
+	take_failed(comparison);
 	for (int64_t k = 0; k < comparison->loads; k++)
 		for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++) {
 			struct row *row = &comparison->rows[k % 2 ? comparison->count - 1 - i : i];
 
 			if (row->wrong)
 				continue;
-			status = trial_load(&row->setup, &row->trial, err);
-			row->handles[k] = row->trial.handle;
-			if (status == STATUS_OK && k == 0)
-				status = device_verify(device, row->handles[0], err);
+			if (k == 0) {
+				row->loads[0]->goal = TRIAL_VERIFIED;
+				status = evaluator_load(evaluator, row->loads[0], err);
+			} else {
+				status = evaluator_add_load(
+					evaluator, row->loads[0], &row->loads[k], err);
+			}
 		}
-	while (status == STATUS_OK && device_pending(device)) {
-		struct device_event event;
-
-		if (!device_poll(device, 60, &event))
-			return error_set(err, STATUS_FAILED, "expected an answer within 60 s");
-		if (event.kind == DEVICE_EVENT_LOST)
-			status = error_set(err, STATUS_NO_DEVICE, "the device is lost");
-		take(comparison, &event);
-		device_event_release(&event);
-	}
+	if (status == STATUS_OK)
+		status = evaluator_run(evaluator, err);
+	take_failed(comparison);
 	return status;
-}
-
-static bool enough(const struct check_series *series, size_t count, void *context)
-{
-	(void)series, (void)count, (void)context;
-	return false;
 }
 
 static enum status sample(struct comparison *comparison, struct error *err)
 {
-	struct check_blocks_limits limits = {.seconds = comparison->seconds,
+	struct block_limits limits = {.seconds = comparison->seconds,
 		.warm_up_blocks = 2,
 		.blocks_min = BLOCKS_MIN,
-		.blocks_max = BLOCKS_MAX,
-		.enough = enough,
-		.interrupted = &stopped};
+		.blocks_max = BLOCKS_MAX};
 	size_t count = 0;
 	enum status status;
 
@@ -145,9 +119,9 @@ static enum status sample(struct comparison *comparison, struct error *err)
 		comparison->rows[i].series = &comparison->series[count];
 		for (int64_t k = 0; k < comparison->loads && !comparison->rows[i].wrong; k++)
 			comparison->series[count++] =
-				(struct check_series){.handle = comparison->rows[i].handles[k]};
+				(struct block_series){.trial = comparison->rows[i].loads[k]};
 	}
-	status = check_blocks(comparison->bench->device, comparison->series, count, &limits, err);
+	status = blocks_run(&comparison->evaluator, comparison->series, count, &limits, err);
 	for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++)
 		for (int64_t k = 0; k < comparison->loads && !comparison->rows[i].wrong; k++)
 			if (comparison->rows[i].series[k].outcome != OUTCOME_OK)
@@ -199,10 +173,10 @@ static struct json *row_json(const struct comparison *comparison, const struct r
 	double *mean;
 
 	json_put_string(json, "name", row->name);
-	json_put_string(json, "family", row->trial.evaluation.family);
-	json_put_string(json, "configuration", row->trial.evaluation.configuration);
-	if (row->trial.plan.launch_count) {
-		const uint32_t *grid = row->trial.plan.launches[0].grid;
+	json_put_string(json, "family", row->loads[0]->evaluation.family);
+	json_put_string(json, "configuration", row->loads[0]->evaluation.configuration);
+	if (row->loads[0]->plan.launch_count) {
+		const uint32_t *grid = row->loads[0]->plan.launches[0].grid;
 
 		json_put_int(json, "grid_blocks", (int64_t)grid[0] * grid[1] * grid[2]);
 	}
@@ -226,24 +200,20 @@ static struct json *row_json(const struct comparison *comparison, const struct r
 
 static void comparison_end(struct comparison *comparison)
 {
+	evaluator_release(&comparison->evaluator);
 	for (size_t i = 0; i < comparison->count; i++) {
 		struct row *row = &comparison->rows[i];
 
-		for (int64_t k = 0; k < comparison->loads; k++)
-			if (row->handles[k])
-				device_unload(comparison->bench->device, row->handles[k]);
-		row->trial.handle = 0;
-		trial_release(&row->setup, &row->trial);
 		candidates_release(&row->pool);
 		free(row->wrong);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(comparison->series); i++)
-		check_series_release(&comparison->series[i]);
+		block_series_release(&comparison->series[i]);
 	comparison->count = 0;
 }
 
 static enum status open_rows(struct comparison *comparison, const struct json_at *at,
-	const struct problem *problem, uint32_t number, struct error *err)
+	const struct problem *problem, struct error *err)
 {
 	struct json_at rows;
 	enum status status = json_member(at, "rows", &rows, err);
@@ -252,17 +222,16 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 		struct json_at item = json_item(&rows, i);
 		struct row *row = &comparison->rows[i];
 
-		*row = (struct row){.setup = {.pool = &row->pool,
-					    .store = comparison->bench->store,
-					    .device = comparison->bench->device,
-					    .problem = number}};
+		*row = (struct row){0};
 		status = json_member_string(&item, "name", &row->name, err);
 		if (status == STATUS_OK)
 			status = single_open(&comparison->bench->catalogue, problem,
 				device_spec(comparison->bench->device), &item, &row->pool, err);
 		comparison->count += status == STATUS_OK;
 		if (status == STATUS_OK)
-			status = compile(comparison, row, err);
+			status = evaluator_add(&comparison->evaluator, row->pool.families[0].bound,
+				candidates_configuration(&row->pool, 0), TRIAL_COMPILED,
+				&row->loads[0], err);
 	}
 	return status;
 }
@@ -288,7 +257,6 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 {
 	struct json *json = json_new_object(), *rows = json_new_array();
 	struct problem *problem = NULL;
-	uint32_t number = 0;
 	struct error reason = {0};
 	enum status status = read_problem(comparison, at, &problem, err);
 
@@ -299,9 +267,11 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 	}
 	json_put_string(json, "operation", operation_name(problem->operation));
 	json_put_string(json, "problem", problem->text);
-	status = problem_announce(comparison->bench, problem, &number, &reason);
+	comparison->evaluator =
+		(struct evaluator){.context = comparison->bench, .interrupted = &stopped};
+	status = evaluator_announce(&comparison->evaluator, problem, &reason);
 	if (status == STATUS_OK)
-		status = open_rows(comparison, at, problem, number, &reason);
+		status = open_rows(comparison, at, problem, &reason);
 	if (status == STATUS_OK)
 		status = load(comparison, &reason);
 	if (status == STATUS_OK)
@@ -337,17 +307,18 @@ static enum status prefetch(
 		status = json_member(at, "rows", &rows, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows); i++) {
 		struct json_at item = json_item(&rows, i);
-		struct row row = {.setup = {.store = comparison->bench->store,
-					  .device = comparison->bench->device}};
+		struct evaluator evaluator = {.context = comparison->bench};
+		struct candidates pool;
+		struct trial *trial;
 
-		row.setup.pool = &row.pool;
 		status = single_open(&comparison->bench->catalogue, problem,
-			device_spec(comparison->bench->device), &item, &row.pool, err);
+			device_spec(comparison->bench->device), &item, &pool, err);
 		if (status != STATUS_OK)
 			break;
-		status = trial_start(&row.setup, 0, &row.trial, err);
-		trial_release(&row.setup, &row.trial);
-		candidates_release(&row.pool);
+		status = evaluator_add(&evaluator, pool.families[0].bound,
+			candidates_configuration(&pool, 0), TRIAL_COMPILED, &trial, err);
+		evaluator_release(&evaluator);
+		candidates_release(&pool);
 	}
 	problem_free(problem);
 	return status;

@@ -151,7 +151,7 @@ static struct session_outcome session_fixture_run(
 	struct error err = {0};
 	static unsigned runs;
 	char id[32];
-	struct session session = {.bench = &fixture->bench,
+	struct session session = {.context = &fixture->bench,
 		.problems = &fixture->problems,
 		.effort = &effort,
 		.pool = {.where = request->where, .score = true},

@@ -26,10 +26,10 @@ static const char script[] = "pace 1 0.03 40000\n"
 
 static volatile sig_atomic_t never;
 
-/* The handles of one version of all entries, and where their series are. */
+/* The loads of one version of all entries, and where their series are. */
 struct side {
-	device_handle handles[ENTRIES][CHECK_LOADS];
-	struct check_series *series[ENTRIES];
+	struct trial *loads[ENTRIES][CHECK_LOADS];
+	struct block_series *series[ENTRIES];
 };
 
 struct kernel_case {
@@ -38,11 +38,11 @@ struct kernel_case {
 	struct tuned baseline;  /* nothing in it: the rows have their entries */
 	struct check check;
 	struct check_row rows[ENTRIES];
-	struct check_series series[2 * ENTRIES * CHECK_LOADS + 1];
-	struct check_series merged[2 * ENTRIES];
+	struct block_series series[2 * ENTRIES * CHECK_LOADS + 1];
+	struct block_series merged[2 * ENTRIES];
 	struct side *now, *then; /* what is timed; then: NULL or the baseline's binaries */
 	struct side fast, slow;
-	device_handle anchor;
+	struct trial *anchor;
 	uint32_t problem;
 };
 
@@ -62,8 +62,8 @@ static void load_side(struct kernel_case *trial, const char *name, struct side *
 			char entry[16];
 
 			snprintf(entry, sizeof(entry), "%s_%d", name, i);
-			side->handles[i][k] =
-				toy_load(trial->bench.device, trial->problem, &toy, entry);
+			side->loads[i][k] = evaluator_add_handle(&trial->check.evaluator,
+				toy_load(trial->bench.device, trial->problem, &toy, entry));
 			expect(trial->bench.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
 		}
 }
@@ -72,6 +72,7 @@ static void trial_open(struct kernel_case *trial, const char *text)
 {
 	static const struct toy toy = {
 		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
+	device_handle anchor;
 	struct error err;
 
 	memset(trial, 0, sizeof(*trial));
@@ -79,19 +80,22 @@ static void trial_open(struct kernel_case *trial, const char *text)
 	trial->context.device = trial->bench.device;
 	trial->baseline.root = json_new_object();
 	trial->problem = toy_problem(trial->bench.device, &toy, "reference");
-	assert_ok(device_anchor(trial->bench.device, &trial->anchor, &err));
-	load_side(trial, "fast", &trial->fast);
-	load_side(trial, "slow", &trial->slow);
-	trial->check = (struct check){.bench = &trial->context,
+	assert_ok(device_anchor(trial->bench.device, &anchor, &err));
+	trial->check = (struct check){.context = &trial->context,
+		.evaluator = {.context = &trial->context},
 		.baseline = &trial->baseline,
 		.rows = trial->rows,
 		.row_count = ENTRIES,
 		.measures = true,
 		.options = {
 			.threshold_ratio = 0.05, .confidence_ratio = 0.99, .interrupted = &never}};
+	trial->anchor = evaluator_add_handle(&trial->check.evaluator, anchor);
+	load_side(trial, "fast", &trial->fast);
+	load_side(trial, "slow", &trial->slow);
 	for (int i = 0; i < ENTRIES; i++) {
 		trial->rows[i].work = memory_zeroed(1, sizeof(*trial->rows[i].work));
 		trial->rows[i].work->can_run = true;
+		trial->rows[i].work->trial = trial->fast.loads[i][0];
 		trial->rows[i].tree = json_new_object();
 		trial->rows[i].entry = json_root(trial->rows[i].tree, "baseline");
 	}
@@ -99,17 +103,18 @@ static void trial_open(struct kernel_case *trial, const char *text)
 
 static void trial_close(struct kernel_case *trial)
 {
+	evaluator_release(&trial->check.evaluator);
 	for (int i = 0; i < ENTRIES; i++)
 		check_row_release(&trial->rows[i]);
 	json_free(trial->baseline.root);
 	bench_close(&trial->bench);
 }
 
-static void merge_side(struct kernel_case *trial, struct side *side, struct check_series *merged)
+static void merge_side(struct kernel_case *trial, struct side *side, struct block_series *merged)
 {
 	for (int i = 0; i < ENTRIES; i++) {
-		check_series_release(&merged[i]);
-		check_series_merge(side->series[i], loads_of(i), &merged[i]);
+		block_series_release(&merged[i]);
+		block_series_merge(side->series[i], loads_of(i), &merged[i]);
 		if (side == trial->now)
 			trial->rows[i].work->now = &merged[i];
 		else
@@ -124,7 +129,7 @@ static void merge_all(struct kernel_case *trial)
 		merge_side(trial, trial->then, trial->merged + ENTRIES);
 }
 
-static bool all_settled(const struct check_series *series, size_t count, void *context)
+static bool all_settled(const struct block_series *series, size_t count, void *context)
 {
 	struct kernel_case *trial = context;
 
@@ -141,8 +146,7 @@ static size_t add_side(struct kernel_case *trial, struct side *side, size_t coun
 	for (int i = 0; i < ENTRIES; i++) {
 		side->series[i] = &trial->series[count];
 		for (size_t k = 0; k < loads_of(i); k++)
-			trial->series[count++] =
-				(struct check_series){.handle = side->handles[i][k]};
+			trial->series[count++] = (struct block_series){.trial = side->loads[i][k]};
 	}
 	return count;
 }
@@ -151,19 +155,18 @@ static size_t add_side(struct kernel_case *trial, struct side *side, size_t coun
  * never the clock on the wall: a busy machine must not change what is found. */
 static void trial_run(struct kernel_case *trial, struct side *now, struct side *kept)
 {
-	struct check_blocks_limits limits = {.seconds = 600,
+	struct block_limits limits = {.seconds = 600,
 		.warm_up_blocks = 2,
 		.blocks_min = 12,
 		.blocks_max = 40,
 		.enough = all_settled,
-		.context = trial,
-		.interrupted = &never};
+		.context = trial};
 	size_t count = 0;
 	struct error err;
 
 	trial->now = now;
 	trial->then = kept;
-	trial->series[count++] = (struct check_series){.handle = trial->anchor};
+	trial->series[count++] = (struct block_series){.trial = trial->anchor};
 	count = add_side(trial, now, count);
 	if (kept)
 		count = add_side(trial, kept, count);
@@ -172,14 +175,14 @@ static void trial_run(struct kernel_case *trial, struct side *now, struct side *
 		trial->rows[i].reason = NULL;
 		trial->rows[i].work->then = NULL;
 	}
-	assert_ok(check_blocks(trial->bench.device, trial->series, count, &limits, &err));
+	assert_ok(blocks_run(&trial->check.evaluator, trial->series, count, &limits, &err));
 	merge_all(trial);
 	for (int i = 0; i < ENTRIES; i++)
 		check_time(&trial->check, &trial->rows[i], &trial->series[0]);
 	for (size_t i = 0; i < count; i++)
-		check_series_release(&trial->series[i]);
+		block_series_release(&trial->series[i]);
 	for (size_t i = 0; i < ARRAY_COUNT(trial->merged); i++)
-		check_series_release(&trial->merged[i]);
+		block_series_release(&trial->merged[i]);
 }
 
 /* What this run measured becomes the baseline. */

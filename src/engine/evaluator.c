@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/evaluator.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/blocks.h"
+
+enum {
+	POLL_FDS = 64,
+	POLL_MILLISECONDS = 200,
+};
+
+struct announced {
+	const struct problem *problem;
+	uint32_t number; /* device_problem()'s */
+};
+
+void evaluator_clear(struct evaluator *evaluator)
+{
+	while (evaluator->count)
+		evaluator_free_trial(evaluator, evaluator->trials[evaluator->count - 1]);
+}
+
+void evaluator_release(struct evaluator *evaluator)
+{
+	evaluator_clear(evaluator);
+	free(evaluator->trials);
+	free(evaluator->announced);
+	*evaluator = (struct evaluator){0};
+}
+
+static struct trial *add(struct evaluator *evaluator, enum trial_stage goal)
+{
+	struct trial *trial = memory_zeroed(1, sizeof(*trial));
+
+	trial->goal = goal;
+	ARRAY_GROW(evaluator->trials, evaluator->count, evaluator->capacity);
+	evaluator->trials[evaluator->count++] = trial;
+	return trial;
+}
+
+static enum status added(
+	struct evaluator *evaluator, struct trial *trial, enum status status, struct trial **result)
+{
+	if (status == STATUS_OK)
+		*result = trial;
+	else
+		evaluator_free_trial(evaluator, trial);
+	return status;
+}
+
+/* Without a compiler the model's estimate of registers has to do. */
+static void take_estimate(struct trial *trial)
+{
+	double predicted_us = trial->evaluation.score.predicted_time_us;
+
+	trial->stage = TRIAL_DONE;
+	trial->evaluation.predicted = true;
+	if (isfinite(predicted_us))
+		evaluation_add_samples(&trial->evaluation, &predicted_us, 1);
+	else
+		trial->evaluation.outcome = OUTCOME_PRUNED_BY_MODEL;
+}
+
+enum status evaluator_add(struct evaluator *evaluator, const struct bound_family *bound,
+	const choice *choices, enum trial_stage goal, struct trial **result, struct error *err)
+{
+	struct kernel_store *store = evaluator->context->store;
+	struct trial *trial = add(evaluator, goal);
+	enum status status = trial_start(trial, bound, choices, store, err);
+
+	if (status == STATUS_OK && !store && device_compiles(evaluator->context->device))
+		take_estimate(trial);
+	return added(evaluator, trial, status, result);
+}
+
+enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,
+	struct trial **result, struct error *err)
+{
+	struct trial *trial = add(evaluator, TRIAL_LOADED);
+
+	trial->problem = original->problem;
+	trial->original = original;
+	return added(evaluator, trial, evaluator_load(evaluator, trial, err), result);
+}
+
+enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
+	const struct binary *binary, struct trial **result, struct error *err)
+{
+	struct trial *trial = add(evaluator, TRIAL_LOADED);
+
+	trial->problem = problem;
+	trial->binary = binary;
+	return added(evaluator, trial, evaluator_load(evaluator, trial, err), result);
+}
+
+struct trial *evaluator_add_handle(struct evaluator *evaluator, device_handle handle)
+{
+	struct trial *trial = add(evaluator, TRIAL_LOADED);
+
+	trial->stage = TRIAL_LOADED;
+	trial->handle = handle;
+	return trial;
+}
+
+static uint32_t number_of(const struct evaluator *evaluator, const struct problem *problem)
+{
+	for (size_t i = 0; i < evaluator->announced_count; i++)
+		if (evaluator->announced[i].problem == problem)
+			return evaluator->announced[i].number;
+	return 0;
+}
+
+enum status evaluator_announce(
+	struct evaluator *evaluator, const struct problem *problem, struct error *err)
+{
+	struct context *context = evaluator->context;
+	struct reference_plan reference = {0};
+	struct build build = {0};
+	const struct stored_kernel *kernel = NULL;
+	uint32_t number = 0;
+	enum status status;
+
+	if (number_of(evaluator, problem))
+		return STATUS_OK;
+	status = problem_reference(&context->catalogue, problem, device_spec(context->device),
+		&build, &reference, err);
+	if (status == STATUS_OK && context->store && device_measures(context->device))
+		status = kernel_store_wait(context->store, &build.units[0], &kernel, err);
+	if (status == STATUS_OK)
+		status = device_problem(context->device, operation_name(problem->operation),
+			problem->text, &reference, kernel ? &kernel->cubin : NULL, &number, err);
+	if (status == STATUS_OK) {
+		ARRAY_GROW(evaluator->announced, evaluator->announced_count,
+			evaluator->announced_capacity);
+		evaluator->announced[evaluator->announced_count++] =
+			(struct announced){.problem = problem, .number = number};
+	}
+	reference_plan_release(&reference);
+	build_release(&build);
+	return status;
+}
+
+enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, struct error *err)
+{
+	struct context *context = evaluator->context;
+	const struct trial *source = trial->original ? trial->original : trial;
+	size_t units = context->store ? source->build.unit_count : 0;
+	struct text *cubins = memory_zeroed(units + 1, sizeof(*cubins));
+	struct device_load_request request = {.family = source->evaluation.family,
+		.configuration = source->evaluation.configuration,
+		.plan = &source->plan,
+		.cubins = cubins,
+		.cubin_count = units,
+		.resources = source->evaluation.resources,
+		.predicted_time_us = source->evaluation.score.predicted_time_us};
+	enum status status = evaluator_announce(evaluator, trial->problem, err);
+
+	for (size_t i = 0; i < units; i++)
+		cubins[i] = source->kernels[i]->cubin; /* borrowed for the call */
+	if (trial->binary) {
+		request.family = request.configuration = "";
+		request.plan = &trial->binary->plan;
+		request.cubins = trial->binary->cubins;
+		request.cubin_count = trial->binary->cubin_count;
+	}
+	request.problem = number_of(evaluator, trial->problem);
+	if (status == STATUS_OK)
+		status = device_load(context->device, &request, &trial->handle, err);
+	free(cubins);
+	trial->stage = TRIAL_LOADING;
+	evaluator->moved = true;
+	return status;
+}
+
+static bool has_room(const struct evaluator *evaluator)
+{
+	return !evaluator->on_device_max ||
+	       evaluator_count(evaluator, TRIAL_LOADING, TRIAL_SAMPLING) < evaluator->on_device_max;
+}
+
+/* compile -> score again -> load */
+static enum status advance(struct evaluator *evaluator, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < evaluator->count && status == STATUS_OK; i++) {
+		struct trial *trial = evaluator->trials[i];
+
+		if (trial->stage == TRIAL_COMPILING) {
+			status = trial_take_compiled(trial, !evaluator->keeps_pruned, err);
+			evaluator->moved |= trial->stage != TRIAL_COMPILING;
+		}
+		if (status == STATUS_OK && trial->stage == TRIAL_COMPILED &&
+			trial->goal > TRIAL_COMPILED && has_room(evaluator))
+			status = evaluator_load(evaluator, trial, err);
+	}
+	return status;
+}
+
+static enum status submit(struct evaluator *evaluator, const device_handle *handles, size_t count,
+	const struct sampling *sampling, struct error *err)
+{
+	const struct device_sample_request request = {.handles = handles,
+		.handle_count = count,
+		.rounds_min = sampling->rounds_min,
+		.rounds_max = sampling->rounds_max,
+		.seconds_max = sampling->seconds_max,
+		.target_ratio = sampling->target_ratio,
+		.give_up_us = sampling->give_up_us};
+
+	return count ? device_sample(evaluator->context->device, &request, err) : STATUS_OK;
+}
+
+/* load -> verify -> sample */
+static enum status go_on(struct evaluator *evaluator, struct trial *trial, struct error *err)
+{
+	if (trial->stage == TRIAL_LOADED && trial->goal > TRIAL_LOADED) {
+		trial->stage = TRIAL_VERIFYING;
+		return device_verify(evaluator->context->device, trial->handle, err);
+	}
+	if (trial->stage == TRIAL_VERIFIED && trial->goal > TRIAL_VERIFIED) {
+		trial->stage = TRIAL_SAMPLING;
+		return submit(evaluator, &trial->handle, 1, &evaluator->first_look, err);
+	}
+	return STATUS_OK;
+}
+
+static enum status take_event(struct evaluator *evaluator, struct trial *trial,
+	struct device_event *event, struct error *err)
+{
+	struct evaluation *evaluation = &trial->evaluation;
+
+	evaluation->flags |= event->flags;
+	if (event->kind == DEVICE_EVENT_SAMPLED && trial->series) {
+		block_series_take(trial->series, event);
+		return STATUS_OK;
+	}
+	if (event->kind == DEVICE_EVENT_LOADED)
+		trial_take_resources(trial, event);
+	if (event->kind == DEVICE_EVENT_VERIFIED)
+		evaluation->verification = event->verification;
+	if (event->kind == DEVICE_EVENT_SAMPLED && event->sample_count) {
+		evaluation->predicted = event->predicted;
+		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
+	}
+	if (event->outcome != OUTCOME_OK || event->kind == DEVICE_EVENT_SAMPLED) {
+		trial_finish(trial, event->outcome, event->detail);
+		return STATUS_OK;
+	}
+	trial->stage = event->kind == DEVICE_EVENT_LOADED ? TRIAL_LOADED : TRIAL_VERIFIED;
+	return go_on(evaluator, trial, err);
+}
+
+static struct trial *find(const struct evaluator *evaluator, device_handle handle)
+{
+	for (size_t i = 0; i < evaluator->count; i++)
+		if (evaluator->trials[i]->handle == handle)
+			return evaluator->trials[i];
+	return NULL;
+}
+
+/* verify -> measure */
+static enum status take_events(struct evaluator *evaluator, struct error *err)
+{
+	struct device_event event;
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && device_poll(evaluator->context->device, 0, &event)) {
+		struct trial *trial = find(evaluator, event.handle);
+
+		evaluator->moved = true;
+		if (event.kind == DEVICE_EVENT_LOST)
+			status = error_set(err, STATUS_NO_DEVICE, "the device is lost: %s",
+				event.detail ? event.detail : "it stopped answering");
+		else if (trial && trial->stage != TRIAL_DONE)
+			status = take_event(evaluator, trial, &event, err);
+		device_event_release(&event);
+	}
+	return status;
+}
+
+enum status evaluator_step(struct evaluator *evaluator, struct error *err)
+{
+	enum status status;
+
+	evaluator->moved = false;
+	if (evaluator->context->store)
+		evaluator->moved = kernel_store_poll(evaluator->context->store, 0);
+	status = advance(evaluator, err);
+	return status == STATUS_OK ? take_events(evaluator, err) : status;
+}
+
+void evaluator_wait(const struct evaluator *evaluator)
+{
+	const struct context *context = evaluator->context;
+	const struct compiler *compiler = context->compiler;
+	struct pollfd fds[POLL_FDS];
+	size_t count;
+
+	if (evaluator->moved ||
+		(!device_pending(context->device) && !(compiler && compiler_pending(compiler))))
+		return;
+	count = device_poll_fds(context->device, fds, POLL_FDS);
+	if (compiler)
+		count += compiler_poll_fds(compiler, fds + count, POLL_FDS - count);
+	if (count)
+		poll(fds, (nfds_t)count, POLL_MILLISECONDS);
+}
+
+static bool is_busy(const struct evaluator *evaluator)
+{
+	for (size_t i = 0; i < evaluator->count; i++)
+		if (evaluator->trials[i]->stage < evaluator->trials[i]->goal)
+			return true;
+	return false;
+}
+
+enum status evaluator_run(struct evaluator *evaluator, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && is_busy(evaluator)) {
+		if (evaluator->interrupted && *evaluator->interrupted)
+			return error_set(err, STATUS_INTERRUPTED, "interrupted");
+		status = evaluator_step(evaluator, err);
+		evaluator_wait(evaluator);
+	}
+	return status;
+}
+
+enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
+	const struct sampling *sampling, struct error *err)
+{
+	device_handle *handles = memory_zeroed(count + 1, sizeof(*handles));
+	size_t loaded = 0;
+	enum status status;
+
+	for (size_t i = 0; i < count; i++) {
+		struct trial *trial = trials[i];
+
+		if (trial->stage != TRIAL_LOADED && trial->stage != TRIAL_VERIFIED)
+			continue;
+		handles[loaded++] = trial->handle;
+		if (trial->series)
+			continue; /* it stays as it is: more blocks follow */
+		trial->stage = TRIAL_SAMPLING;
+		trial->goal = TRIAL_DONE;
+	}
+	status = submit(evaluator, handles, loaded, sampling, err);
+	free(handles);
+	return status;
+}
+
+enum status evaluator_compare(
+	struct evaluator *evaluator, const struct sampling *sampling, struct error *err)
+{
+	enum status status = evaluator_run(evaluator, err);
+
+	if (status == STATUS_OK)
+		status = evaluator_sample(
+			evaluator, evaluator->trials, evaluator->count, sampling, err);
+	if (status == STATUS_OK)
+		status = evaluator_run(evaluator, err);
+	for (size_t i = 0; i < evaluator->count; i++)
+		evaluator_unload(evaluator, evaluator->trials[i]);
+	return status;
+}
+
+size_t evaluator_count(
+	const struct evaluator *evaluator, enum trial_stage from, enum trial_stage to)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < evaluator->count; i++)
+		count += evaluator->trials[i]->stage >= from && evaluator->trials[i]->stage <= to;
+	return count;
+}
+
+static void forget(struct evaluator *evaluator, const struct trial *trial)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < evaluator->count; i++)
+		if (evaluator->trials[i] != trial)
+			evaluator->trials[kept++] = evaluator->trials[i];
+	evaluator->count = kept;
+}
+
+struct trial *evaluator_take(struct evaluator *evaluator)
+{
+	for (size_t i = 0; i < evaluator->count; i++) {
+		struct trial *trial = evaluator->trials[i];
+
+		if (trial->stage == TRIAL_DONE) {
+			forget(evaluator, trial);
+			return trial;
+		}
+	}
+	return NULL;
+}
+
+void evaluator_unload(struct evaluator *evaluator, struct trial *trial)
+{
+	if (trial->handle)
+		device_unload(evaluator->context->device, trial->handle);
+	trial->handle = 0;
+}
+
+void evaluator_free_trial(struct evaluator *evaluator, struct trial *trial)
+{
+	if (!trial)
+		return;
+	forget(evaluator, trial);
+	evaluator_unload(evaluator, trial);
+	trial_release(trial);
+	free(trial);
+}

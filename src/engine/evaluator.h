@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The evaluator: whatever is compiled, loaded, verified or timed goes through here. Any set of
+ * candidates of any problems, and kernels of another origin beside them; each trial moves on by
+ * itself up to the goal that its caller sets, and callers pace the rest:
+ *
+ *	evaluator_add() -> { evaluator_step(), evaluator_take() }* -> evaluator_free_trial()
+ *
+ * for a search that goes on as results come, and for candidates that are timed side by side
+ *
+ *	evaluator_add() ... -> evaluator_run() -> evaluator_sample() -> evaluator_run(), or
+ *	blocks_run() (engine/blocks.h)
+ */
+#ifndef ENGINE_EVALUATOR_H
+#define ENGINE_EVALUATOR_H
+
+#include <signal.h>
+
+#include "engine/context.h"
+#include "engine/trial.h"
+
+/* How long trials are sampled. */
+struct sampling {
+	unsigned rounds_min, rounds_max; /* samples of each */
+	double seconds_max;              /* for all of a request together */
+	double target_ratio;             /* as in device_sample_request */
+	double give_up_us;               /* as in device_sample_request */
+};
+
+struct evaluator {
+	struct context *context;
+	volatile sig_atomic_t *interrupted; /* may be NULL */
+	bool keeps_pruned;          /* what a family's rules would drop is looked at all the same */
+	size_t on_device_max;       /* trials that may be on the device at a time; 0: all */
+	struct sampling first_look; /* of each trial whose goal is TRIAL_DONE, alone */
+	struct trial **trials;      /* in the order in which they came; pointers stay valid */
+	size_t count, capacity;
+	struct announced *announced; /* problems that the device knows */
+	size_t announced_count, announced_capacity;
+	bool moved; /* in the last step */
+};
+
+/* Forgets all trials; the problems stay announced. */
+void evaluator_clear(struct evaluator *evaluator);
+void evaluator_release(struct evaluator *evaluator);
+
+/* A candidate, its kernels submitted. bound, which has the problem and the device, is borrowed for
+ * the trial's life, its problem for the evaluator's; choices, which are legal, for the call. */
+enum status evaluator_add(struct evaluator *evaluator, const struct bound_family *bound,
+	const choice *choices, enum trial_stage goal, struct trial **trial, struct error *err);
+/* One more load of a trial that is compiled, and kernels of another origin: both borrowed. They are
+ * loaded at once, and not verified. */
+enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,
+	struct trial **trial, struct error *err);
+enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
+	const struct binary *binary, struct trial **trial, struct error *err);
+/* What is loaded already: the anchor. */
+struct trial *evaluator_add_handle(struct evaluator *evaluator, device_handle handle);
+
+/* Tells the device of a problem: its tensors and, where the device measures, the compiled reference
+ * that candidates are compared with. Done once for each problem, at the latest when the first of
+ * its trials is loaded. Errors: a reference that does not compile; a lost device. */
+enum status evaluator_announce(
+	struct evaluator *evaluator, const struct problem *problem, struct error *err);
+/* Loads a compiled trial now, where the order of loads matters. */
+enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, struct error *err);
+
+/* Moves what can move; does not wait. Errors: STATUS_NO_DEVICE. */
+enum status evaluator_step(struct evaluator *evaluator, struct error *err);
+/* Sleeps until a compiler or the device has something to say, if the last step moved nothing. */
+void evaluator_wait(const struct evaluator *evaluator);
+/* Until every trial is at its goal, or done. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
+enum status evaluator_run(struct evaluator *evaluator, struct error *err);
+/* Samples trials that are loaded, interleaved round-robin so that clock drift hits all alike; their
+ * goal is TRIAL_DONE now. Those that are not loaded are left out. */
+enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
+	const struct sampling *sampling, struct error *err);
+/* All trials that are not done side by side: those that verify are sampled in one request. They are
+ * unloaded then: their memory is for others, their numbers stay. */
+enum status evaluator_compare(
+	struct evaluator *evaluator, const struct sampling *sampling, struct error *err);
+
+/* How many are in these stages. */
+size_t evaluator_count(
+	const struct evaluator *evaluator, enum trial_stage from, enum trial_stage to);
+/* The first that is done, now the caller's to free; NULL: none. */
+struct trial *evaluator_take(struct evaluator *evaluator);
+void evaluator_unload(struct evaluator *evaluator, struct trial *trial);
+/* Of a trial that was taken or not; it may be NULL. */
+void evaluator_free_trial(struct evaluator *evaluator, struct trial *trial);
+
+#endif
