@@ -9,8 +9,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "base/hash.h"
-#include "base/json.h"
+#include "base/record.h"
 #include "base/statistics.h"
 #include "candidate/resources.h"
 #include "score/score.h"
@@ -29,10 +28,10 @@ int outcome_find(const char *name); /* -1 if unknown */
 /* How far the output was from the reference. */
 struct verification {
 	bool done;
-	uint64_t points;     /* output elements compared */
-	uint64_t violations; /* beyond the tolerance, NaN included */
-	uint64_t first_bad;  /* linear index over the output's shape */
-	double first_out, first_expected;
+	uint64_t points;                  /* output elements compared */
+	uint64_t violations;              /* beyond the tolerance, NaN included */
+	uint64_t first_bad;               /* linear index over the output's shape */
+	double first_out, first_expected; /* NaN, too: there is none */
 	double max_abs_error, max_rel_error;
 };
 
@@ -56,10 +55,14 @@ struct evaluation {
 	double at_s; /* when it was recorded, seconds since its problem began; 0: not known */
 };
 
+RECORD_DECLARE(struct evaluation, evaluation_record);
 void evaluation_release(struct evaluation *evaluation);
 void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count);
-struct json *evaluation_to_json(const struct evaluation *evaluation);
-enum status evaluation_from_json(
-	const struct json_at *at, struct evaluation *evaluation, struct error *err);
+
+/* ---- what the tuned file has, too ---- */
+/* {median, ci95_low, ci95_high, samples} */
+RECORD_DECLARE(struct summary, time_record);
+extern const char *const timing_names[]; /* of a bool: measured, predicted */
+extern const struct record_rule family_name_rule, kernel_hash_rule;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/record_read.h"
 #include "format/journal.h"
 
 struct reader {
@@ -86,10 +87,10 @@ static enum status read_evaluation(
 	struct reader *reader, const struct json_at *at, bool final, struct error *err)
 {
 	struct journal_problem *problem;
-	struct evaluation evaluation;
+	struct evaluation evaluation = {0};
 
 	if (find_problem(reader, at, &problem, err) != STATUS_OK ||
-		evaluation_from_json(at, &evaluation, err) != STATUS_OK)
+		record_from_json(&evaluation_record, at, &evaluation, NULL, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
 	if (final) {
 		ARRAY_GROW(problem->remeasurements, problem->remeasurement_count,

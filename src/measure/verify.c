@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/verify.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -184,8 +185,8 @@ static enum outcome judge(struct gpu_session *gpu, struct loaded *loaded,
 		.points = problem->unit_count * problem->unit_size,
 		.violations = compared->violations,
 		.first_bad = compared->violations ? compared->first_bad : 0,
-		.first_out = compared->first_out,
-		.first_expected = compared->first_expected,
+		.first_out = compared->violations ? compared->first_out : NAN,
+		.first_expected = compared->violations ? compared->first_expected : NAN,
 		.max_abs_error = compared->max_abs_error,
 		.max_rel_error = problem->max_expected > 0
 					 ? compared->max_abs_error / problem->max_expected

@@ -3,18 +3,19 @@
 
 #include <cuda_occupancy.h>
 
-static const char *const limiter_names[] = {
+const char *const occupancy_limiter_names[] = {
 	[LIMITER_BLOCKS] = "blocks",
 	[LIMITER_THREADS] = "threads",
 	[LIMITER_REGISTERS] = "registers",
 	[LIMITER_SMEM] = "smem",
 	[LIMITER_BARRIERS] = "barriers",
 	[LIMITER_NONE_FITS] = "none_fits",
+	[LIMITER_NONE_FITS + 1] = NULL,
 };
 
 const char *occupancy_limiter_name(enum occupancy_limiter limiter)
 {
-	return limiter_names[limiter];
+	return occupancy_limiter_names[limiter];
 }
 
 /* Blocks that each resource allows. */

@@ -10,7 +10,7 @@
 #include "score/time_model.h"
 #include "score/traffic.h"
 
-static const char *const bound_names[] = {
+const char *const bound_kind_names[] = {
 	[BOUND_TENSOR] = "tensor",
 	[BOUND_FP32] = "fp32",
 	[BOUND_MUFU] = "mufu",
@@ -19,11 +19,12 @@ static const char *const bound_names[] = {
 	[BOUND_L2] = "l2",
 	[BOUND_DRAM] = "dram",
 	[BOUND_LATENCY] = "latency",
+	[BOUND_LATENCY + 1] = NULL,
 };
 
 const char *bound_kind_name(enum bound_kind bound)
 {
-	return bound_names[bound];
+	return bound_kind_names[bound];
 }
 
 /* What is known before compilation: the family's estimate, no static shared memory, no spills. */

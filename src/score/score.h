@@ -7,7 +7,7 @@
 #ifndef SCORE_SCORE_H
 #define SCORE_SCORE_H
 
-#include "base/json.h"
+#include "base/record.h"
 #include "candidate/resources.h"
 #include "family/work.h"
 #include "spec/device_spec.h"
@@ -20,6 +20,7 @@ enum occupancy_limiter {
 	LIMITER_BARRIERS,
 	LIMITER_NONE_FITS, /* not even one block */
 };
+extern const char *const occupancy_limiter_names[]; /* NULL-terminated */
 const char *occupancy_limiter_name(enum occupancy_limiter limiter);
 
 enum bound_kind {
@@ -32,6 +33,7 @@ enum bound_kind {
 	BOUND_DRAM,
 	BOUND_LATENCY,
 };
+extern const char *const bound_kind_names[]; /* NULL-terminated */
 const char *bound_kind_name(enum bound_kind bound);
 
 struct launch_score {
@@ -70,9 +72,10 @@ struct score {
 void score_compute(const struct device_spec *device, const struct work *work,
 	const struct kernel_resources *resources, struct score *score);
 void score_release(struct score *score);
-struct json *score_to_json(const struct score *score); /* names as in the tuned file */
-/* For tables: reads back what score_to_json() wrote. */
+struct json *score_to_json(const struct score *score); /* NULL: there are no launches */
 enum status score_from_json(const struct json_at *at, struct score *score, struct error *err);
+/* A member of a table, a struct score; left out where there are no launches. */
+extern const struct record_custom score_custom;
 
 /* Blocks of a launch that fit on one SM and why not more (NVIDIA's cuda_occupancy.h). */
 int occupancy_blocks_per_sm(const struct device_spec *device, int threads, int regs_per_thread,

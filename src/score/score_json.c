@@ -3,193 +3,136 @@
  * A score as JSON: the longest launch's figures on top, all launches where there are several.
  * A time that is infinite (the launch cannot run) is null.
  */
-#include "score/score.h"
-
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_schema.h"
+#include "base/record_write.h"
+#include "score/score.h"
 
-static void put_launch(struct json *object, const struct launch_score *launch)
+#define FIGURE(field, help, ...)                                                                   \
+	RECORD_VALUE(struct launch_score, field, #field, help, .low = 0, .high = INFINITY,         \
+		##__VA_ARGS__)
+static const struct record_member launch_members[] = {
+	FIGURE(tiles, "independent units of work"),
+	FIGURE(slots_per_wave, "blocks that run at once"),
+	FIGURE(waves, "whole waves of tiles"),
+	FIGURE(waves_exact, "the same, not rounded up"),
+	FIGURE(wave_efficiency_ratio, "tiles over slots of all waves"),
+	FIGURE(tile_efficiency_ratio, "useful part of the tiles"),
+	RECORD_VALUE(struct launch_score, blocks_per_sm, "blocks_per_sm", "resident at once"),
+	FIGURE(occupancy_ratio, "resident threads over what an SM holds"),
+	RECORD_ENUM(struct launch_score, occupancy_limiter, occupancy_limiter_names,
+		"occupancy_limiter", "why no more blocks are resident"),
+	FIGURE(regs_per_thread, "registers of a thread"),
+	FIGURE(smem_bytes, "shared memory of a block, static and dynamic"),
+	FIGURE(bank_conflict_ratio, "shared memory wavefronts over the least possible"),
+	FIGURE(lines_per_row_ratio, "cache lines touched over the least possible"),
+	FIGURE(sectors_per_row_ratio, "sectors touched over the least possible"),
+	FIGURE(dram_bytes, "read and written", .flags = RECORD_WHOLE),
+	FIGURE(l2_bytes, "read and written", .flags = RECORD_WHOLE),
+	FIGURE(arithmetic_intensity, "FLOP per byte of DRAM; null: no such bytes",
+		.flags = RECORD_NULLABLE, .absent = INFINITY),
+	RECORD_ENUM(struct launch_score, bound, bound_kind_names, "bound", "what takes the time"),
+	FIGURE(predicted_time_us, "null: it cannot run", .flags = RECORD_NULLABLE,
+		.absent = INFINITY),
+};
+#undef FIGURE
+static RECORD_DEFINE(struct launch_score, launch_score_record, launch_members,
+	.name = "launch_score", .open = true);
+
+/* The object: `longest` is the launch with the longest time, its time that of all launches. */
+struct view {
+	struct launch_score longest;
+	double predicted_tflops;
+	bool regs_estimated;
+	struct launch_score *launches;
+	size_t launch_count;
+};
+
+static const struct record_member view_members[] = {
+	RECORD_FLAT(struct view, longest, launch_score_record),
+	RECORD_VALUE(struct view, predicted_tflops, "predicted_tflops", "10^12 FLOP per second",
+		.flags = RECORD_NULLABLE, .absent = NAN),
+	RECORD_VALUE(struct view, regs_estimated, "regs_estimated", "not the compiler's registers"),
+	RECORD_RECORDS(struct view, launches, launch_count, launch_score_record, "launches",
+		"each of several", .flags = RECORD_OPTIONAL, .count_min = 2),
+};
+static RECORD_DEFINE(struct view, view_record, view_members, .name = "score", .open = true,
+	.help = "of the longest launch; launches[] where there are several");
+
+static size_t longest_of(const struct launch_score *launches, size_t count)
 {
-	json_put_double(object, "tiles", launch->tiles);
-	json_put_double(object, "slots_per_wave", launch->slots_per_wave);
-	json_put_double(object, "waves", launch->waves);
-	json_put_double(object, "waves_exact", launch->waves_exact);
-	json_put_double(object, "wave_efficiency_ratio", launch->wave_efficiency_ratio);
-	json_put_double(object, "tile_efficiency_ratio", launch->tile_efficiency_ratio);
-	json_put_int(object, "blocks_per_sm", launch->blocks_per_sm);
-	json_put_double(object, "occupancy_ratio", launch->occupancy_ratio);
-	json_put_string(
-		object, "occupancy_limiter", occupancy_limiter_name(launch->occupancy_limiter));
-	json_put_int(object, "regs_per_thread", launch->regs_per_thread);
-	json_put_int(object, "smem_bytes", launch->smem_bytes);
-	json_put_double(object, "bank_conflict_ratio", launch->bank_conflict_ratio);
-	json_put_double(object, "lines_per_row_ratio", launch->lines_per_row_ratio);
-	json_put_double(object, "sectors_per_row_ratio", launch->sectors_per_row_ratio);
-	json_put_int(object, "dram_bytes", llround(launch->dram_bytes));
-	json_put_int(object, "l2_bytes", llround(launch->l2_bytes));
-	json_put_double(object, "arithmetic_intensity", launch->arithmetic_intensity);
-	json_put_string(object, "bound", bound_kind_name(launch->bound));
-	json_put_double(object, "predicted_time_us", launch->predicted_time_us);
+	size_t longest = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (launches[i].predicted_time_us > launches[longest].predicted_time_us)
+			longest = i;
+	return longest;
 }
 
 struct json *score_to_json(const struct score *score)
 {
-	struct json *object = json_new_object();
+	struct view view = {.predicted_tflops = score->predicted_tflops,
+		.regs_estimated = score->regs_estimated};
 
-	if (score->launch_count > 0)
-		put_launch(object, &score->launches[score->longest]);
-	json_put_double(object, "predicted_time_us", score->predicted_time_us);
-	json_put_double(object, "predicted_tflops", score->predicted_tflops);
-	json_put_bool(object, "regs_estimated", score->regs_estimated);
+	if (!score->launch_count)
+		return NULL;
+	view.longest = score->launches[score->longest];
+	view.longest.predicted_time_us = score->predicted_time_us;
 	if (score->launch_count > 1) {
-		struct json *launches = json_new_array();
-
-		for (size_t i = 0; i < score->launch_count; i++) {
-			struct json *launch = json_new_object();
-
-			put_launch(launch, &score->launches[i]);
-			json_push(launches, launch);
-		}
-		json_put(object, "launches", launches);
+		view.launches = score->launches;
+		view.launch_count = score->launch_count;
 	}
-	return object;
-}
-
-static enum status get_name(const struct json_at *object, const char *key,
-	const char *(*name_of)(int), int count, int *value, struct error *err)
-{
-	struct json_at member;
-	const char *name;
-	enum status status = json_member(object, key, &member, err);
-
-	if (status == STATUS_OK)
-		status = json_get_string(&member, &name, err);
-	if (status != STATUS_OK)
-		return status;
-	for (*value = 0; *value < count; (*value)++)
-		if (strcmp(name_of(*value), name) == 0)
-			return STATUS_OK;
-	return json_error(&member, err, "a name like \"%s\"", name_of(0));
-}
-
-static const char *limiter_name_of(int value)
-{
-	return occupancy_limiter_name((enum occupancy_limiter)value);
-}
-
-static const char *bound_name_of(int value)
-{
-	return bound_kind_name((enum bound_kind)value);
-}
-
-/* A finite number, or null for an infinite one. */
-static enum status get_time(
-	const struct json_at *object, const char *key, double *value, struct error *err)
-{
-	struct json_at member;
-	const enum status status = json_member(object, key, &member, err);
-
-	if (status != STATUS_OK)
-		return status;
-	if (json_type(&member) == JSON_NULL) {
-		*value = INFINITY;
-		return STATUS_OK;
-	}
-	return json_get_double(&member, value, err);
-}
-
-static enum status get_launch(
-	const struct json_at *at, struct launch_score *launch, struct error *err)
-{
-	const struct {
-		const char *key;
-		double *value;
-	} reals[] = {
-		{"tiles", &launch->tiles},
-		{"slots_per_wave", &launch->slots_per_wave},
-		{"waves", &launch->waves},
-		{"waves_exact", &launch->waves_exact},
-		{"wave_efficiency_ratio", &launch->wave_efficiency_ratio},
-		{"tile_efficiency_ratio", &launch->tile_efficiency_ratio},
-		{"occupancy_ratio", &launch->occupancy_ratio},
-		{"bank_conflict_ratio", &launch->bank_conflict_ratio},
-		{"lines_per_row_ratio", &launch->lines_per_row_ratio},
-		{"sectors_per_row_ratio", &launch->sectors_per_row_ratio},
-		{"dram_bytes", &launch->dram_bytes},
-		{"l2_bytes", &launch->l2_bytes},
-		{"arithmetic_intensity", &launch->arithmetic_intensity},
-	};
-	int64_t blocks_per_sm, regs_per_thread;
-	int limiter, bound;
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < ARRAY_COUNT(reals) && status == STATUS_OK; i++)
-		status = json_member_double(at, reals[i].key, reals[i].value, err);
-	if (status != STATUS_OK ||
-		(status = json_member_int(at, "blocks_per_sm", &blocks_per_sm, err)) != STATUS_OK ||
-		(status = json_member_int(at, "regs_per_thread", &regs_per_thread, err)) !=
-			STATUS_OK ||
-		(status = json_member_int(at, "smem_bytes", &launch->smem_bytes, err)) !=
-			STATUS_OK ||
-		(status = get_name(at, "occupancy_limiter", limiter_name_of, LIMITER_NONE_FITS + 1,
-			 &limiter, err)) != STATUS_OK ||
-		(status = get_name(at, "bound", bound_name_of, BOUND_LATENCY + 1, &bound, err)) !=
-			STATUS_OK ||
-		(status = get_time(at, "predicted_time_us", &launch->predicted_time_us, err)) !=
-			STATUS_OK)
-		return status;
-	launch->blocks_per_sm = (int)blocks_per_sm;
-	launch->regs_per_thread = (int)regs_per_thread;
-	launch->occupancy_limiter = (enum occupancy_limiter)limiter;
-	launch->bound = (enum bound_kind)bound;
-	return STATUS_OK;
-}
-
-static enum status get_launches(const struct json_at *at, struct score *score, struct error *err)
-{
-	struct json_at launches;
-	const bool several = json_find(at, "launches", &launches);
-	enum status status = STATUS_OK;
-
-	if (several && (status = json_expect(&launches, JSON_ARRAY, err)) != STATUS_OK)
-		return status;
-	if (!several && !json_find(at, "tiles", &launches))
-		return STATUS_OK; /* nothing was launched */
-	score->launch_count = several ? json_count(&launches) : 1;
-	score->launches = memory_zeroed(score->launch_count, sizeof(*score->launches));
-	for (size_t i = 0; i < score->launch_count && status == STATUS_OK; i++) {
-		const struct json_at item = several ? json_item(&launches, i) : *at;
-
-		status = get_launch(&item, &score->launches[i], err);
-		if (score->launches[i].predicted_time_us >
-			score->launches[score->longest].predicted_time_us)
-			score->longest = i;
-	}
-	return status;
+	return record_to_json(&view_record, &view);
 }
 
 enum status score_from_json(const struct json_at *at, struct score *score, struct error *err)
 {
-	struct score result = {0};
-	struct json_at member;
-	enum status status = json_expect(at, JSON_OBJECT, err);
+	struct view view = {0};
 
-	if (status == STATUS_OK)
-		status = get_time(at, "predicted_time_us", &result.predicted_time_us, err);
-	if (status == STATUS_OK)
-		status = json_member_double(at, "predicted_tflops", &result.predicted_tflops, err);
-	if (status == STATUS_OK)
-		status = json_member(at, "regs_estimated", &member, err);
-	if (status == STATUS_OK)
-		status = json_get_bool(&member, &result.regs_estimated, err);
-	if (status == STATUS_OK)
-		status = get_launches(at, &result, err);
-	if (status != STATUS_OK) {
-		score_release(&result);
-		return status;
+	if (record_from_json(&view_record, at, &view, NULL, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (!view.launches) {
+		view.launches = memory_copy(&view.longest, sizeof(view.longest));
+		view.launch_count = 1;
 	}
-	*score = result;
+	*score = (struct score){.launches = view.launches,
+		.launch_count = view.launch_count,
+		.longest = longest_of(view.launches, view.launch_count),
+		.regs_estimated = view.regs_estimated,
+		.predicted_time_us = view.longest.predicted_time_us,
+		.predicted_tflops = view.predicted_tflops};
 	return STATUS_OK;
 }
+
+static enum status custom_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	(void)context;
+	return score_from_json(at, field, err);
+}
+
+static struct json *custom_write(const void *field)
+{
+	return score_to_json(field);
+}
+
+static struct json *custom_schema(struct json *definitions)
+{
+	return record_schema_reference(&view_record, definitions);
+}
+
+static void custom_release(void *field)
+{
+	score_release(field);
+}
+
+const struct record_custom score_custom = {
+	.read = custom_read,
+	.write = custom_write,
+	.schema = custom_schema,
+	.release = custom_release,
+};

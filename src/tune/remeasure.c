@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "search/shortlist.h"
 #include "tune/resume.h"
 #include "tune/shortlisted.h"
@@ -123,7 +124,7 @@ static enum status record(
 
 	if (!search->session->journal)
 		return STATUS_OK;
-	line = evaluation_to_json(&evaluated->evaluation);
+	line = record_to_json(&evaluation_record, &evaluated->evaluation);
 	json_put_int(line, "problem", (int64_t)search->number);
 	return journal_write(search->session->journal, "final", line, err);
 }

@@ -21,17 +21,6 @@ static bool worth_taking(const struct evaluation *evaluation)
 	       evaluation->outcome != OUTCOME_TOO_NOISY;
 }
 
-static enum status evaluation_copy(
-	const struct evaluation *from, struct evaluation *to, struct error *err)
-{
-	struct json *json = evaluation_to_json(from);
-	struct json_at at = json_root(json, "journal");
-	enum status status = evaluation_from_json(&at, to, err);
-
-	json_free(json);
-	return status;
-}
-
 /* Of the run that measured the entry, as the tuned file lists runs. */
 static void put_run(struct tuned *tuned, const struct journal_run *run)
 {
@@ -109,17 +98,15 @@ static enum status take_run(struct search *search, const struct journal_run *run
 		const struct evaluation *known = &recorded->evaluations[i];
 		ptrdiff_t candidate =
 			candidates_find(&search->pool, known->family, known->configuration);
-		struct evaluation copy;
+		struct evaluation copy = {0};
 
 		/* templates are part of the signature: what is not found was not legal then either
 		 */
 		if (candidate < 0 || search->known[candidate] || !worth_taking(known))
 			continue;
-		status = evaluation_copy(known, &copy, err);
-		if (status == STATUS_OK) {
-			search_add(search, (size_t)candidate, &copy);
-			search->resumed++;
-		}
+		record_copy(&evaluation_record, known, &copy);
+		search_add(search, (size_t)candidate, &copy);
+		search->resumed++;
 	}
 	return status;
 }

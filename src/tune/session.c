@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "tune/family_quota.h"
 #include "tune/remeasure.h"
 #include "tune/resume.h"
@@ -24,7 +25,7 @@ static enum status record(struct search *search, struct trial *trial, struct err
 		return STATUS_OK;
 	/* to the millisecond: how a search went on over time is what reports show */
 	trial->evaluation.at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
-	line = evaluation_to_json(&trial->evaluation);
+	line = record_to_json(&evaluation_record, &trial->evaluation);
 	json_put_int(line, "problem", (int64_t)search->number);
 	return journal_write(search->session->journal, "evaluation", line, err);
 }

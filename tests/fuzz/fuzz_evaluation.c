@@ -8,24 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/record_read.h"
+#include "base/record_write.h"
 #include "format/evaluation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What evaluation_to_json() makes of the text, or NULL if it is refused; the caller frees. */
+/* What is written of the text, or NULL if it is refused; the caller frees. */
 static char *pass_through(const char *text, size_t size)
 {
 	struct json *json;
 	struct json_at at;
-	struct evaluation evaluation;
+	struct evaluation evaluation = {0};
 	struct error err;
 	char *written = NULL;
 
 	if (json_parse(text, size, "fuzz", &json, &err) != STATUS_OK)
 		return NULL;
 	at = json_root(json, "fuzz");
-	if (evaluation_from_json(&at, &evaluation, &err) == STATUS_OK) {
-		struct json *tree = evaluation_to_json(&evaluation);
+	if (record_from_json(&evaluation_record, &at, &evaluation, NULL, &err) == STATUS_OK) {
+		struct json *tree = record_to_json(&evaluation_record, &evaluation);
 
 		written = json_print(tree, false);
 		json_free(tree);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz_file.h"
+#include "base/record_write.h"
 #include "format/journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -25,7 +26,8 @@ static void look_up(const struct journal_record *record)
 			if (!journal_problem_find(run, problem->operation, problem->problem))
 				abort();
 			for (size_t i = 0; i < problem->evaluation_count; i++)
-				json_free(evaluation_to_json(&problem->evaluations[i]));
+				json_free(record_to_json(
+					&evaluation_record, &problem->evaluations[i]));
 		}
 	}
 }

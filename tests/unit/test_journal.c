@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "format/journal.h"
 
 struct scratch {
@@ -77,7 +78,7 @@ static struct json *evaluation_line(int64_t problem, const char *configuration, 
 	struct json *line;
 
 	evaluation_add_samples(&evaluation, &time_us, 1);
-	line = evaluation_to_json(&evaluation);
+	line = record_to_json(&evaluation_record, &evaluation);
 	json_put_int(line, "problem", problem);
 	evaluation_release(&evaluation);
 	return line;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "expr/named_values.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct json *value_to_json(const void *field)
+{
+	const struct value *value = field;
+
+	switch (value->type) {
+	case VALUE_BOOL:
+		return json_new_bool(value->boolean);
+	case VALUE_INT:
+		return json_new_int(value->integer);
+	case VALUE_REAL:
+		return json_new_double(value->real);
+	case VALUE_STRING:
+		return json_new_string(value->string);
+	case VALUE_NONE:
+	case VALUE_LIST:
+		break;
+	}
+	BUG("a value of type %s has no name", value_type_name(value->type));
+}
+
+static enum status value_from_json(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct value *value = field;
+	const char *string;
+
+	(void)context;
+	switch (json_type(at)) {
+	case JSON_STRING:
+		if (json_get_string(at, &string, err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+		*value = value_string(string_copy(string));
+		return STATUS_OK;
+	case JSON_BOOL:
+		value->type = VALUE_BOOL;
+		return json_get_bool(at, &value->boolean, err);
+	case JSON_NUMBER:
+		value->type = json_is_int(at) ? VALUE_INT : VALUE_REAL;
+		return value->type == VALUE_INT ? json_get_int(at, &value->integer, err)
+						: json_get_double(at, &value->real, err);
+	case JSON_NULL:
+	case JSON_ARRAY:
+	case JSON_OBJECT:
+		break;
+	}
+	return json_error(at, err, "a number, a boolean or a string");
+}
+
+static void value_release(void *field)
+{
+	struct value *value = field;
+
+	if (value->type == VALUE_STRING)
+		free((char *)(uintptr_t)value->string);
+	*value = (struct value){0};
+}
+
+static struct json *value_schema(struct json *definitions)
+{
+	static const char *const names[] = {"boolean", "number", "string"};
+	struct json *schema = json_new_object(), *types = json_new_array();
+
+	(void)definitions;
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		json_push(types, json_new_string(names[i]));
+	json_put(schema, "type", types);
+	return schema;
+}
+
+static const struct record_custom value_custom = {
+	.read = value_from_json,
+	.write = value_to_json,
+	.schema = value_schema,
+	.release = value_release,
+};
+static const struct record_member named_value_members[] = {
+	RECORD_VALUE(struct named_value, name, "name", "its name"),
+	RECORD_CUSTOM(struct named_value, value, &value_custom, "", "its value"),
+};
+RECORD_DEFINE(struct named_value, named_value_record, named_value_members, .name = "named_value");
+
+struct named_values named_values_new(size_t count)
+{
+	return (struct named_values){
+		.items = memory_zeroed(count + 1, sizeof(struct named_value)), .count = count};
+}
+
+void named_values_release(struct named_values *values)
+{
+	for (size_t i = 0; i < values->count; i++)
+		record_release(&named_value_record, &values->items[i]);
+	free(values->items);
+	*values = (struct named_values){0};
+}
+
+void named_values_put(
+	struct named_values *values, size_t index, const char *name, struct value value)
+{
+	struct named_value *item = &values->items[index];
+
+	record_release(&named_value_record, item);
+	item->name = string_copy(name);
+	item->value = value.type == VALUE_STRING ? value_string(string_copy(value.string)) : value;
+}
+
+struct named_values named_values_copy(const struct named_values *values)
+{
+	struct named_values copy = named_values_new(values->count);
+
+	for (size_t i = 0; i < values->count; i++)
+		named_values_put(&copy, i, values->items[i].name, values->items[i].value);
+	return copy;
+}
+
+const struct value *named_values_find(const struct named_values *values, const char *name)
+{
+	for (size_t i = 0; i < values->count; i++)
+		if (strcmp(values->items[i].name, name) == 0)
+			return &values->items[i].value;
+	return NULL;
+}
+
+bool named_values_equal(const struct named_values *a, const struct named_values *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct value *other = named_values_find(b, a->items[i].name);
+
+		if (!other || other->type != a->items[i].value.type ||
+			!value_equal(*other, a->items[i].value))
+			return false;
+	}
+	return true;
+}
+
+void named_values_format(
+	const struct named_values *values, const char *separator, struct text *text)
+{
+	for (size_t i = 0; i < values->count; i++) {
+		text_appendf(text, "%s%s=", i ? separator : "", values->items[i].name);
+		value_format(values->items[i].value, text);
+	}
+}
+
+char *named_values_text(const struct named_values *values)
+{
+	struct text text = {0};
+
+	named_values_format(values, ",", &text);
+	return text_detach(&text);
+}
+
+struct json *named_values_to_json(const struct named_values *values)
+{
+	struct json *object = json_new_object();
+
+	for (size_t i = 0; i < values->count; i++)
+		json_put(object, values->items[i].name, value_to_json(&values->items[i].value));
+	return object;
+}

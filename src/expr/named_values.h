@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values by name, in their order: a problem, a configuration, the -D list of a kernel. In JSON an
+ * object, {"BM": 128, "dtype": "bf16"}.
+ */
+#ifndef EXPR_NAMED_VALUES_H
+#define EXPR_NAMED_VALUES_H
+
+#include "base/record.h"
+#include "expr/value.h"
+
+/* A boolean, an integer, a real or a string. */
+struct named_value {
+	char *name;
+	struct value value; /* a string is owned here */
+};
+
+struct named_values {
+	struct named_value *items;
+	size_t count;
+};
+
+RECORD_DECLARE(struct named_value, named_value_record);
+/* The member `field` of a table, a struct named_values. */
+#define RECORD_NAMED_VALUES(type, field, key, meaning, ...)                                        \
+	RECORD_MAP(type, field.items, field.count, named_value_record, key, meaning, ##__VA_ARGS__)
+
+/* The items of an empty list are not NULL: it is there. */
+struct named_values named_values_new(size_t count);
+void named_values_release(struct named_values *values);
+struct named_values named_values_copy(const struct named_values *values);
+void named_values_put(struct named_values *values, size_t index, const char *name,
+	struct value value); /* index < count of named_values_new() */
+/* NULL: there is none of this name. */
+const struct value *named_values_find(const struct named_values *values, const char *name);
+/* The same names with the same values, in any order. */
+bool named_values_equal(const struct named_values *a, const struct named_values *b);
+/* "M=4096,dtype=bf16" with separator ",". */
+void named_values_format(
+	const struct named_values *values, const char *separator, struct text *text);
+char *named_values_text(const struct named_values *values); /* separator ","; caller frees */
+struct json *named_values_to_json(const struct named_values *values);
+
+#endif
