@@ -42,7 +42,7 @@ LIBS := -lcjson -lz -ldl -lm -lpthread
 # ---- sources: one static library per layer, in the order of src/layers.txt ----
 LAYERS := $(shell grep -v '^\#' src/layers.txt)
 layer_sources = $(filter-out src/cli/main.c,$(sort $(wildcard src/$(1)/*.c)))
-layer_objects = $(patsubst src/%.c,$(OUT)/obj/%.o,$(call layer_sources,$(1))) $(if $(filter spec,$(1)),$(OUT)/gen/default_device.o)$(if $(filter figure,$(1)),$(OUT)/gen/report_assets.o)
+layer_objects = $(patsubst src/%.c,$(OUT)/obj/%.o,$(call layer_sources,$(1))) $(if $(filter spec,$(1)),$(OUT)/gen/default_device.o)$(if $(filter figure,$(1)),$(OUT)/gen/report_assets.o)$(if $(filter cli,$(1)),$(OUT)/gen/version.o)
 reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
 upto = $(if $(1),$(firstword $(1)) $(if $(filter $(2),$(firstword $(1))),,$(call upto,$(wordlist 2,$(words $(1)),$(1)),$(2))))
 layer_libs = $(patsubst %,$(OUT)/lib%.a,$(call reverse,$(call upto,$(LAYERS),$(1))))
@@ -65,10 +65,8 @@ $(OUT)/obj/%.o: src/%.c | packages
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
 
 # version and commit change often: only one object sees them
-$(OUT)/obj/cli/version.o: ALL_CFLAGS += -DTILETUNE_VERSION='"$(VERSION)"' -DTILETUNE_COMMIT='"$(COMMIT)"'
-$(OUT)/obj/cli/version.o: $(BUILD)/gen/commit
-$(BUILD)/gen/commit: FORCE
-	@mkdir -p $(@D); echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
+$(OUT)/gen/version.c: FORCE
+	@mkdir -p $(@D); printf 'extern const char tiletune_version[], tiletune_commit[];\nconst char tiletune_version[] = "%s";\nconst char tiletune_commit[] = "%s";\n' '$(VERSION)' '$(COMMIT)' >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 .PHONY: FORCE
 FORCE:
 

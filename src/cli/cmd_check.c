@@ -8,13 +8,12 @@
 
 #include "base/memory.h"
 #include "cli/common.h"
-#include "cli/file_device.h"
 #include "cli/run_record.h"
 #include "report/check_report.h"
 
 struct check_command {
 	struct common_options common;
-	struct bench_options bench;
+	struct device_choice device;
 	struct string_list only;
 	const char *threshold, *confidence, *allow, *junit, *markdown;
 	double budget_s;
@@ -47,7 +46,7 @@ static const struct option check_option_table[] = {
 		"if all is well, store the binaries and their times beside the baseline: later "
 		"checks time old and new in turn",
 		NULL},
-	BENCH_OPTIONS(struct check_command),
+	DEVICE_OPTIONS(struct check_command),
 	COMMON_OPTIONS(struct check_command),
 	{0},
 };
@@ -85,7 +84,7 @@ static enum status read_options(
 }
 
 /* Of another GPU nothing can be told: where the baseline can be checked. */
-static void hint_at_device(const struct check *check)
+static void hint_at_device(const struct check *check, const struct folders *folders)
 {
 	const char *name = "another GPU";
 	struct json_at root = json_root(check->baseline->root, check->baseline->path), device;
@@ -96,8 +95,7 @@ static void hint_at_device(const struct check *check)
 		return;
 	if (json_find(&root, "device", &device))
 		json_member_string(&device, "name", &name, NULL);
-	if (file_device_spec(check->baseline, check->context->config_folders, &spec, &reason) ==
-			STATUS_OK &&
+	if (common_device_spec(NULL, check->baseline, folders, &spec, &reason) == STATUS_OK &&
 		spec->from_sheet)
 		fprintf(stderr,
 			"hint: the baseline is of %s; --device model:%s compares resources without "
@@ -108,8 +106,8 @@ static void hint_at_device(const struct check *check)
 	device_spec_free(spec);
 }
 
-static enum status write_reports(
-	const struct check_command *command, const struct check *check, struct error *err)
+static enum status write_reports(const struct check_command *command, const struct check *check,
+	const struct folders *folders, struct error *err)
 {
 	struct text text = {0}, junit = {0}, markdown = {0};
 	struct json *json = check_to_json(check);
@@ -121,7 +119,7 @@ static enum status write_reports(
 	fputs(text_string(&text), command->common.json ? stderr : stdout);
 	if (check->notice)
 		fprintf(stderr, "notice: %s\n", check->notice);
-	hint_at_device(check);
+	hint_at_device(check, folders);
 	if (command->common.json)
 		status = common_write_json("-", json, err);
 	if (status == STATUS_OK && command->junit)
@@ -166,8 +164,8 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	return status;
 }
 
-static enum status run_check(
-	const struct check_command *command, struct check *check, struct error *err)
+static enum status run_check(const struct check_command *command, struct check *check,
+	const struct folders *folders, struct error *err)
 {
 	char run_id[RUN_ID_SIZE];
 	enum status status = check_run(check, err);
@@ -176,7 +174,7 @@ static enum status run_check(
 	if (status == STATUS_OK && command->retune)
 		status = check_retune(check, run_id, err);
 	if (status == STATUS_OK)
-		status = write_reports(command, check, err);
+		status = write_reports(command, check, folders, err);
 	if (status == STATUS_OK)
 		status = write_baseline(command, check, run_id, err);
 	return status == STATUS_OK ? check_status(check) : status;
@@ -196,9 +194,9 @@ static void hint_at_model(const struct tuned *baseline, struct error *err)
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct check_command *command = options_;
-	char **roots = roots_find(&command->common.paths);
+	struct folders folders = folders_find(&command->common.paths);
 	struct tuned baseline = {0};
-	struct context bench = {0};
+	struct context context = {0};
 	struct check_options options;
 	struct check check = {0};
 	enum status status = read_options(command, &options, err);
@@ -206,21 +204,20 @@ static enum status run(void *options_, const struct string_list *positional, str
 	if (status == STATUS_OK)
 		status = tuned_load(positional->items[0], &baseline, err);
 	if (status == STATUS_OK) {
-		status = common_bench(
-			&command->common, &command->bench, NULL, false, true, roots, &bench, err);
+		status = common_open(&command->device, NULL, false, true, &folders, &context, err);
 		if (status == STATUS_NO_DEVICE)
 			hint_at_model(&baseline, err);
 	}
 	if (status == STATUS_OK) {
-		common_notices(&bench);
-		status = check_open(&bench, &baseline, &options, &check, err);
+		common_notices(&context);
+		status = check_open(&context, &baseline, &options, &check, err);
 		if (status == STATUS_OK)
-			status = run_check(command, &check, err);
+			status = run_check(command, &check, &folders, err);
 		check_release(&check);
 	}
-	context_release(&bench);
+	context_release(&context);
 	tuned_release(&baseline);
-	roots_free(roots);
+	folders_release(&folders);
 	return status;
 }
 

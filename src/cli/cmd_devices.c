@@ -9,11 +9,11 @@
 
 struct devices_options {
 	struct common_options common;
-	struct bench_options bench;
+	struct device_choice device;
 };
 
 static const struct option devices_option_table[] = {
-	BENCH_OPTIONS(struct devices_options),
+	DEVICE_OPTIONS(struct devices_options),
 	COMMON_OPTIONS(struct devices_options),
 	{0},
 };
@@ -64,7 +64,7 @@ static enum status list_gpus(const struct devices_options *options, char **confi
 {
 	struct device_options device_options = {
 		.config_folders = (const char *const *)config_folders,
-		.worker_path = options->bench.worker};
+		.worker_path = options->device.worker};
 	struct device_listing *list = NULL;
 	size_t count = 0;
 	char *why = NULL;
@@ -128,10 +128,10 @@ static enum status list_sheets(const struct devices_options *options, char **con
 /* No compiler is worth a line here, not a failure. */
 static struct json *show_compiler(const struct devices_options *options, int driver_version)
 {
-	struct compiler_options compiler_options = {.worker_path = options->bench.worker,
-		.nvrtc_path = options->bench.nvrtc,
+	struct compiler_options compiler_options = {.worker_path = options->device.worker,
+		.nvrtc_path = options->device.nvrtc,
 		.driver_cuda_version = driver_version,
-		.workers = options->bench.workers};
+		.workers = options->device.workers};
 	struct compiler *compiler = NULL;
 	struct error reason = {0};
 	struct json *json = json_new_object();
@@ -155,16 +155,15 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct devices_options *options = options_;
-	char **roots = roots_find(&options->common.paths);
-	char **folders = context_folders((const char *const *)roots, "configs");
+	struct folders folders = folders_find(&options->common.paths);
 	struct json *json = json_new_object(), *gpus = json_new_array();
 	struct json *sheets = json_new_array();
 	int driver_version = 0;
-	enum status status = list_gpus(options, folders, gpus, &driver_version, err);
+	enum status status = list_gpus(options, folders.configs, gpus, &driver_version, err);
 
 	(void)positional;
 	if (status == STATUS_OK)
-		status = list_sheets(options, folders, sheets, err);
+		status = list_sheets(options, folders.configs, sheets, err);
 	json_put(json, "gpus", gpus);
 	json_put(json, "sheets", sheets);
 	if (status == STATUS_OK)
@@ -172,8 +171,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	if (status == STATUS_OK && options->common.json)
 		status = common_write_json("-", json, err);
 	json_free(json);
-	roots_free(folders);
-	roots_free(roots);
+	folders_release(&folders);
 	return status;
 }
 

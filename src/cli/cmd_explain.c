@@ -16,7 +16,7 @@
 
 struct explain_options {
 	struct common_options common;
-	struct bench_options bench;
+	struct device_choice device;
 	struct string_list problems, families;
 	const char *config, *where;
 };
@@ -32,14 +32,14 @@ static const struct option explain_option_table[] = {
 		"BM=128,...; what is left out is filled in by the model", NULL},
 	{"where", 'w', OPTION_STRING, AT(where), "EXPR", "only configurations for which this holds",
 		NULL},
-	BENCH_OPTIONS(struct explain_options),
+	DEVICE_OPTIONS(struct explain_options),
 	COMMON_OPTIONS(struct explain_options),
 	{0},
 };
 
 struct explain {
 	const struct explain_options *options;
-	struct context bench;
+	struct context context;
 	struct problem_list problems;
 	struct json *candidates; /* of one problem */
 	struct text reasons;     /* why families are left out */
@@ -105,7 +105,7 @@ static void print_explanation(const struct explanation *explanation, const char 
 static enum status explain_family(struct explain *explain, const struct family *family,
 	const struct problem *problem, struct error *err)
 {
-	const struct device_spec *device = device_spec(explain->bench.device);
+	const struct device_spec *device = device_spec(explain->context.device);
 	const char *config = explain->options->config ? explain->options->config : "";
 	struct bound_family *bound = NULL;
 	struct completion completion = {0};
@@ -130,7 +130,7 @@ static enum status explain_family(struct explain *explain, const struct family *
 	if (status == STATUS_OK && applies)
 		status = completion_find(bound, config, &found, &completion, &why, &reason);
 	if (status == STATUS_OK && found && family_is_composite(family))
-		status = explanation_choose_steps(&explain->bench, bound, &found, &why, err);
+		status = explanation_choose_steps(&explain->context, bound, &found, &why, err);
 	if (status != STATUS_OK && reason.message[0]) {
 		/* a parameter or value that this family does not know: another one may */
 		text_appendf(&explain->reasons, "\n  %s", reason.message);
@@ -141,7 +141,7 @@ static enum status explain_family(struct explain *explain, const struct family *
 	if (why.length)
 		text_appendf(&explain->reasons, "\n  %s", why.data);
 	if (status == STATUS_OK && found)
-		status = explanation_make(&explain->bench, bound, &completion, &explanation, err);
+		status = explanation_make(&explain->context, bound, &completion, &explanation, err);
 	if (status == STATUS_OK && found) {
 		if (explain->options->common.json) {
 			json_push(explain->candidates, explanation_to_json(&explanation));
@@ -181,8 +181,9 @@ static enum status explain_problem(
 	explain->candidates = json_new_array();
 	explain->explained = 0;
 	text_clear(&explain->reasons);
-	for (size_t i = 0; i < explain->bench.catalogue.family_count && status == STATUS_OK; i++) {
-		const struct family *family = explain->bench.catalogue.families[i];
+	for (size_t i = 0; i < explain->context.catalogue.family_count && status == STATUS_OK;
+		i++) {
+		const struct family *family = explain->context.catalogue.families[i];
 
 		if (family_operation(family) == problem->operation &&
 			asked_for(explain->options, family))
@@ -199,8 +200,8 @@ static enum status explain_problem(
 		json_put_string(json, "operation", operation_name(problem->operation));
 		json_put(json, "problem", problem_to_json(problem));
 		json_put(json, "device",
-			tuned_device_json(device_spec(explain->bench.device),
-				device_identity(explain->bench.device)->name));
+			tuned_device_json(device_spec(explain->context.device),
+				device_identity(explain->context.device)->name));
 		json_put(json, "candidates", explain->candidates);
 		explain->candidates = NULL;
 		status = common_write_json("-", json, err);
@@ -215,35 +216,28 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	struct explain explain = {.options = options_};
 	const struct explain_options *options = options_;
-	char **roots = roots_find(&options->common.paths);
+	struct folders folders = folders_find(&options->common.paths);
 	const struct operation *operation;
-	enum status status = common_bench(&options->common, &options->bench, positional->items[0],
-		true, false, roots, &explain.bench, err);
+	enum status status = common_open(&options->device, positional->items[0], true, false,
+		&folders, &explain.context, err);
 
 	if (status == STATUS_OK)
 		status = catalogue_operation(
-			&explain.bench.catalogue, positional->items[0], &operation, err);
-	for (size_t i = 0; i < options->families.count && status == STATUS_OK; i++) {
-		const struct family *family;
-
-		status = catalogue_family(&explain.bench.catalogue, operation,
-			options->families.items[i], &family, err);
-	}
-	for (size_t i = 0; i < options->problems.count && status == STATUS_OK; i++)
-		status = problem_parse(
-			operation, options->problems.items[i], &explain.problems, err);
-	if (status == STATUS_OK && !explain.problems.count) {
-		error_set(err, STATUS_BAD_INPUT, "explain: expected a problem, found none");
-		status = error_hint(err, "-p M=4096,N=4096,K=4096,dtype=bf16");
-	}
+			&explain.context.catalogue, positional->items[0], &operation, err);
 	if (status == STATUS_OK)
-		common_notices(&explain.bench);
+		status = common_check_families(
+			&explain.context.catalogue, operation, options->families.items, err);
+	if (status == STATUS_OK)
+		status = common_problems(operation, &options->problems, NULL, "explain",
+			"-p M=4096,N=4096,K=4096,dtype=bf16", &explain.problems, err);
+	if (status == STATUS_OK)
+		common_notices(&explain.context);
 	for (size_t i = 0; i < explain.problems.count && status == STATUS_OK; i++)
 		status = explain_problem(&explain, explain.problems.items[i], err);
 	problem_list_release(&explain.problems);
 	text_release(&explain.reasons);
-	context_release(&explain.bench);
-	roots_free(roots);
+	context_release(&explain.context);
+	folders_release(&folders);
 	return status;
 }
 

@@ -9,8 +9,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/common.h"
-#include "cli/export_write.h"
-#include "cli/file_device.h"
 #include "export/export.h"
 #include "export/export_kernel.h"
 
@@ -21,9 +19,23 @@ struct export_options {
 
 #define AT(member) offsetof(struct export_options, member)
 
+/* Tables first, then kernels. */
+static const char *format_choice(size_t index, const char **summary)
+{
+	size_t tables = 0;
+
+	while (export_formats[tables])
+		tables++;
+	if (index < tables) {
+		*summary = export_formats[index]->summary;
+		return export_formats[index]->name;
+	}
+	*summary = export_images[index - tables].summary;
+	return export_images[index - tables].name;
+}
+
 static const struct option export_option_table[] = {
-	{"format", 'F', OPTION_STRING, AT(format), "FORMAT", "what to write",
-		"c-header|cmake|make|csv|t4|cubin|ptx|source"},
+	{"format", 'F', OPTION_STRING, AT(format), "FORMAT", "what to write:", format_choice},
 	{"output", 'o', OPTION_STRING, AT(output), "FILE",
 		"default: standard output; metadata of kernels goes beside it", NULL},
 	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
@@ -44,7 +56,7 @@ struct exporting {
 	const struct export_options *options;
 	const char *file, *output;
 	char *name; /* of the file, on one line */
-	char **templates, **configs;
+	struct folders folders;
 	struct catalogue catalogue;
 	struct device_spec *device;
 	struct compiler *compiler;
@@ -138,6 +150,77 @@ static enum status export_table(
 }
 
 /* ---- kernels ---- */
+/* "x.cubin" -> "x.cubin", or "x.0.cubin", "x.1.cubin" where there are several. */
+static char *unit_path(
+	const char *output, const struct export_image *image, size_t unit, size_t count)
+{
+	size_t length = strlen(output);
+
+	if (string_ends_with(output, image->suffix))
+		length -= strlen(image->suffix);
+	if (count == 1)
+		return string_format("%.*s%s", (int)length, output, image->suffix);
+	return string_format("%.*s.%zu%s", (int)length, output, unit, image->suffix);
+}
+
+static enum status write_files(const struct export_kernel *kernel, const struct export_image *image,
+	const struct compiler *compiler, const char *output, struct error *err)
+{
+	size_t count = kernel->build.unit_count;
+	char **paths = memory_zeroed(count + 1, sizeof(*paths));
+	char **names = memory_zeroed(count + 1, sizeof(*names));
+	enum status status = STATUS_OK;
+	struct json *json;
+	char *metadata;
+
+	for (size_t i = 0; i < count; i++) {
+		paths[i] = unit_path(output, image, i, count);
+		names[i] = string_copy(path_name(paths[i]));
+	}
+	for (size_t i = 0; i < count && status == STATUS_OK; i++)
+		status =
+			file_write(paths[i], kernel->images[i].data, kernel->images[i].length, err);
+	json = export_kernel_json(kernel, image, compiler, names);
+	metadata = unit_path(output, image, 0, 1);
+	if (status == STATUS_OK) {
+		char *path = string_format("%s.json", metadata);
+
+		status = common_write_json(path, json, err);
+		if (status == STATUS_OK)
+			fprintf(stderr, "wrote %s%s and %s\n", paths[0], count > 1 ? ", ..." : "",
+				path);
+		free(path);
+	}
+	for (size_t i = 0; i < count; i++) {
+		free(paths[i]);
+		free(names[i]);
+	}
+	free(paths);
+	free(names);
+	free(metadata);
+	json_free(json);
+	return status;
+}
+
+static enum status write_kernel(const struct export_kernel *kernel,
+	const struct export_image *image, const struct compiler *compiler, const char *output,
+	struct error *err)
+{
+	const struct text *first = &kernel->images[0];
+
+	if (strcmp(output, "-") != 0)
+		return write_files(kernel, image, compiler, output, err);
+	if (kernel->build.unit_count != 1) {
+		error_set(err, STATUS_BAD_INPUT,
+			"export: expected a kernel of one source for standard output, found %zu",
+			kernel->build.unit_count);
+		return error_hint(err, "-o NAME%s writes them beside each other", image->suffix);
+	}
+	if (fwrite(first->data, 1, first->length, stdout) != first->length || fflush(stdout) != 0)
+		return error_set(err, STATUS_FAILED, "writing to standard output");
+	return STATUS_OK;
+}
+
 static enum status open_compiler(struct exporting *exporting, struct error *err)
 {
 	const struct export_options *options = exporting->options;
@@ -164,10 +247,8 @@ static enum status export_image(
 			exporting->file, image->name, exporting->source.entry_count);
 		return error_hint(err, "name it: OPERATION -p PROBLEM");
 	}
-	status = exporting->options->device ? named_device_spec(exporting->options->device,
-						      exporting->configs, &exporting->device, err)
-					    : file_device_spec(&exporting->tuned,
-						      exporting->configs, &exporting->device, err);
+	status = common_device_spec(exporting->options->device, &exporting->tuned,
+		&exporting->folders, &exporting->device, err);
 	if (status == STATUS_OK)
 		status = export_kernel_open(&exporting->catalogue, exporting->device,
 			&exporting->source.entries[0], &kernel, err);
@@ -179,8 +260,7 @@ static enum status export_image(
 	if (status == STATUS_OK)
 		status = export_kernel_make(&kernel, image, exporting->compiler, err);
 	if (status == STATUS_OK)
-		status = export_kernel_write(
-			&kernel, image, exporting->compiler, exporting->output, err);
+		status = write_kernel(&kernel, image, exporting->compiler, exporting->output, err);
 	export_kernel_release(&kernel);
 	return status;
 }
@@ -209,14 +289,14 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	status = tuned_load(exporting->file, &exporting->tuned, err);
 	/* tables of a whole file need no templates */
 	if (status == STATUS_OK && (operation || is_kernel))
-		status = catalogue_load((const char *const *)exporting->templates, operation,
-			&exporting->catalogue, err);
+		status = catalogue_load((const char *const *)exporting->folders.templates,
+			operation, &exporting->catalogue, err);
 	if (status == STATUS_OK)
 		status = select_entries(exporting, operation, err);
 	return status;
 }
 
-static void exporting_release(struct exporting *exporting, char **roots)
+static void exporting_release(struct exporting *exporting)
 {
 	compiler_close(exporting->compiler);
 	device_spec_free(exporting->device);
@@ -225,9 +305,7 @@ static void exporting_release(struct exporting *exporting, char **roots)
 	journal_record_release(&exporting->journal);
 	free(exporting->source.entries);
 	free(exporting->name);
-	roots_free(exporting->templates);
-	roots_free(exporting->configs);
-	roots_free(roots);
+	folders_release(&exporting->folders);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
@@ -238,7 +316,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 		.output = options->output ? options->output : "-"};
 	const struct export_format *format;
 	const struct export_image *image;
-	char **roots;
 	enum status status;
 
 	if (!options->format) {
@@ -247,29 +324,22 @@ static enum status run(void *options_, const struct string_list *positional, str
 	}
 	format = export_format_find(options->format);
 	image = export_image_find(options->format);
-	roots = roots_find(&options->paths);
-	exporting.templates = context_folders((const char *const *)roots, "templates");
-	exporting.configs = context_folders((const char *const *)roots, "configs");
+	exporting.folders = folders_find(&options->paths);
 	status = load(&exporting, positional, image != NULL, err);
 	if (status == STATUS_OK)
 		status = format ? export_table(&exporting, format, err)
 				: export_image(&exporting, image, err);
-	exporting_release(&exporting, roots);
+	exporting_release(&exporting);
 	return status;
 }
 
 const struct command command_export = {
 	.name = "export",
-	.summary = "Write a tuned file as a C header, CMake, make, CSV or T4, or its kernels",
+	.summary = "Write a tuned file for other builds and tools, or its kernels",
 	.arguments = "TUNED.json [OPERATION -p PROBLEM] --format FORMAT",
-	.description = "c-header: one self-contained C and C++ header. cmake, make: fragments with "
-		       "a function\n"
-		       "that finds entries. csv: a table. t4: the open format of autotuning "
-		       "results. csv and\n"
-		       "t4 take a journal, too, and hold every evaluation of it.\n"
-		       "cubin, ptx, source: the kernel of one entry, specialised, and NAME.json "
-		       "beside it with\n"
-		       "what is needed to launch it.",
+	.description = "Formats that hold every evaluation take a journal, too. A kernel is that "
+		       "of one entry,\n"
+		       "specialised, with NAME.json beside it: what is needed to launch it.",
 	.examples = "  tiletune export tuned.json --format c-header -o tuned.h\n"
 		    "  tiletune export tuned.json gemm -p M=4096,N=4096,K=4096,dtype=bf16 "
 		    "--format cubin -o gemm.cubin",

@@ -58,11 +58,11 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct families_options *options = options_;
 	const char *only = positional->count ? positional->items[0] : NULL;
-	char **roots = roots_find(&options->common.paths);
-	char **folders = context_folders((const char *const *)roots, "templates");
+	struct folders folders = folders_find(&options->common.paths);
 	struct catalogue catalogue = {0};
 	struct json *list = json_new_array();
-	enum status status = catalogue_load((const char *const *)folders, only, &catalogue, err);
+	enum status status =
+		catalogue_load((const char *const *)folders.templates, only, &catalogue, err);
 
 	for (size_t i = 0; i < catalogue.operation_count && status == STATUS_OK; i++) {
 		const struct operation *operation = catalogue.operations[i];
@@ -76,8 +76,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		status = common_write_json("-", list, err);
 	json_free(list);
 	catalogue_release(&catalogue);
-	roots_free(folders);
-	roots_free(roots);
+	folders_release(&folders);
 	return status;
 }
 

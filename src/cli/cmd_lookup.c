@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "cli/common.h"
-#include "cli/file_device.h"
 #include "lookup/lookup.h"
 
 struct lookup_options {
@@ -35,15 +34,12 @@ static const struct option lookup_option_table[] = {
 };
 
 static enum status open_spec(const struct lookup_options *options, const struct tuned *tuned,
-	char **configs, struct device_spec **spec, struct error *err)
+	const struct folders *folders, struct device_spec **spec, struct error *err)
 {
 	struct json *ours;
-	enum status status;
+	enum status status = common_device_spec(options->device, tuned, folders, spec, err);
 
-	if (!options->device)
-		return file_device_spec(tuned, configs, spec, err);
-	status = named_device_spec(options->device, configs, spec, err);
-	if (status != STATUS_OK || options->any_device)
+	if (status != STATUS_OK || !options->device || options->any_device)
 		return status;
 	ours = tuned_device_json(*spec, (*spec)->title);
 	if (tuned_same_device(tuned, ours, NULL) != STATUS_OK) {
@@ -149,12 +145,9 @@ static enum status run_lookup(const struct lookup_options *options,
 	enum status status =
 		catalogue_operation(request->catalogue, positional->items[1], &operation, err);
 
-	for (size_t i = 0; i < options->problems.count && status == STATUS_OK; i++)
-		status = problem_parse(operation, options->problems.items[i], &problems, err);
-	if (status == STATUS_OK && !problems.count) {
-		error_set(err, STATUS_BAD_INPUT, "lookup: expected a problem, found none");
-		status = error_hint(err, "-p M=4096,N=4096,K=4096,dtype=bf16");
-	}
+	if (status == STATUS_OK)
+		status = common_problems(operation, &options->problems, NULL, "lookup",
+			"-p M=4096,N=4096,K=4096,dtype=bf16", &problems, err);
 	if (status == STATUS_OK) {
 		status = answer_all(options, request, &problems, answers, err);
 		/* that something is refused is in the answer, too */
@@ -173,9 +166,7 @@ static enum status run_lookup(const struct lookup_options *options,
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct lookup_options *options = options_;
-	char **roots = roots_find(&options->common.paths);
-	char **templates = context_folders((const char *const *)roots, "templates");
-	char **configs = context_folders((const char *const *)roots, "configs");
+	struct folders folders = folders_find(&options->common.paths);
 	struct catalogue catalogue = {0};
 	struct device_spec *spec = NULL;
 	struct corrections corrections = {0};
@@ -183,13 +174,13 @@ static enum status run(void *options_, const struct string_list *positional, str
 	enum status status = tuned_load(positional->items[0], &tuned, err);
 
 	if (status == STATUS_OK)
-		status = catalogue_load(
-			(const char *const *)templates, positional->items[1], &catalogue, err);
+		status = catalogue_load((const char *const *)folders.templates,
+			positional->items[1], &catalogue, err);
 	if (status == STATUS_OK)
-		status = open_spec(options, &tuned, configs, &spec, err);
+		status = open_spec(options, &tuned, &folders, &spec, err);
 	if (status == STATUS_OK)
-		status = corrections_load(
-			(const char *const *)configs, spec->name, &catalogue, &corrections, err);
+		status = corrections_load((const char *const *)folders.configs, spec->name,
+			&catalogue, &corrections, err);
 	if (status == STATUS_OK) {
 		const struct lookup_request request = {.catalogue = &catalogue,
 			.device = spec,
@@ -203,9 +194,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	device_spec_free(spec);
 	catalogue_release(&catalogue);
 	tuned_release(&tuned);
-	roots_free(templates);
-	roots_free(configs);
-	roots_free(roots);
+	folders_release(&folders);
 	return status;
 }
 

@@ -16,26 +16,32 @@ struct merge_options {
 
 #define AT(member) offsetof(struct merge_options, member)
 
+static const char *const rule_names[] = {[MERGE_NEWEST] = "newest",
+	[MERGE_FASTEST] = "fastest",
+	[MERGE_FIRST] = "first",
+	[MERGE_FAIL] = "fail",
+	NULL};
+
+static const char *rule_choice(size_t index, const char **summary)
+{
+	(void)summary;
+	return rule_names[index];
+}
+
 static const struct option merge_option_table[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "FILE",
 		"the merged file; may be one of those that are read", NULL},
 	{"on-conflict", 0, OPTION_STRING, AT(on_conflict), "RULE",
-		"whose entry of a problem stays; default newest", "newest|fastest|first|fail"},
+		"whose entry of a problem stays; default newest", rule_choice},
 	COMMON_OPTIONS(struct merge_options),
 	{0},
 };
 
 static enum merge_rule rule_of(const char *name)
 {
-	static const char *const names[] = {[MERGE_NEWEST] = "newest",
-		[MERGE_FASTEST] = "fastest",
-		[MERGE_FIRST] = "first",
-		[MERGE_FAIL] = "fail"};
+	const int rule = name ? name_find(name, rule_names) : MERGE_NEWEST;
 
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], name) == 0)
-			return (enum merge_rule)i;
-	return MERGE_NEWEST;
+	return (enum merge_rule)rule;
 }
 
 static enum status write_merged(const struct merge_options *options, const struct tuned *tuned,

@@ -93,13 +93,11 @@ static enum status write_table(const struct report *report, struct error *err)
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct report_command_options *options = options_;
-	char **roots = roots_find(&options->paths);
-	char **templates = context_folders((const char *const *)roots, "templates");
-	char **configs = context_folders((const char *const *)roots, "configs");
+	struct folders folders = folders_find(&options->paths);
 	struct report_options wanted = {.paths = positional->items,
 		.path_count = positional->count,
-		.template_folders = (const char *const *)templates,
-		.config_folders = (const char *const *)configs};
+		.template_folders = (const char *const *)folders.templates,
+		.config_folders = (const char *const *)folders.configs};
 	struct report report;
 	enum status status = report_open(&wanted, &report, err);
 
@@ -114,9 +112,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 			status = write_table(&report, err);
 		report_release(&report);
 	}
-	roots_free(templates);
-	roots_free(configs);
-	roots_free(roots);
+	folders_release(&folders);
 	return status;
 }
 

@@ -17,10 +17,11 @@
 #include "cli/run_record.h"
 #include "cli/show.h"
 #include "cli/suite.h"
+#include "search/strategy.h"
 
 struct tune_options {
 	struct common_options common;
-	struct bench_options bench;
+	struct device_choice device;
 	struct string_list problems, families;
 	const char *suite, *where, *effort, *strategy, *output, *journal;
 	double budget_s;
@@ -29,6 +30,20 @@ struct tune_options {
 };
 
 #define AT(member) offsetof(struct tune_options, member)
+
+static const char *effort_choice(size_t index, const char **summary)
+{
+	(void)summary;
+	return efforts[index].name;
+}
+
+static const char *strategy_choice(size_t index, const char **summary)
+{
+	if (!strategies[index])
+		return NULL;
+	*summary = strategies[index]->summary;
+	return strategies[index]->name;
+}
 
 static const struct option tune_option_table[] = {
 	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
@@ -40,13 +55,13 @@ static const struct option tune_option_table[] = {
 	{"where", 'w', OPTION_STRING, AT(where), "EXPR", "only configurations for which this holds",
 		NULL},
 	{"effort", 'e', OPTION_STRING, AT(effort), "EFFORT", "how much is tried; default quick",
-		"estimate|quick|thorough|exhaustive"},
+		effort_choice},
 	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
 		"time per problem, remeasurements aside", NULL},
 	{"evaluations", 0, OPTION_COUNT, AT(evaluations), "N",
 		"at most so many candidates per problem", NULL},
-	{"strategy", 0, OPTION_STRING, AT(strategy), "NAME",
-		"guided|local|model_top|exhaustive|random|rule|rule:NAME, not the effort's", NULL},
+	{"strategy", 0, OPTION_WORD, AT(strategy), "NAME",
+		"not the effort's; rule:NAME: that rule alone", strategy_choice},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the search and of the inputs; default 1",
 		NULL},
 	{"output", 'o', OPTION_STRING, AT(output), "FILE", "the tuned file; default tuned.json",
@@ -61,7 +76,7 @@ static const struct option tune_option_table[] = {
 		"print the size of the space and what each constraint removes", NULL},
 	{"progress", 0, OPTION_FLAG, AT(progress), NULL, "show progress though this is no terminal",
 		NULL},
-	BENCH_OPTIONS(struct tune_options),
+	DEVICE_OPTIONS(struct tune_options),
 	COMMON_OPTIONS(struct tune_options),
 	{0},
 };
@@ -69,9 +84,9 @@ static const struct option tune_option_table[] = {
 /* Everything of one run. */
 struct tuning {
 	struct tune_options *options;
-	char **roots;
+	struct folders folders;
 	struct suite suite;
-	struct context bench;
+	struct context context;
 	struct problem_list problems;
 	struct tuned tuned;
 	struct journal *journal;
@@ -84,22 +99,14 @@ struct tuning {
 static enum status read_problems(struct tuning *tuning, const char *operation_name_,
 	const struct operation **operation, struct error *err)
 {
-	const struct tune_options *options = tuning->options;
 	enum status status =
-		catalogue_operation(&tuning->bench.catalogue, operation_name_, operation, err);
+		catalogue_operation(&tuning->context.catalogue, operation_name_, operation, err);
 
-	for (size_t i = 0; i < options->problems.count && status == STATUS_OK; i++)
-		status = problem_parse(
-			*operation, options->problems.items[i], &tuning->problems, err);
-	for (size_t i = 0;
-		tuning->suite.problems && tuning->suite.problems[i] && status == STATUS_OK; i++)
-		status = problem_parse(
-			*operation, tuning->suite.problems[i], &tuning->problems, err);
-	if (status == STATUS_OK && !tuning->problems.count) {
-		error_set(err, STATUS_BAD_INPUT, "tune: expected a problem, found none");
-		error_hint(err, "-p M=4096,N=4096,K=4096,dtype=bf16, or --suite FILE");
-		return STATUS_BAD_INPUT;
-	}
+	if (status == STATUS_OK)
+		status = common_problems(*operation, &tuning->options->problems,
+			tuning->suite.problems, "tune",
+			"-p M=4096,N=4096,K=4096,dtype=bf16, or --suite FILE", &tuning->problems,
+			err);
 	return status;
 }
 
@@ -135,36 +142,20 @@ static struct candidates_options chosen_pool(const struct tuning *tuning, bool s
 		.score = score};
 }
 
-/* A family that was asked for by name must exist, before anything is opened or compiled. */
-static enum status check_families(
-	const struct tuning *tuning, const struct operation *operation, struct error *err)
-{
-	struct candidates_options pool = chosen_pool(tuning, false);
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; pool.families && pool.families[i] && status == STATUS_OK; i++) {
-		const struct family *family;
-
-		status = catalogue_family(
-			&tuning->bench.catalogue, operation, pool.families[i], &family, err);
-	}
-	return status;
-}
-
 static enum status dry_run(struct tuning *tuning, struct error *err)
 {
 	struct candidates_options options = chosen_pool(tuning, false);
 	enum status status = STATUS_OK;
 
-	options.device = tuning->bench.device;
+	options.device = tuning->context.device;
 	for (size_t i = 0; i < tuning->problems.count && status == STATUS_OK; i++) {
 		struct candidates pool;
 
-		status = candidates_open(&tuning->bench.catalogue, tuning->problems.items[i],
-			device_spec(tuning->bench.device), &options, &pool, err);
+		status = candidates_open(&tuning->context.catalogue, tuning->problems.items[i],
+			device_spec(tuning->context.device), &options, &pool, err);
 		if (status != STATUS_OK)
 			break;
-		common_notices(&tuning->bench);
+		common_notices(&tuning->context);
 		show_space(stdout, &pool);
 		candidates_release(&pool);
 	}
@@ -236,8 +227,9 @@ static enum status check_output(const char *path, bool *regular, struct error *e
 /* The tuned file that stands already, if it is one of this GPU model; else an empty one. */
 static enum status open_tuned(struct tuning *tuning, struct error *err)
 {
-	const struct device_spec *spec = device_spec(tuning->bench.device);
-	struct json *device = tuned_device_json(spec, device_identity(tuning->bench.device)->name);
+	const struct device_spec *spec = device_spec(tuning->context.device);
+	struct json *device =
+		tuned_device_json(spec, device_identity(tuning->context.device)->name);
 	bool regular = false;
 	enum status status =
 		to_stdout(tuning) ? STATUS_OK : check_output(tuning->output, &regular, err);
@@ -281,7 +273,7 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 	struct session *session, struct error *err)
 {
 	const struct candidates_options *pool = &session->pool;
-	struct run_description run = {.bench = &tuning->bench,
+	struct run_description run = {.context = &tuning->context,
 		.operation = operation_name(operation),
 		.problems = &tuning->problems,
 		.effort = session->effort->name,
@@ -305,7 +297,7 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 		json_put_string(line, "resumes", session->resume ? session->resume->id : NULL);
 		status = journal_write(tuning->journal, "run", line, err);
 	}
-	tuned_put_run(&tuning->tuned, run_tuned_json(run.bench, tuning->run_id));
+	tuned_put_run(&tuning->tuned, run_tuned_json(run.context, tuning->run_id));
 	return status;
 }
 
@@ -338,9 +330,9 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	struct effort effort = {0};
 	bool machine = options->common.json || to_stdout(tuning);
 	struct show show = {.talk = machine ? stderr : stdout,
-		.bench = &tuning->bench,
+		.context = &tuning->context,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
-	struct session session = {.context = &tuning->bench,
+	struct session session = {.context = &tuning->context,
 		.problems = &tuning->problems,
 		.effort = &effort,
 		.budget_s = options->budget_s,
@@ -386,9 +378,9 @@ static void tuning_release(struct tuning *tuning)
 	journal_record_release(&tuning->record);
 	tuned_release(&tuning->tuned);
 	problem_list_release(&tuning->problems);
-	context_release(&tuning->bench);
+	context_release(&tuning->context);
 	suite_release(&tuning->suite);
-	roots_free(tuning->roots);
+	folders_release(&tuning->folders);
 	free(tuning->output);
 	free(tuning->journal_path);
 }
@@ -401,9 +393,9 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const char *name = positional->count ? positional->items[0] : NULL;
 	enum status status = STATUS_OK;
 
-	tuning.roots = roots_find(&options->common.paths);
+	tuning.folders = folders_find(&options->common.paths);
 	if (options->suite)
-		status = suite_load(options->suite, tuning.roots, &tuning.suite, err);
+		status = suite_load(options->suite, tuning.folders.roots, &tuning.suite, err);
 	if (status == STATUS_OK && !name)
 		name = tuning.suite.operation;
 	if (status == STATUS_OK && !name) {
@@ -412,12 +404,14 @@ static enum status run(void *options_, const struct string_list *positional, str
 		error_hint(err, "`tiletune families` lists operations and families");
 	}
 	if (status == STATUS_OK)
-		status = common_bench(&options->common, &options->bench, name, true,
-			!options->dry_run, tuning.roots, &tuning.bench, err);
+		status = common_open(&options->device, name, true, !options->dry_run,
+			&tuning.folders, &tuning.context, err);
 	if (status == STATUS_OK)
 		status = read_problems(&tuning, name, &operation, err);
 	if (status == STATUS_OK)
-		status = check_families(&tuning, operation, err);
+		/* before anything is opened or compiled */
+		status = common_check_families(&tuning.context.catalogue, operation,
+			chosen_pool(&tuning, false).families, err);
 	if (status == STATUS_OK && options->dry_run)
 		status = dry_run(&tuning, err);
 	else if (status == STATUS_OK && (status = choose_files(&tuning, err)) == STATUS_OK)

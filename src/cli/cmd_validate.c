@@ -35,7 +35,7 @@ static const struct option validate_option_table[] = {
 /* One file under way. */
 struct checked {
 	const char *path;
-	char **roots;
+	const struct folders *folders;
 	bool schema_only;
 	struct text content;
 	char format[64]; /* "tiletune.tuned/1"; "" while unknown */
@@ -68,12 +68,12 @@ static enum status read_suite(const struct checked *file, struct error *err)
 	const struct operation *operation;
 	struct catalogue catalogue = {0};
 	struct suite suite;
-	char **folders = context_folders((const char *const *)file->roots, "templates");
-	enum status status = suite_load(file->path, file->roots, &suite, err);
+	enum status status = suite_load(file->path, file->folders->roots, &suite, err);
 
 	if (status != STATUS_OK)
-		goto cleanup;
-	status = catalogue_load((const char *const *)folders, suite.operation, &catalogue, err);
+		return status;
+	status = catalogue_load(
+		(const char *const *)file->folders->templates, suite.operation, &catalogue, err);
 	if (status == STATUS_OK)
 		status = catalogue_operation(&catalogue, suite.operation, &operation, err);
 	if (status != STATUS_OK)
@@ -93,8 +93,6 @@ static enum status read_suite(const struct checked *file, struct error *err)
 	problem_list_release(&problems);
 	catalogue_release(&catalogue);
 	suite_release(&suite);
-cleanup:
-	roots_free(folders);
 	return status;
 }
 
@@ -111,17 +109,16 @@ static enum status read_device(const struct checked *file, struct error *err)
 
 static enum status read_correction(const struct checked *file, struct error *err)
 {
-	char **folders = context_folders((const char *const *)file->roots, "templates");
 	struct correction *correction;
 	struct catalogue catalogue = {0};
-	enum status status = catalogue_load((const char *const *)folders, NULL, &catalogue, err);
+	enum status status = catalogue_load(
+		(const char *const *)file->folders->templates, NULL, &catalogue, err);
 
 	if (status == STATUS_OK)
 		status = correction_load(file->path, NULL, &catalogue, &correction, err);
 	if (status == STATUS_OK)
 		correction_free(correction);
 	catalogue_release(&catalogue);
-	roots_free(folders);
 	return status;
 }
 
@@ -153,7 +150,7 @@ static enum status read_template(const struct checked *file, struct error *err)
 {
 	char *folder = path_parent(file->path), *templates = path_parent(folder);
 	char *resolved = realpath(folder, NULL);
-	char **others = context_folders((const char *const *)file->roots, "templates");
+	char **others = file->folders->templates;
 	const char **folders;
 	struct catalogue catalogue = {0};
 	size_t count = 0;
@@ -174,7 +171,6 @@ static enum status read_template(const struct checked *file, struct error *err)
 		catalogue_release(&catalogue);
 	}
 	free(folders);
-	roots_free(others);
 	free(resolved);
 	free(templates);
 	free(folder);
@@ -214,7 +210,7 @@ static const struct {
 static enum status load_schema(
 	const struct checked *file, const char *name, struct json **schema, struct error *err)
 {
-	for (char **root = file->roots; *root; root++) {
+	for (char **root = file->folders->roots; *root; root++) {
 		char *path = string_format("%s/configs/schemas/%s.schema.json", *root, name);
 		enum status status = STATUS_OK;
 		bool there = file_exists(path);
@@ -370,7 +366,7 @@ static struct json *verdict(const struct checked *file, enum status status, cons
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct validate_options *options = options_;
-	char **roots = roots_find(&options->common.paths);
+	struct folders folders = folders_find(&options->common.paths);
 	struct json *verdicts = json_new_array();
 	size_t bad = 0;
 	bool failed = false;
@@ -378,7 +374,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 	for (size_t i = 0; i < positional->count; i++) {
 		struct checked file = {.path = positional->items[i],
-			.roots = roots,
+			.folders = &folders,
 			.schema_only = options->schema_only};
 		struct error reason = {0};
 		enum status found = check_file(&file, &reason);
@@ -401,7 +397,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 			"validate: %zu of %zu files are not what they should be", bad,
 			positional->count);
 	json_free(verdicts);
-	roots_free(roots);
+	folders_release(&folders);
 	return status;
 }
 

@@ -2,7 +2,7 @@
  *
  * The hidden commands that worker processes are started with.
  */
-#include "cli/option.h"
+#include "cli/command.h"
 #include "compile/compiler.h"
 #include "measure/worker.h"
 

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "device/device.h"
 
 /* A signal handler has nowhere else to write to. */
 volatile sig_atomic_t common_interrupted;
@@ -24,7 +25,7 @@ static void add_root(struct string_list *list, char *root)
 	free(configs);
 }
 
-char **roots_find(const struct string_list *paths)
+static char **roots_find(const struct string_list *paths)
 {
 	static const char *const beside[] = {".", "..", "../..", "../share/tiletune"};
 	struct string_list list = {0};
@@ -53,31 +54,48 @@ char **roots_find(const struct string_list *paths)
 	return roots;
 }
 
-void roots_free(char **roots)
+static void names_free(char **names)
 {
-	for (char **root = roots; root && *root; root++)
-		free(*root);
-	free(roots);
+	for (char **name = names; name && *name; name++)
+		free(*name);
+	free(names);
 }
 
-enum status common_bench(const struct common_options *common, const struct bench_options *bench,
-	const char *operation, bool allow_model, bool need_compiler, char **roots,
-	struct context *context, struct error *err)
+struct folders folders_find(const struct string_list *paths)
 {
-	struct context_options options = {.roots = (const char *const *)roots,
+	struct folders folders = {.roots = roots_find(paths)};
+	const char *const *roots = (const char *const *)folders.roots;
+
+	folders.templates = context_folders(roots, "templates");
+	folders.configs = context_folders(roots, "configs");
+	return folders;
+}
+
+void folders_release(struct folders *folders)
+{
+	names_free(folders->roots);
+	names_free(folders->templates);
+	names_free(folders->configs);
+	*folders = (struct folders){0};
+}
+
+enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
+	bool need_compiler, const struct folders *folders, struct context *context,
+	struct error *err)
+{
+	struct context_options options = {.roots = (const char *const *)folders->roots,
 		.operation = operation,
-		.device = bench->device ? bench->device : "auto",
+		.device = choice->name ? choice->name : "auto",
 		.allow_model = allow_model,
 		.need_compiler = need_compiler,
-		.worker_path = bench->worker,
-		.nvrtc_path = bench->nvrtc,
-		.cache_folder = bench->cache,
-		.no_cache = bench->no_cache,
-		.workers = bench->workers,
-		.wait_s = bench->wait_s,
+		.worker_path = choice->worker,
+		.nvrtc_path = choice->nvrtc,
+		.cache_folder = choice->cache,
+		.no_cache = choice->no_cache,
+		.workers = choice->workers,
+		.wait_s = choice->wait_s,
 		.seed = 1};
 
-	(void)common;
 	return context_open(&options, context, err);
 }
 
@@ -93,6 +111,98 @@ void common_notices(struct context *context)
 {
 	say_once(&context->notice);
 	say_once(&context->cache_notice);
+}
+
+enum status common_problems(const struct operation *operation, const struct string_list *texts,
+	const char *const *extra, const char *command, const char *hint,
+	struct problem_list *problems, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < texts->count && status == STATUS_OK; i++)
+		status = problem_parse(operation, texts->items[i], problems, err);
+	for (; extra && *extra && status == STATUS_OK; extra++)
+		status = problem_parse(operation, *extra, problems, err);
+	if (status == STATUS_OK && !problems->count) {
+		error_set(err, STATUS_BAD_INPUT, "%s: expected a problem, found none", command);
+		status = error_hint(err, "%s", hint);
+	}
+	return status;
+}
+
+enum status common_check_families(const struct catalogue *catalogue,
+	const struct operation *operation, const char *const *names, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	for (; names && *names && status == STATUS_OK; names++) {
+		const struct family *family;
+
+		status = catalogue_family(catalogue, operation, *names, &family, err);
+	}
+	return status;
+}
+
+/* GPU number N of this machine. */
+static enum status spec_of_gpu(const char *number, const char *const *configs,
+	struct device_spec **spec, struct error *err)
+{
+	struct device_options options = {.config_folders = configs};
+	struct device_listing *list = NULL;
+	size_t count = 0;
+	char *why = NULL, *end;
+	unsigned long index = strtoul(number, &end, 10);
+	enum status status = device_list_cuda(&options, &list, &count, &why, err);
+
+	if (status == STATUS_OK && (*end || index >= count))
+		status = error_set(err, STATUS_NO_DEVICE, "cuda:%s: expected one of %zu GPUs%s%s",
+			number, count, why ? ": " : "", why ? why : "");
+	if (status == STATUS_OK)
+		status = device_spec_match(&list[index].facts, configs, spec, err);
+	free(list);
+	free(why);
+	return status;
+}
+
+static enum status spec_of_file(const struct tuned *tuned, const char *const *configs,
+	struct device_spec **spec, struct error *err)
+{
+	struct json_at root = json_root(tuned->root, tuned->path), device;
+	struct device_facts facts = {.warp_size = 32};
+	const char *sheet = NULL, *name = "";
+	int64_t capability = 0;
+
+	if (json_member(&root, "device", &device, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	json_member_string(&device, "sheet", &sheet, NULL);
+	if (sheet)
+		return device_spec_load(sheet, configs, spec, err);
+	json_member_string(&device, "name", &name, NULL);
+	json_member_int(&device, "compute_capability", &capability, NULL);
+	json_member_int(&device, "sm_count", &facts.sm_count, NULL);
+	json_member_int(&device, "l2_bytes", &facts.l2_bytes, NULL);
+	json_member_int(&device, "dram_bytes", &facts.dram_bytes, NULL);
+	json_member_int(&device, "smem_per_sm_bytes", &facts.smem_per_sm_bytes, NULL);
+	json_member_int(&device, "smem_per_block_bytes", &facts.smem_per_block_bytes, NULL);
+	json_member_int(&device, "regs_per_sm", &facts.regs_per_sm, NULL);
+	string_put(facts.name, sizeof(facts.name), name);
+	facts.compute_capability = (int)capability;
+	return device_spec_match(&facts, configs, spec, err);
+}
+
+enum status common_device_spec(const char *name, const struct tuned *tuned,
+	const struct folders *folders, struct device_spec **spec, struct error *err)
+{
+	const char *const *configs = (const char *const *)folders->configs;
+
+	if (!name)
+		return spec_of_file(tuned, configs, spec, err);
+	if (string_starts_with(name, "cuda:"))
+		return spec_of_gpu(name + strlen("cuda:"), configs, spec, err);
+	if (string_starts_with(name, "model:"))
+		return device_spec_load(name + strlen("model:"), configs, spec, err);
+	return error_set(
+		err, STATUS_BAD_INPUT, "--device: expected cuda:N or model:NAME, found %s", name);
 }
 
 enum status common_write(const char *path, const char *text, struct error *err)

@@ -9,9 +9,10 @@
 #include <signal.h>
 
 #include "base/json.h"
-#include "cli/option.h"
+#include "cli/command.h"
 #include "family/catalogue.h"
 #include "engine/context.h"
+#include "format/tuned.h"
 
 extern const char tiletune_version[];
 extern const char tiletune_commit[]; /* "" if it was not built in a checkout */
@@ -22,19 +23,16 @@ struct common_options {
 	bool json;
 };
 #define COMMON_OPTIONS(owner)                                                                      \
-	{.name = "path",                                                                           \
-		.type = OPTION_STRINGS,                                                            \
-		.offset = offsetof(owner, common.paths),                                           \
-		.argument = "DIR",                                                                 \
-		.help = "look for templates/ and configs/ here first"},                            \
+	{"path", 0, OPTION_STRINGS, offsetof(owner, common.paths), "DIR",                          \
+		"look for templates/ and configs/ here first", NULL},                              \
 	{                                                                                          \
-		.name = "json", .type = OPTION_FLAG, .offset = offsetof(owner, common.json),       \
-		.help = "the machine's answer on stdout, the talk on stderr"                       \
+		"json", 0, OPTION_FLAG, offsetof(owner, common.json), NULL,                        \
+			"the answer as JSON on stdout, messages on stderr", NULL                   \
 	}
 
 /* Options of commands that open a device. */
-struct bench_options {
-	const char *device;
+struct device_choice {
+	const char *name; /* --device */
 	const char *nvrtc;
 	const char *cache;
 	bool no_cache;
@@ -42,56 +40,57 @@ struct bench_options {
 	double wait_s;
 	const char *worker;
 };
-#define BENCH_OPTIONS(owner)                                                                       \
-	{.name = "device",                                                                         \
-		.letter = 'd',                                                                     \
-		.type = OPTION_STRING,                                                             \
-		.offset = offsetof(owner, bench.device),                                           \
-		.argument = "DEVICE",                                                              \
-		.help = "auto, cuda:N, cuda:UUID, model:NAME, replay:FILE"},                       \
-		{.name = "nvrtc",                                                                  \
-			.type = OPTION_STRING,                                                     \
-			.offset = offsetof(owner, bench.nvrtc),                                    \
-			.argument = "FILE",                                                        \
-			.help = "the NVRTC library to use"},                                       \
-		{.name = "cache-dir",                                                              \
-			.type = OPTION_STRING,                                                     \
-			.offset = offsetof(owner, bench.cache),                                    \
-			.argument = "DIR",                                                         \
-			.help = "where compiled kernels are kept"},                                \
-		{.name = "no-cache",                                                               \
-			.type = OPTION_FLAG,                                                       \
-			.offset = offsetof(owner, bench.no_cache),                                 \
-			.help = "compile everything anew, keep nothing"},                          \
-		{.name = "workers",                                                                \
-			.letter = 'j',                                                             \
-			.type = OPTION_COUNT,                                                      \
-			.offset = offsetof(owner, bench.workers),                                  \
-			.argument = "N",                                                           \
-			.help = "compilers at once; by default one per core, less where memory "   \
-				"is short"},                                                       \
-		{.name = "wait",                                                                   \
-			.type = OPTION_DURATION,                                                   \
-			.offset = offsetof(owner, bench.wait_s),                                   \
-			.argument = "TIME",                                                        \
-			.help = "how long to wait for a GPU that another tuner holds"},            \
+#define DEVICE_OPTIONS(owner)                                                                      \
+	{"device", 'd', OPTION_STRING, offsetof(owner, device.name), "DEVICE",                     \
+		"auto, cuda:N, cuda:UUID, model:NAME, replay:FILE", NULL},                         \
+		{"nvrtc", 0, OPTION_STRING, offsetof(owner, device.nvrtc), "FILE",                 \
+			"the NVRTC library to use", NULL},                                         \
+		{"cache-dir", 0, OPTION_STRING, offsetof(owner, device.cache), "DIR",              \
+			"where compiled kernels are kept", NULL},                                  \
+		{"no-cache", 0, OPTION_FLAG, offsetof(owner, device.no_cache), NULL,               \
+			"compile everything anew, keep nothing", NULL},                            \
+		{"workers", 'j', OPTION_COUNT, offsetof(owner, device.workers), "N",               \
+			"compilers at once; by default one per core, less where memory is short",  \
+			NULL},                                                                     \
+		{"wait", 0, OPTION_DURATION, offsetof(owner, device.wait_s), "TIME",               \
+			"how long to wait for a GPU that another tuner holds", NULL},              \
 	{                                                                                          \
-		.name = "worker", .type = OPTION_STRING, .offset = offsetof(owner, bench.worker),  \
-		.argument = "FILE", .help = "the program that workers are started from"            \
+		"worker", 0, OPTION_STRING, offsetof(owner, device.worker), "FILE",                \
+			"the program that workers are started from", NULL                          \
 	}
 
-/* Folders that hold templates/ and configs/: --path, TILETUNE_PATH, beside the binary, its parents,
- * ../share/tiletune. NULL-terminated; caller frees with roots_free(). */
-char **roots_find(const struct string_list *paths);
-void roots_free(char **roots);
+/* Where templates/ and configs/ are: --path, TILETUNE_PATH, beside the binary, its parents,
+ * ../share/tiletune. Lists end with NULL. */
+struct folders {
+	char **roots, **templates, **configs;
+};
+struct folders folders_find(const struct string_list *paths);
+void folders_release(struct folders *folders);
 
-/* Opens the bench for an operation (NULL: all). What it has to say of itself is held back. */
-enum status common_bench(const struct common_options *common, const struct bench_options *bench,
-	const char *operation, bool allow_model, bool need_compiler, char **roots,
-	struct context *context, struct error *err);
+/* Opens the device, and the rest of a run's context, for an operation (NULL: all). What it has to
+ * say of itself is held back. */
+enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
+	bool need_compiler, const struct folders *folders, struct context *context,
+	struct error *err);
 /* Says it, once: when what the user asked for is understood, so that it does not come before a
  * typing error. */
 void common_notices(struct context *context);
+
+/* The problems of an operation that -p names; extra (NULL-terminated, may be NULL): more of them.
+ * Errors, STATUS_BAD_INPUT: there are none; hint: how to name one. */
+enum status common_problems(const struct operation *operation, const struct string_list *texts,
+	const char *const *extra, const char *command, const char *hint,
+	struct problem_list *problems, struct error *err);
+/* Refuses a family (names: NULL-terminated, may be NULL) that the operation does not have. */
+enum status common_check_families(const struct catalogue *catalogue,
+	const struct operation *operation, const char *const *names, struct error *err);
+
+/* ---- the GPU model that a tuned file is of, for commands that open no device ---- */
+/* The file's sheet, or, of a GPU without one, what the file says of it and the default rates of its
+ * architecture. name: "cuda:N" (a GPU of this machine) or "model:NAME" instead; NULL: the file's.
+ */
+enum status common_device_spec(const char *name, const struct tuned *tuned,
+	const struct folders *folders, struct device_spec **spec, struct error *err);
 
 /* Set by SIGINT and SIGTERM. */
 extern volatile sig_atomic_t common_interrupted;

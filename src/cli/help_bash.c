@@ -2,7 +2,7 @@
  *
  * Completion for bash: commands, options, values of options.
  */
-#include "cli/help_format.h"
+#include "cli/help.h"
 
 static void put_letter(struct text *text, const struct option *option)
 {
@@ -21,7 +21,7 @@ static void put_values(struct text *text, const struct option *option)
 	switch (help_value_of(option)) {
 	case HELP_WORDS:
 		text_append(text, "words='");
-		help_choices(option->choices, text);
+		option_choices(option, " ", text);
 		text_append(text, "'");
 		break;
 	case HELP_FOLDER:

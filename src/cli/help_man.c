@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/common.h"
-#include "cli/help_format.h"
+#include "cli/help.h"
 
 /* One line of text that troff takes as it is. Minus signs are for typing: no hyphens. */
 static void escape(struct text *text, const char *line, size_t length)
@@ -55,6 +55,29 @@ static void paragraphs(struct text *text, const char *lines)
 	}
 }
 
+/* "(one|two)", or a line each where they have meanings. */
+static void choices(struct text *text, const struct option *option)
+{
+	const char *name, *summary = NULL;
+	struct text list = {0};
+
+	option->choice(0, &summary);
+	if (!summary) {
+		option_choices(option, "|", &list);
+		text_append(text, " (");
+		put(text, list.data);
+		text_append_char(text, ')');
+		text_release(&list);
+		return;
+	}
+	for (size_t i = 0; (name = option->choice(i, &summary)) != NULL; i++) {
+		text_append(text, "\n.br\n\\fB");
+		put(text, name);
+		text_append(text, "\\fR: ");
+		put(text, summary);
+	}
+}
+
 static void option_entry(struct text *text, const struct option *option)
 {
 	text_append(text, ".TP\n");
@@ -70,11 +93,8 @@ static void option_entry(struct text *text, const struct option *option)
 	}
 	text_append_char(text, '\n');
 	put(text, option->help);
-	if (option->choices) {
-		text_append(text, " (");
-		put(text, option->choices);
-		text_append_char(text, ')');
-	}
+	if (option->choice)
+		choices(text, option);
 	text_append_char(text, '\n');
 }
 

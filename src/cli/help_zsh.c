@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "cli/help_format.h"
+#include "cli/help.h"
 
 /* Inside '...', inside [...] or between colons. */
 static void put(struct text *text, const char *string)
@@ -40,9 +40,9 @@ static void put_action(struct text *text, const struct option *option)
 	text_append_char(text, ':');
 	put(text, option->argument);
 	text_append_char(text, ':');
-	if (option->choices) {
+	if (option->choice) {
 		text_append_char(text, '(');
-		help_choices(option->choices, text);
+		option_choices(option, " ", text);
 		text_append_char(text, ')');
 	} else {
 		text_append(text, action_of(help_value_of(option)));

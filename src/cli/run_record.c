@@ -14,7 +14,7 @@
 
 void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 {
-	const struct device_identity *device = device_identity(run->bench->device);
+	const struct device_identity *device = device_identity(run->context->device);
 	struct hash *hash = hash_new();
 	double numbers[2] = {run->budget_s, (double)run->seed};
 
@@ -31,9 +31,9 @@ void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 	hash_add_string(hash, device->name);
 	hash_add_string(hash, device->uuid);
 	hash_add_string(hash, device->driver);
-	if (run->bench->compiler)
-		hash_add_string(hash, compiler_identity(run->bench->compiler));
-	catalogue_hash(&run->bench->catalogue, hash);
+	if (run->context->compiler)
+		hash_add_string(hash, compiler_identity(run->context->compiler));
+	catalogue_hash(&run->context->catalogue, hash);
 	hash_finish(hash, signature);
 }
 
@@ -79,9 +79,9 @@ static struct json *toolchain_json(void)
 	return json;
 }
 
-static void put_common(struct json *json, const struct context *bench, const char *id)
+static void put_common(struct json *json, const struct context *context, const char *id)
 {
-	const struct device_identity *device = device_identity(bench->device);
+	const struct device_identity *device = device_identity(context->device);
 	char date[CLOCK_DATE_SIZE];
 	char *command = command_line();
 	struct json *clocks = json_new_object();
@@ -92,7 +92,8 @@ static void put_common(struct json *json, const struct context *bench, const cha
 	json_put_string(json, "command", command);
 	json_put(json, "tiletune", toolchain_json());
 	json_put_string(json, "driver", device->driver);
-	json_put_string(json, "nvrtc", bench->compiler ? compiler_identity(bench->compiler) : NULL);
+	json_put_string(
+		json, "nvrtc", context->compiler ? compiler_identity(context->compiler) : NULL);
 	json_put_string(json, "uuid", device->uuid);
 	json_put_double(clocks, "sm_mhz", device->clock_sm_hz * 1e-6);
 	json_put_double(clocks, "sm_max_mhz", device->clock_sm_max_hz * 1e-6);
@@ -107,15 +108,15 @@ static void put_common(struct json *json, const struct context *bench, const cha
 struct json *run_journal_line(
 	const struct run_description *run, const char *id, const char *signature)
 {
-	const struct device_identity *identity = device_identity(run->bench->device);
+	const struct device_identity *identity = device_identity(run->context->device);
 	struct json *json = json_new_object(), *options = json_new_object();
 
 	json_put_string(json, "format", "tiletune.journal/1");
-	put_common(json, run->bench, id);
+	put_common(json, run->context, id);
 	json_put_string(json, "signature", signature);
 	json_put_string(json, "device_kind", identity->kind);
-	json_put(
-		json, "device", tuned_device_json(device_spec(run->bench->device), identity->name));
+	json_put(json, "device",
+		tuned_device_json(device_spec(run->context->device), identity->name));
 	json_put_string(options, "effort", run->effort);
 	json_put_string(options, "where", run->where);
 	json_put_string(options, "strategy", run->strategy);
@@ -125,11 +126,11 @@ struct json *run_journal_line(
 	return json;
 }
 
-struct json *run_tuned_json(const struct context *bench, const char *id)
+struct json *run_tuned_json(const struct context *context, const char *id)
 {
 	struct json *json = json_new_object();
 
-	put_common(json, bench, id);
-	json_put_string(json, "device", device_identity(bench->device)->kind);
+	put_common(json, context, id);
+	json_put_string(json, "device", device_identity(context->device)->kind);
 	return json;
 }

@@ -15,7 +15,7 @@ enum {
 };
 
 struct run_description {
-	const struct context *bench;
+	const struct context *context;
 	const char *operation;
 	const struct problem_list *problems;
 	const char *effort;
@@ -35,6 +35,6 @@ struct json *run_journal_line(
 	const struct run_description *run, const char *id, const char *signature);
 /* Date, command, toolchain, driver, clocks: an element of a tuned file's "runs", "run" elsewhere.
  */
-struct json *run_tuned_json(const struct context *bench, const char *id);
+struct json *run_tuned_json(const struct context *context, const char *id);
 
 #endif

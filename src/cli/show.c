@@ -24,7 +24,7 @@ static void begin(void *context, const struct candidates *pool, size_t problem, 
 	struct show *show = context;
 
 	clear_line(show);
-	common_notices(show->bench);
+	common_notices(show->context);
 	if (count > 1)
 		fprintf(show->talk, "[%zu/%zu] ", problem + 1, count);
 	fprintf(show->talk, "%s %s on %s\n", operation_name(pool->problem->operation),

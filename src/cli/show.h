@@ -10,9 +10,9 @@
 #include "tune/session.h"
 
 struct show {
-	FILE *talk;            /* stderr with --json or -o -, else stdout */
-	bool progress;         /* draw a line that is overwritten */
-	struct context *bench; /* what it has to say comes first */
+	FILE *talk;              /* stderr with --json or -o -, else stdout */
+	bool progress;           /* draw a line that is overwritten */
+	struct context *context; /* what it has to say comes first */
 	double last_drawn;
 	bool predicted;
 };

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "cli/option.h"
+#include "cli/command.h"
 
 static char *find_file(const char *name, char *const *roots)
 {

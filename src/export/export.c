@@ -10,17 +10,19 @@
 
 #include "base/memory.h"
 
-extern const struct export_format export_format_c_header, export_format_cmake, export_format_make,
-	export_format_csv, export_format_t4;
-
-const struct export_format *const export_formats[] = {
-	&export_format_c_header,
-	&export_format_cmake,
-	&export_format_make,
-	&export_format_csv,
-	&export_format_t4,
-	NULL,
-};
+/* One line per format, in the order of `tiletune help export`. */
+/* clang-format off */
+#define FORMATS(row) \
+	row(c_header) \
+	row(cmake) \
+	row(make) \
+	row(csv) \
+	row(t4)
+/* clang-format on */
+#define DECLARE(name) extern const struct export_format export_format_##name;
+#define ADDRESS(name) &export_format_##name,
+FORMATS(DECLARE)
+const struct export_format *const export_formats[] = {FORMATS(ADDRESS) NULL};
 
 const struct export_format *export_format_find(const char *name)
 {

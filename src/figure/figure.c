@@ -4,17 +4,22 @@
 #include <math.h>
 #include <stdio.h>
 
-const struct figure *const figures[] = {
-	&figure_comparison,
-	&figure_waves,
-	&figure_heatmap,
-	&figure_wave_fill,
-	&figure_roofline,
-	&figure_prediction,
-	&figure_progress,
-	&figure_outcomes,
-	NULL,
-};
+/* One line per figure, in order of the page. */
+/* clang-format off */
+#define FIGURES(row) \
+	row(comparison) \
+	row(waves) \
+	row(heatmap) \
+	row(wave_fill) \
+	row(roofline) \
+	row(prediction) \
+	row(progress) \
+	row(outcomes)
+/* clang-format on */
+#define DECLARE(name) extern const struct figure figure_##name;
+#define ADDRESS(name) &figure_##name,
+FIGURES(DECLARE)
+const struct figure *const figures[] = {FIGURES(ADDRESS) NULL};
 
 double figure_time_us(const struct report_entry *entry, size_t candidate)
 {

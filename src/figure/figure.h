@@ -27,8 +27,7 @@ struct figure {
 };
 
 extern const struct figure *const figures[]; /* NULL-terminated, in order of the page */
-extern const struct figure figure_comparison, figure_waves, figure_heatmap, figure_wave_fill,
-	figure_roofline, figure_prediction, figure_progress, figure_outcomes;
+extern const struct figure figure_comparison, figure_waves; /* those of the report */
 
 /* Draws one part as an <svg> element into text, or as a file of its own. False: no such part.
  * title and caption are appended as plain text; *width: natural width in CSS pixels. */

@@ -28,9 +28,9 @@ $(OUT)/gpu/$(1): $(OUT)/gpu/obj/$(1).o $$(call layer_libs,$(call layer_in,tests/
 	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS) -Wl,-rpath,'$$$$ORIGIN/../lib'
 endef
 $(foreach n,$(gpu_test_names),$(eval $(call gpu_program_rule,$(n))))
-$(OUT)/gpu/compare_rows: $(OUT)/gpu/obj/compare_rows.o $(OUT)/obj/cli/version.o $(call layer_libs,cli)
+$(OUT)/gpu/compare_rows: $(OUT)/gpu/obj/compare_rows.o $(call layer_libs,cli)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
-$(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/obj/cli/version.o $(call layer_libs,tune)
+$(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/gen/version.o $(call layer_libs,tune)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(OUT)/gpu/pic/%.o: %.c | packages

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/option.h"
+#include "cli/command.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -48,30 +48,45 @@ static enum status unknown_option(
 	return error_hint(err, "`tiletune help %s` lists them", command->name);
 }
 
-/* "one|two": the one nearest to a typo, as a hint. */
-static enum status hint_choice(const char *choices, const char *value, struct error *err)
+enum {
+	CHOICES_MAX = 64
+};
+
+/* NULL-terminated. */
+static void choice_names(const struct option *option, const char *names[CHOICES_MAX])
 {
-	char *copy = string_copy(choices), *rest = copy;
-	const char *names[64] = {NULL}, *nearest;
+	const char *summary;
 	size_t count = 0;
 
-	while (count < ARRAY_COUNT(names) - 1 && (names[count] = strsep(&rest, "|")) != NULL)
-		count++;
-	nearest = name_nearest(value, names);
-	if (nearest)
-		error_hint(err, "did you mean %s?", nearest);
-	free(copy);
-	return STATUS_BAD_INPUT;
+	do
+		names[count] = option->choice(count, &summary);
+	while (names[count++] && count < CHOICES_MAX);
+	names[CHOICES_MAX - 1] = NULL;
 }
 
-static bool is_choice(const char *choices, const char *value)
+void option_choices(const struct option *option, const char *separator, struct text *text)
 {
-	size_t length = strlen(value);
+	const char *names[CHOICES_MAX];
 
-	for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
-		if (strncmp(at, value, length) == 0 && (at[length] == '|' || at[length] == '\0'))
-			return true;
-	return false;
+	choice_names(option, names);
+	for (size_t i = 0; names[i]; i++)
+		text_appendf(text, "%s%s", i ? separator : "", names[i]);
+}
+
+static enum status check_choice(const struct option *option, const char *value, struct error *err)
+{
+	const char *names[CHOICES_MAX], *nearest;
+	struct text list = {0};
+
+	choice_names(option, names);
+	for (size_t i = 0; names[i]; i++)
+		if (strcmp(names[i], value) == 0)
+			return STATUS_OK;
+	option_choices(option, "|", &list);
+	error_set(err, STATUS_BAD_INPUT, "expected one of %s, found \"%s\"", list.data, value);
+	text_release(&list);
+	nearest = name_nearest(value, names);
+	return nearest ? error_hint(err, "did you mean %s?", nearest) : STATUS_BAD_INPUT;
 }
 
 static enum status store_count(const char *value, unsigned *count, struct error *err)
@@ -93,11 +108,9 @@ static enum status store(
 {
 	enum status status = STATUS_OK;
 
-	if (option->choices && !is_choice(option->choices, value)) {
-		error_set(err, STATUS_BAD_INPUT, "expected one of %s, found \"%s\"",
-			option->choices, value);
-		status = hint_choice(option->choices, value, err);
-	} else if (option->type == OPTION_STRING)
+	if (option->choice && option->type == OPTION_STRING)
+		status = check_choice(option, value, err);
+	if (option->type == OPTION_STRING || option->type == OPTION_WORD)
 		*(const char **)place(option, options) = value;
 	else if (option->type == OPTION_STRINGS)
 		string_list_add(place(option, options), value);
@@ -236,6 +249,22 @@ void option_release(const struct command *command, void *options)
 			string_list_release(place(option, options));
 }
 
+/* Behind the meaning of an option: "(one|two)", or a line each where they have meanings, too. */
+static void help_choices(const struct option *option, struct text *text)
+{
+	const char *name, *summary = NULL;
+
+	option->choice(0, &summary);
+	if (!summary) {
+		text_append(text, " (");
+		option_choices(option, "|", text);
+		text_append_char(text, ')');
+		return;
+	}
+	for (size_t i = 0; (name = option->choice(i, &summary)) != NULL; i++)
+		text_appendf(text, "\n        %-22s  %s", name, summary);
+}
+
 void option_help(const struct command *command, struct text *text)
 {
 	text_appendf(text, "usage: tiletune %s %s\n\n%s.\n", command->name, command->arguments,
@@ -252,17 +281,64 @@ void option_help(const struct command *command, struct text *text)
 			text_appendf(&left, "      --%s", option->name);
 		if (option->argument)
 			text_appendf(&left, " %s", option->argument);
-		text_append(text, left.data);
-		if (left.length > 30)
-			text_append_char(text, '\n');
-		text_appendf(text, "%*s%s", left.length > 30 ? 32 : (int)(32 - left.length), "",
+		text_appendf(text, left.length > 30 ? "%s\n%32s%s" : "%-32s%.0s%s", left.data, "",
 			option->help);
-		if (option->choices)
-			text_appendf(text, " (%s)", option->choices);
+		if (option->choice)
+			help_choices(option, text);
 		text_append_char(text, '\n');
 		text_release(&left);
 	}
 	text_append(text, "  -h, --help                    this text\n");
 	if (command->examples)
 		text_appendf(text, "\nexamples:\n%s\n", command->examples);
+}
+
+/* ---- the table: a new command is one file that ends in a `const struct command`, and one line
+ * here, in the order of `tiletune help` ---- */
+/* clang-format off */
+#define COMMANDS(row) \
+	row(tune) \
+	row(explain) \
+	row(advise) \
+	row(check) \
+	row(lookup) \
+	row(export) \
+	row(merge) \
+	row(cache) \
+	row(report) \
+	row(devices) \
+	row(families) \
+	row(validate) \
+	row(help) \
+	row(worker_compile) \
+	row(worker_measure)
+/* clang-format on */
+#define DECLARE(name) extern const struct command command_##name;
+#define ADDRESS(name) &command_##name,
+COMMANDS(DECLARE)
+const struct command *const commands[] = {COMMANDS(ADDRESS) NULL};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		if (strcmp((*command)->name, name) == 0)
+			return *command;
+	return NULL;
+}
+
+enum status command_unknown(const char *name, struct error *err)
+{
+	const char *names[64];
+	size_t count = 0;
+	const char *nearest;
+
+	for (const struct command *const *command = commands; *command && count < 63; command++)
+		if (!(*command)->hidden)
+			names[count++] = (*command)->name;
+	names[count] = NULL;
+	nearest = name_nearest(name, names);
+	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);
+	if (nearest)
+		return error_hint(err, "did you mean `tiletune %s`?", nearest);
+	return error_hint(err, "`tiletune help` lists the commands");
 }

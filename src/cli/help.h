@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * All commands and options as a document: the man page, shell completion. A format is one file that
- * ends in a `const struct help_format` and one line in cmd_help.c; what it says comes from the
+ * ends in a `const struct help_format` and one line in help.c; what it says comes from the
  * commands' tables.
  */
-#ifndef CLI_HELP_FORMAT_H
-#define CLI_HELP_FORMAT_H
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
 
-#include "cli/option.h"
+#include "cli/command.h"
 
 struct help_format {
 	const char *name; /* as --format has it */
@@ -33,7 +33,5 @@ enum help_value help_value_of(const struct option *option);
 /* What may stand behind the command besides options and files. words: those of HELP_WORDS, apart by
  * blanks; empty for others. */
 enum help_value help_arguments_of(const struct command *command, struct text *words);
-/* "a|b|c" apart by blanks. */
-void help_choices(const char *choices, struct text *words);
 
 #endif

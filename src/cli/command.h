@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * One table of options per command: it drives parsing, --help, the man page and completion.
+ * Commands, and one table of options per command: it drives parsing, --help, the man page and
+ * completion.
  *
  * Values land in the command's own struct (zeroed before), at the offset that the table names.
  */
-#ifndef CLI_OPTION_H
-#define CLI_OPTION_H
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,10 +15,11 @@
 #include "base/text.h"
 
 enum option_type {
-	OPTION_FLAG,     /* bool; --no-NAME resets it */
-	OPTION_STRING,   /* const char *, borrowed from argv */
-	OPTION_STRINGS,  /* struct string_list: may be given several times */
-	OPTION_COUNT,    /* unsigned */
+	OPTION_FLAG,    /* bool; --no-NAME resets it */
+	OPTION_STRING,  /* const char *, borrowed from argv; one of the choices if there are some */
+	OPTION_WORD,    /* the same, but it may be something else than a choice */
+	OPTION_STRINGS, /* struct string_list: may be given several times */
+	OPTION_COUNT,   /* unsigned */
 	OPTION_DURATION, /* double, seconds: 30s, 500ms, 2m */
 	OPTION_RATIO,    /* double: 5% or 0.05 */
 };
@@ -34,7 +36,9 @@ struct option {
 	size_t offset;
 	const char *argument; /* as --help shows it: "FILE"; NULL for flags */
 	const char *help;
-	const char *choices; /* "a|b|c": anything else is refused; NULL: anything */
+	/* The index-th choice, NULL behind the last; *summary (NULL before) where its name does not
+	 * say it. NULL: anything. */
+	const char *(*choice)(size_t index, const char **summary);
 };
 
 struct command {
@@ -65,5 +69,7 @@ enum status option_parse(const struct command *command, int count, char **argume
 /* Frees the lists inside a command's struct. */
 void option_release(const struct command *command, void *options);
 void option_help(const struct command *command, struct text *text);
+/* The names of the choices, apart by separators. */
+void option_choices(const struct option *option, const char *separator, struct text *text);
 
 #endif
