@@ -58,18 +58,18 @@ static enum status rate(struct choosing *choosing, struct rated *rated)
 		.family = rated->family, .configuration = rated->configuration};
 
 	for (size_t i = 0; i < choosing->sample_count; i++) {
-		struct scored_candidate scored_candidate = {0};
+		choice choices[SPACE_PARAMETERS_MAX];
 		struct bound_family *bound;
 		enum status status = sweep_bind(choosing->sweep, &series, choosing->samples[i],
-			&bound, scored_candidate.choices, choosing->err);
+			&bound, choices, choosing->err);
 
 		rated->time_us[i] = INFINITY;
 		if (status == STATUS_OK && bound)
-			status = scored_candidate_score(bound, &scored_candidate, choosing->err);
-		if (status == STATUS_OK && bound && isfinite(scored_candidate.predicted_us)) {
-			rated->time_us[i] = scored_candidate.predicted_us;
+			status = predict_once(
+				bound, choices, NULL, &rated->time_us[i], choosing->err);
+		if (status == STATUS_OK && bound && isfinite(rated->time_us[i])) {
 			rated->legal++;
-			rated->mean_log += log(scored_candidate.predicted_us);
+			rated->mean_log += log(rated->time_us[i]);
 		}
 		bound_family_free(bound);
 		if (status != STATUS_OK)

@@ -104,15 +104,6 @@ static struct launch specialise_launch(const struct launch *launch, const struct
 		.model = specialise_model(&launch->model, values)};
 }
 
-static struct access_memo *make_memos(const struct model *model, size_t lane_slot)
-{
-	struct access_memo *memos = memory_zeroed(model->access_count + 1, sizeof(*memos));
-
-	for (size_t i = 0; i < model->access_count; i++)
-		access_memo_init(&memos[i], model->accesses[i].address, lane_slot);
-	return memos;
-}
-
 enum status bound_model_new(const struct family *family, const struct problem *problem,
 	const struct value *fixed, struct bound_model **model, struct error *err)
 {
@@ -124,12 +115,8 @@ enum status bound_model_new(const struct family *family, const struct problem *p
 	memcpy(values, fixed, scope->extra_at * sizeof(*values)); /* extras stay unbound */
 	made->launch_count = family->launch_count;
 	made->launches = memory_zeroed(family->launch_count + 1, sizeof(*made->launches));
-	made->memos = memory_zeroed(family->launch_count + 1, sizeof(*made->memos));
-	for (size_t i = 0; i < family->launch_count; i++) {
+	for (size_t i = 0; i < family->launch_count; i++)
 		made->launches[i] = specialise_launch(&family->launches[i], values);
-		made->memos[i] =
-			make_memos(&made->launches[i].model, scope_extra_slot(scope, EXTRA_LANE));
-	}
 	made->workspace_count = family->workspace_count;
 	made->workspace_bytes =
 		memory_zeroed(family->workspace_count + 1, sizeof(*made->workspace_bytes));
@@ -154,14 +141,11 @@ void bound_model_free(struct bound_model *model)
 {
 	if (!model)
 		return;
-	for (size_t i = 0; i < model->launch_count; i++) {
+	for (size_t i = 0; i < model->launch_count; i++)
 		launch_release(&model->launches[i]);
-		free(model->memos[i]);
-	}
 	for (size_t i = 0; i < model->workspace_count; i++)
 		expression_free(model->workspace_bytes[i]);
 	free(model->launches);
-	free(model->memos);
 	free(model->workspace_bytes);
 	free(model->tensors);
 	free(model);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A family bound to a problem on a device: its space, and for each configuration what to compile
- * (build), how to run it (plan) and what it does (work).
+ * (build), how to run it (plan) and what it does (candidate_work.h).
  *
  * A composite family (`steps`) has one configuration, the empty one; what it builds and launches
  * follows from what its steps are served by (candidate/composite.h).
@@ -13,7 +13,6 @@
 #include "family/catalogue.h"
 #include "family/plan.h"
 #include "candidate/resources.h"
-#include "family/work.h"
 #include "space/space.h"
 #include "spec/device_spec.h"
 
@@ -61,8 +60,6 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 	struct build *build, struct error *err);
 enum status candidate_plan(const struct bound_family *bound, const struct value *slots,
 	struct plan *plan, struct error *err);
-enum status candidate_work(const struct bound_family *bound, const struct value *slots,
-	struct work *work, struct error *err);
 /* {"BM": 128, "DTYPE_bf16": 1, ...}: the -D list of the first unit. */
 struct json *candidate_defines(const struct bound_family *bound, const struct value *slots);
 

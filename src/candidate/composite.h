@@ -13,6 +13,8 @@
 
 #include "candidate/candidate.h"
 
+struct work;
+
 struct composite_step {
 	struct problem *problem;    /* owned */
 	struct bound_family *bound; /* owned; NULL: not chosen yet */

@@ -10,6 +10,7 @@
 #include "candidate/build_make.h"
 #include "candidate/composite.h"
 #include "family/family.h"
+#include "candidate/candidate_work.h"
 
 /* An intermediate of up to this share of the L2 cache stays there. */
 static const double l2_share = 0.5;

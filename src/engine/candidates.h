@@ -10,6 +10,7 @@
 #include "candidate/candidate.h"
 #include "format/evaluation.h"
 #include "format/tuned.h"
+#include "learn/prediction.h"
 #include "search/strategy.h"
 
 struct family_candidates {

@@ -7,11 +7,12 @@
 
 #include "base/memory.h"
 #include "candidate/configuration.h"
-#include "score/score.h"
+#include "learn/prediction.h"
 
 /* Choices that are fixed while the rest is searched; -1: free. */
 struct restriction {
 	struct bound_family *bound;
+	struct predictor predictor;
 	int *fixed;
 	size_t parameters;
 	struct completion *completion;
@@ -29,32 +30,26 @@ static double total_units(const struct work *work)
 }
 
 /* Whether another value of this parameter, all else at its default, changes the number of units. */
-static bool changes_units(
-	const struct bound_family *bound, const choice *defaults, size_t parameter)
+static bool changes_units(struct restriction *restriction, const choice *defaults, size_t parameter)
 {
-	const struct space *space = bound->space;
+	const struct space *space = restriction->bound->space;
 	const struct value_list *values = space_parameter_values(space, parameter);
-	size_t count = space_parameter_count(space);
-	choice *configuration = memory_copy(defaults, count * sizeof(*defaults));
-	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
-	double first = -1;
+	choice configuration[SPACE_PARAMETERS_MAX];
+	double first = -1, predicted_us;
 	bool changes = false;
 
+	memcpy(configuration, defaults, restriction->parameters * sizeof(*defaults));
 	for (size_t i = 0; i < values->count && !changes; i++) {
-		struct work work = {0};
+		double units;
 
 		configuration[parameter] = (choice)i;
-		if (space_values(space, configuration, slots, NULL) == STATUS_OK &&
-			candidate_work(bound, slots, &work, NULL) == STATUS_OK) {
-			double units = total_units(&work);
-
-			changes = first >= 0 && fabs(units - first) > 0.5;
-			first = units;
-		}
-		work_release(&work);
+		if (predict_choices(&restriction->predictor, configuration, &predicted_us, NULL) !=
+			STATUS_OK)
+			continue;
+		units = total_units(restriction->predictor.work);
+		changes = first >= 0 && fabs(units - first) > 0.5;
+		first = units;
 	}
-	free(configuration);
-	free(slots);
 	return changes;
 }
 
@@ -62,24 +57,21 @@ static bool consider(const choice *configuration, const struct value *slots, voi
 {
 	struct restriction *restriction = context;
 	struct completion *completion = restriction->completion;
-	struct work work = {0};
-	struct score score = {0};
+	double predicted_us;
 
 	for (size_t i = 0; i < restriction->parameters; i++)
 		if (restriction->fixed[i] >= 0 && configuration[i] != restriction->fixed[i])
 			return true;
-	restriction->status = candidate_work(restriction->bound, slots, &work, restriction->err);
+	restriction->status =
+		predict(&restriction->predictor, slots, NULL, &predicted_us, restriction->err);
 	if (restriction->status != STATUS_OK)
 		return false;
-	score_compute(restriction->bound->device, &work, NULL, &score);
-	if (!completion->legal || score.predicted_time_us < completion->predicted_us) {
-		completion->predicted_us = score.predicted_time_us;
+	if (!completion->legal || predicted_us < completion->predicted_us) {
+		completion->predicted_us = predicted_us;
 		memcpy(completion->configuration, configuration,
 			restriction->parameters * sizeof(*configuration));
 	}
 	completion->legal++;
-	score_release(&score);
-	work_release(&work);
 	return true;
 }
 
@@ -116,14 +108,9 @@ static enum status read_given(const struct bound_family *bound, const char *text
 
 static enum status search(struct restriction *restriction)
 {
-	struct space_removed removed = {0};
-	enum status status;
+	const enum status status = space_enumerate(
+		restriction->bound->space, consider, restriction, NULL, restriction->err);
 
-	removed.by_constraint =
-		memory_zeroed(space_constraint_count(restriction->bound->space), sizeof(double));
-	status = space_enumerate(
-		restriction->bound->space, consider, restriction, &removed, restriction->err);
-	free(removed.by_constraint);
 	return status == STATUS_OK ? restriction->status : status;
 }
 
@@ -144,12 +131,13 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 	*completion = (struct completion){.configuration = memory_zeroed(count, sizeof(choice)),
 		.filled_in = memory_zeroed(count, sizeof(bool))};
 	*found = false;
+	predictor_open(&restriction.predictor, bound, NULL);
 	status = read_given(bound, text, given, completion, err);
 	if (status == STATUS_OK)
 		status = configuration_default(bound, defaults, &has_defaults, err);
 	for (size_t i = 0; i < count && status == STATUS_OK; i++)
 		restriction.fixed[i] = given[i] >= 0 ? given[i]
-				       : has_defaults && changes_units(bound, defaults, i)
+				       : has_defaults && changes_units(&restriction, defaults, i)
 					       ? defaults[i]
 					       : -1;
 	if (status == STATUS_OK)
@@ -164,6 +152,7 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 			*text ? text : "any value");
 	if (status != STATUS_OK)
 		completion_release(completion);
+	predictor_close(&restriction.predictor);
 	free(restriction.fixed);
 	free(given);
 	free(defaults);

@@ -6,7 +6,8 @@
 
 #include "base/memory.h"
 #include "candidate/composite.h"
-#include "score/score.h"
+#include "learn/prediction.h"
+#include "score/occupancy.h"
 
 /* Fills resources from the compiled kernels; a kernel that does not compile is no error here. */
 static enum status compile(struct context *bench, struct explanation *explanation,
@@ -74,9 +75,11 @@ enum status explanation_make(struct context *bench, const struct bound_family *b
 {
 	struct plan plan = {0};
 	struct build build = {0};
-	struct work work = {0};
+	struct predictor predictor;
+	double predicted_us;
 	enum status status;
 
+	predictor_open(&predictor, bound, NULL);
 	*explanation = (struct explanation){.bound = bound,
 		.configuration = completion->configuration,
 		.filled_in = completion->filled_in};
@@ -88,15 +91,15 @@ enum status explanation_make(struct context *bench, const struct bound_family *b
 		status = candidate_plan(bound, explanation->slots, &plan, err);
 	if (status == STATUS_OK)
 		status = candidate_build(bound, explanation->slots, &build, err);
-	if (status == STATUS_OK)
-		status = candidate_work(bound, explanation->slots, &work, err);
 	if (status == STATUS_OK && bench->store)
 		status = compile(bench, explanation, &plan, &build, err);
+	if (status == STATUS_OK)
+		status = predict(
+			&predictor, explanation->slots, explanation->resources, &predicted_us, err);
 	if (status == STATUS_OK) {
-		const struct launch_score *longest;
+		const struct launch_score *longest = predictor_longest(&predictor);
 
-		score_compute(bound->device, &work, explanation->resources, &explanation->score);
-		longest = &explanation->score.launches[explanation->score.longest];
+		explanation->score = predictor_take_score(&predictor);
 		status = candidate_facts(bound, explanation->slots, longest->smem_bytes,
 			longest->blocks_per_sm, &explanation->facts, err);
 	}
@@ -104,7 +107,7 @@ enum status explanation_make(struct context *bench, const struct bound_family *b
 		status = explain_steps(bench, explanation, err);
 	plan_release(&plan);
 	build_release(&build);
-	work_release(&work);
+	predictor_close(&predictor);
 	if (status != STATUS_OK)
 		explanation_release(explanation);
 	return status;

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "family/family.h"
-#include "engine/corrected.h"
+#include "learn/prediction.h"
 
 /* Less than the model can tell apart is no reason to leave what was measured. */
 static const double worth_it_ratio = 0.97;
@@ -16,27 +16,22 @@ struct refit {
 	const struct bound_family *bound;
 	const choice *choices;
 	bool is_argument[SPACE_PARAMETERS_MAX];
-	struct value *slots;
+	struct predictor predictor;
 	choice now[SPACE_PARAMETERS_MAX], *best;
 	double tuned_us, best_us;
 };
 
 /* Infinite where it is not legal. */
-static enum status predict(struct refit *refit, double *predicted_us, struct error *err)
+static enum status predict_now(struct refit *refit, double *predicted_us, struct error *err)
 {
-	const struct space *space = refit->bound->space;
 	int violated = -1;
-	enum status status;
+	enum status status = space_examine_choices(
+		refit->bound->space, refit->now, refit->predictor.slots, &violated, err);
 
 	*predicted_us = INFINITY;
-	space_fixed(space, refit->slots);
-	for (size_t i = 0; i < space_parameter_count(space); i++)
-		refit->slots[space_parameter_slot(space, i)] =
-			space_parameter_values(space, i)->items[refit->now[i]];
-	status = space_examine(space, refit->slots, &violated, err);
 	if (status != STATUS_OK || violated >= 0)
 		return status;
-	return corrected_time(NULL, refit->bound, refit->slots, predicted_us, err);
+	return predict(&refit->predictor, refit->predictor.slots, NULL, predicted_us, err);
 }
 
 /* All values of the arguments from parameter `from` on. */
@@ -50,7 +45,7 @@ static enum status walk(struct refit *refit, size_t from, struct error *err)
 	while (from < count && !refit->is_argument[from])
 		from++;
 	if (from == count) {
-		status = predict(refit, &predicted_us, err);
+		status = predict_now(refit, &predicted_us, err);
 		if (status == STATUS_OK && predicted_us < refit->best_us) {
 			refit->best_us = predicted_us;
 			memcpy(refit->best, refit->now, count * sizeof(*refit->now));
@@ -76,15 +71,15 @@ enum status refit_arguments(const struct bound_family *bound, const choice *choi
 
 	for (size_t i = 0; i < count; i++)
 		refit.is_argument[i] = bound->family->parameters[i].is_argument;
-	refit.slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*refit.slots));
+	predictor_open(&refit.predictor, bound, NULL);
 	memcpy(refit.now, choices, count * sizeof(*choices));
-	status = predict(&refit, &refit.tuned_us, err);
+	status = predict_now(&refit, &refit.tuned_us, err);
 	if (status == STATUS_OK)
 		status = walk(&refit, 0, err);
 	if (status == STATUS_OK && isfinite(refit.tuned_us) &&
 		refit.best_us >= refit.tuned_us * worth_it_ratio)
 		memcpy(fitted, choices, count * sizeof(*choices));
 	*found = isfinite(refit.best_us);
-	free(refit.slots);
+	predictor_close(&refit.predictor);
 	return status;
 }

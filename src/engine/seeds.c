@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "search/order.h"
 
 enum {
 	SEEDS_PER_FAMILY = 128,
@@ -36,45 +37,22 @@ void seeds_add(
 		.is_winner = is_winner};
 }
 
-enum status scored_candidate_score(const struct bound_family *bound,
-	struct scored_candidate *scored_candidate, struct error *err)
+enum status scored_candidate_score(
+	struct predictor *predictor, struct scored_candidate *scored_candidate, struct error *err)
 {
-	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
-	struct work work = {0};
-	struct score score = {0};
-	enum status status = space_values(bound->space, scored_candidate->choices, slots, err);
+	enum status status = predict_choices(
+		predictor, scored_candidate->choices, &scored_candidate->predicted_us, err);
+	const struct launch_score *longest = predictor_longest(predictor);
 
-	if (status == STATUS_OK)
-		status = candidate_work(bound, slots, &work, err);
-	if (status == STATUS_OK) {
-		score_compute(bound->device, &work, NULL, &score);
-		scored_candidate->predicted_us = score.predicted_time_us;
-		if (score.launch_count) {
-			scored_candidate->units = score.launches[score.longest].tiles;
-			scored_candidate->useful_ratio =
-				score.launches[score.longest].tile_efficiency_ratio;
-			scored_candidate->regs_per_thread =
-				score.launches[score.longest].regs_per_thread;
-		}
-		score_release(&score);
+	if (status == STATUS_OK && longest) {
+		scored_candidate->units = longest->tiles;
+		scored_candidate->useful_ratio = longest->tile_efficiency_ratio;
+		scored_candidate->regs_per_thread = longest->regs_per_thread;
 	}
-	work_release(&work);
-	free(slots);
 	return status;
 }
 
 /* ---- scanning ---- */
-static int compare_candidates(const void *a, const void *b, void *context)
-{
-	const struct candidates *pool = context;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	double difference = pool->predicted_us[x] - pool->predicted_us[y];
-
-	if (difference < 0 || difference > 0)
-		return difference < 0 ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
 static bool is_new(const struct scored_candidate *known, size_t count,
 	const struct scored_candidate *scored_candidate)
 {
@@ -92,12 +70,14 @@ static enum status take_best(
 	const struct bound_family *bound = family->bound;
 	size_t *order = memory_zeroed(family->count + 1, sizeof(*order));
 	struct scored_candidate *known = memory_zeroed(SEEDS_PER_FAMILY, sizeof(*known));
+	struct predictor predictor;
 	size_t taken = 0;
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < family->count; i++)
 		order[i] = family->first + i;
-	qsort_r(order, family->count, sizeof(*order), compare_candidates, pool);
+	order_smallest(order, family->count, pool->predicted_us, LOOKED_AT_PER_FAMILY);
+	predictor_open(&predictor, bound, NULL);
 	for (size_t i = 0; status == STATUS_OK && i < family->count && i < LOOKED_AT_PER_FAMILY &&
 			   taken < SEEDS_PER_FAMILY;
 		i++) {
@@ -108,7 +88,7 @@ static enum status take_best(
 			break;
 		memcpy(scored_candidate.choices, candidates_configuration(pool, order[i]),
 			family->parameter_count * sizeof(choice));
-		status = scored_candidate_score(bound, &scored_candidate, err);
+		status = scored_candidate_score(&predictor, &scored_candidate, err);
 		if (status != STATUS_OK || !is_new(known, taken, &scored_candidate))
 			continue;
 		known[taken++] = scored_candidate;
@@ -116,6 +96,7 @@ static enum status take_best(
 		seeds_add(seeds, bound->family, text_string(&text), false);
 		text_release(&text);
 	}
+	predictor_close(&predictor);
 	free(known);
 	free(order);
 	return status;
@@ -174,23 +155,26 @@ static enum status add_scored_candidates(const struct seeds *seeds, size_t index
 	struct scored_candidates *scored_candidates, struct error *err)
 {
 	const struct bound_family *bound = scored_candidates->bounds[index];
+	struct predictor predictor;
+	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < seeds->count; i++) {
+	predictor_open(&predictor, bound, NULL);
+	for (size_t i = 0; i < seeds->count && status == STATUS_OK; i++) {
 		struct scored_candidate scored_candidate = {
 			.bound = index, .is_winner = seeds->items[i].is_winner};
 
 		if (seeds->items[i].family != bound->family ||
 			!read_legal(bound, seeds->items[i].configuration, scored_candidate.choices))
 			continue;
-		if (scored_candidate_score(bound, &scored_candidate, err) != STATUS_OK)
-			return STATUS_FAILED;
-		if (!isfinite(scored_candidate.predicted_us))
+		status = scored_candidate_score(&predictor, &scored_candidate, err);
+		if (status != STATUS_OK || !isfinite(scored_candidate.predicted_us))
 			continue;
 		ARRAY_GROW(scored_candidates->items, scored_candidates->count,
 			scored_candidates->capacity);
 		scored_candidates->items[scored_candidates->count++] = scored_candidate;
 	}
-	return STATUS_OK;
+	predictor_close(&predictor);
+	return status;
 }
 
 /* What the family's author trusts: the model's seeds are alike, and may all spill. */

@@ -57,7 +57,7 @@ enum status scored_candidates_find(struct seeds *seeds, const struct context *be
 void scored_candidates_release(struct scored_candidates *scored_candidates);
 
 /* Scores one candidate: time and units of the longest launch. */
-enum status scored_candidate_score(const struct bound_family *bound,
-	struct scored_candidate *scored_candidate, struct error *err);
+enum status scored_candidate_score(
+	struct predictor *predictor, struct scored_candidate *scored_candidate, struct error *err);
 
 #endif

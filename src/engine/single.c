@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "candidate/composite.h"
-#include "engine/corrected.h"
 #include "engine/refit.h"
 
 enum status single_from_choices(const struct problem *problem, const struct device_spec *device,
@@ -30,7 +29,7 @@ enum status single_from_choices(const struct problem *problem, const struct devi
 		.count = 1,
 		.predicted_us = memory_zeroed(1, sizeof(double)),
 		.family_of = memory_zeroed(1, sizeof(uint32_t))};
-	status = corrected_candidate_time(NULL, pool, 0, &pool->predicted_us[0], err);
+	status = predict_once(bound, choices, NULL, &pool->predicted_us[0], err);
 	if (status != STATUS_OK)
 		candidates_release(pool);
 	return status;
@@ -94,13 +93,8 @@ static enum status read_choices(const struct bound_family *bound, const struct j
 
 	if (status == STATUS_OK)
 		status = configuration_from_json(bound, &configuration, choices, err);
-	if (status == STATUS_OK) {
-		space_fixed(bound->space, slots);
-		for (size_t i = 0; i < space_parameter_count(bound->space); i++)
-			slots[space_parameter_slot(bound->space, i)] =
-				space_parameter_values(bound->space, i)->items[choices[i]];
-		status = space_examine(bound->space, slots, &violated, err);
-	}
+	if (status == STATUS_OK)
+		status = space_examine_choices(bound->space, choices, slots, &violated, err);
 	if (status == STATUS_OK && violated >= 0)
 		status = error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a configuration that is legal here, found one that violates "
@@ -176,29 +170,28 @@ enum status single_evaluate(
 	const struct candidates *pool, struct evaluation *evaluation, struct error *err)
 {
 	const struct bound_family *bound = pool->families[0].bound;
-	struct value *slots = candidates_values(pool, 0, err);
 	struct text configuration = {0};
-	struct work work = {0};
+	struct predictor predictor;
 	struct build build = {0};
-	enum status status = STATUS_FAILED;
+	double model_us;
+	enum status status;
 
 	*evaluation = (struct evaluation){.predicted = true};
-	if (slots)
-		status = candidate_work(bound, slots, &work, err);
+	predictor_open(&predictor, bound, NULL);
+	status = predict_choices(&predictor, candidates_configuration(pool, 0), &model_us, err);
 	if (status == STATUS_OK)
-		status = candidate_build(bound, slots, &build, err);
+		status = candidate_build(bound, predictor.slots, &build, err);
 	if (status == STATUS_OK) {
 		configuration_format(bound, candidates_configuration(pool, 0), &configuration);
 		evaluation->family = string_copy(family_name(bound->family));
 		evaluation->configuration = text_detach(&configuration);
 		string_put(evaluation->kernel_hash, sizeof(evaluation->kernel_hash),
 			build.kernel_hash);
-		score_compute(pool->device, &work, NULL, &evaluation->score);
+		evaluation->score = predictor_take_score(&predictor);
 		evaluation->launch_count = evaluation->score.launch_count;
 		evaluation_add_samples(evaluation, &pool->predicted_us[0], 1);
 	}
-	work_release(&work);
+	predictor_close(&predictor);
 	build_release(&build);
-	free(slots);
 	return status;
 }

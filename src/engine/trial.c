@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "candidate/candidate_work.h"
 
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail)
 {

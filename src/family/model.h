@@ -46,11 +46,5 @@ struct family;
 enum status model_read(const struct json_at *at, const struct family *family, struct model *model,
 	struct error *err);
 void model_release(struct model *model);
-struct access_memo;
-/* Fills everything but the launch's shape. values: of all slots; that of `lane` (lane_slot) is
- * changed. tensors: the problem's, evaluated. memos: one per access. */
-enum status model_evaluate(const struct model *model, struct value *values, size_t lane_slot,
-	const struct plan_buffer *tensors, struct access_memo *memos, struct launch_work *work,
-	struct error *err);
 
 #endif

@@ -37,7 +37,6 @@ bool schedule_find(const char *name, enum schedule *schedule)
 void work_release(struct work *work)
 {
 	for (size_t i = 0; i < work->launch_count; i++) {
-		free(work->launches[i].entry);
 		free(work->launches[i].smem_accesses);
 		free(work->launches[i].tiles);
 	}

@@ -23,7 +23,6 @@ enum {
 
 /* A warp's access to shared memory, for bank conflicts. */
 struct work_smem_access {
-	char name[PLAN_NAME_SIZE];
 	enum pipe pipe;               /* PIPE_SMEM_READ or PIPE_SMEM_WRITE */
 	uint32_t width_bytes;         /* per lane: 4, 8 or 16 */
 	uint32_t address[WORK_LANES]; /* bytes */
@@ -32,7 +31,6 @@ struct work_smem_access {
 
 /* A tile of a tensor in global memory, for lines and sectors per row. */
 struct work_tile {
-	char tensor[PLAN_NAME_SIZE];
 	uint32_t rows, row_bytes;  /* of the tile */
 	uint32_t row_offset_bytes; /* of its rows in the tensor's; 0 if not said */
 	uint64_t pitch_bytes;      /* of the tensor */
@@ -40,7 +38,6 @@ struct work_tile {
 };
 
 struct launch_work {
-	char *entry;
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t smem_dynamic_bytes;
 	uint32_t repeat;

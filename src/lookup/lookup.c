@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/corrected.h"
 #include "tune/entry.h"
+#include "engine/scoring.h"
 #include "engine/single.h"
 
 /* A configuration of the file on its way through the lookup. */
@@ -85,17 +85,13 @@ static enum status predict_default(const struct lookup *lookup, const struct bou
 	double *predicted_us, struct error *err)
 {
 	choice choices[SPACE_PARAMETERS_MAX];
-	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
 	bool found = false;
-	enum status status = STATUS_OK;
 
 	*predicted_us = INFINITY;
-	if (!bound->composite && configuration_default(bound, choices, &found, NULL) == STATUS_OK &&
-		found && space_values(bound->space, choices, slots, NULL) == STATUS_OK)
-		status = corrected_time(
-			lookup->request->corrections, bound, slots, predicted_us, err);
-	free(slots);
-	return status;
+	if (bound->composite || configuration_default(bound, choices, &found, NULL) != STATUS_OK ||
+		!found)
+		return STATUS_OK;
+	return predict_once(bound, choices, lookup->request->corrections, predicted_us, err);
 }
 
 static enum status default_of(const struct lookup *lookup, const struct bound_family *bound,
@@ -130,8 +126,9 @@ static enum status consider(struct lookup *lookup, const struct json_at *entry,
 		free(option.name);
 		return STATUS_OK;
 	}
-	status = corrected_candidate_time(
-		request->corrections, &option.pool, 0, &option.predicted_us, err);
+	status = predict_once(option.pool.families[0].bound,
+		candidates_configuration(&option.pool, 0), request->corrections,
+		&option.predicted_us, err);
 	if (status == STATUS_OK)
 		status = default_of(lookup, option.pool.families[0].bound, &option.default_us, err);
 	if (status != STATUS_OK) {
@@ -253,8 +250,8 @@ static enum status find_exact(
 	answer->why = string_format("the file has this problem, %s", timing);
 	answer->result = json_copy(winner.node);
 	answer->from = from_json(&entry);
-	status = corrected_candidate_time(
-		request->corrections, &pool, 0, &answer->predicted_us, err);
+	status = predict_once(pool.families[0].bound, candidates_configuration(&pool, 0),
+		request->corrections, &answer->predicted_us, err);
 	if (status == STATUS_OK)
 		status = predict_default(lookup, pool.families[0].bound, &answer->default_us, err);
 	candidates_release(&pool);
@@ -350,8 +347,7 @@ static enum status find_best(
 
 	if (status != STATUS_OK)
 		return status;
-	status = corrected_least_time(
-		lookup->request->corrections, &pool, &answer->model_best_us, err);
+	status = score_least_us(&pool, lookup->request->corrections, &answer->model_best_us, err);
 	candidates_release(&pool);
 	return status;
 }

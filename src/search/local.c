@@ -42,7 +42,7 @@ static void *local_open(const struct search_view *view)
 
 	local->view = view;
 	neighbourhood_init(&local->neighbourhood, view);
-	local->order = order_by_prediction(view, &local->order_count);
+	local->order = order_by_prediction(view, SIZE_MAX, &local->order_count);
 	local->asked = memory_zeroed(view->count + 1, sizeof(*local->asked));
 	local->told = memory_zeroed(view->count + 1, sizeof(*local->told));
 	local->best_us = INFINITY;

@@ -57,8 +57,10 @@ static void heap_sift(size_t *heap, size_t count, const double *keys, size_t at)
 
 void order_smallest(size_t *candidates, size_t count, const double *keys, size_t wanted)
 {
-	if (wanted > count)
-		wanted = count;
+	if (wanted >= count) {
+		order_sort(candidates, count, keys);
+		return;
+	}
 	if (wanted == 0)
 		return;
 	for (size_t i = wanted / 2; i-- > 0;)
@@ -71,7 +73,7 @@ void order_smallest(size_t *candidates, size_t count, const double *keys, size_t
 	order_sort(candidates, wanted, keys);
 }
 
-size_t *order_by_prediction(const struct search_view *view, size_t *count)
+size_t *order_by_prediction(const struct search_view *view, size_t wanted, size_t *count)
 {
 	size_t *candidates = memory_zeroed(view->count + 1, sizeof(*candidates));
 
@@ -79,7 +81,9 @@ size_t *order_by_prediction(const struct search_view *view, size_t *count)
 	for (size_t i = 0; i < view->count; i++)
 		if (isfinite(view->predicted_us[i]))
 			candidates[(*count)++] = i;
-	order_sort(candidates, *count, view->predicted_us);
+	order_smallest(candidates, *count, view->predicted_us, wanted);
+	if (*count > wanted)
+		*count = wanted;
 	return candidates;
 }
 
@@ -87,7 +91,7 @@ struct walk *walk_new(const struct search_view *view)
 {
 	struct walk *walk = memory_zeroed(1, sizeof(*walk));
 
-	walk->candidates = order_by_prediction(view, &walk->count);
+	walk->candidates = order_by_prediction(view, SIZE_MAX, &walk->count);
 	walk->told = memory_zeroed(view->count + 1, sizeof(*walk->told));
 	return walk;
 }

@@ -7,9 +7,9 @@
 
 #include "search/strategy.h"
 
-/* Candidates that can run (finite prediction), fastest prediction first, ties by index. The caller
- * frees the result; *count of them. */
-size_t *order_by_prediction(const struct search_view *view, size_t *count);
+/* Candidates that can run (finite prediction), fastest prediction first, ties by index, `wanted` of
+ * them at most. The caller frees the result; *count of them. */
+size_t *order_by_prediction(const struct search_view *view, size_t wanted, size_t *count);
 
 /* Sorts candidates by keys[candidate], smallest first, ties by index. */
 void order_sort(size_t *candidates, size_t count, const double *keys);

@@ -73,7 +73,7 @@ void pool_init(struct pool *pool, const struct search_view *view)
 	*pool = (struct pool){.view = view};
 	neighbourhood_init(&pool->neighbourhood, view);
 	similarity_init(&pool->similarity, &pool->neighbourhood);
-	pool->order = order_by_prediction(view, &pool->order_count);
+	pool->order = order_by_prediction(view, SIZE_MAX, &pool->order_count);
 	pool->slot_of = memory_zeroed(view->count + 1, sizeof(*pool->slot_of));
 	pool->row_of = memory_zeroed(view->count + 1, sizeof(*pool->row_of));
 	pool->asked = memory_zeroed(view->count + 1, sizeof(*pool->asked));

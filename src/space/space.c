@@ -187,12 +187,17 @@ void space_fixed(const struct space *space, struct value *slots)
 		slots[i] = space->known[i];
 }
 
-enum status space_values(const struct space *space, const choice *configuration,
-	struct value *slots, struct error *err)
+static void put_choices(const struct space *space, const choice *configuration, struct value *slots)
 {
 	space_fixed(space, slots);
 	for (size_t p = 0; p < space->parameter_count; p++)
 		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
+}
+
+enum status space_values(const struct space *space, const choice *configuration,
+	struct value *slots, struct error *err)
+{
+	put_choices(space, configuration, slots);
 	return space_derive(space, slots, err);
 }
 
@@ -241,6 +246,13 @@ enum status space_examine(
 			*violated = (int)space->steps[s].index;
 	}
 	return STATUS_OK;
+}
+
+enum status space_examine_choices(const struct space *space, const choice *configuration,
+	struct value *slots, int *violated, struct error *err)
+{
+	put_choices(space, configuration, slots);
+	return space_examine(space, slots, violated, err);
 }
 
 int space_choice_find(const struct space *space, size_t parameter, struct value value)

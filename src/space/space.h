@@ -100,6 +100,9 @@ enum status space_check(
  * then. */
 enum status space_examine(
 	const struct space *space, struct value *slots, int *violated, struct error *err);
+/* The same of choices; slots (all of them) is filled. */
+enum status space_examine_choices(const struct space *space, const choice *configuration,
+	struct value *slots, int *violated, struct error *err);
 /* The index of value in a parameter's list, or -1. */
 int space_choice_find(const struct space *space, size_t parameter, struct value value);
 

@@ -13,19 +13,19 @@
 static void estimate_resources(const struct bound_family *bound, const struct value *slots,
 	void *context, int64_t *smem_bytes, int64_t *blocks_per_sm)
 {
-	struct work work = {0};
-	struct score score = {0};
+	const struct launch_score *longest;
+	struct predictor predictor;
+	double predicted_us;
 
 	(void)context;
-	if (candidate_work(bound, slots, &work, NULL) != STATUS_OK)
-		return; /* a tile outside of the lists need not have a model */
-	score_compute(bound->device, &work, NULL, &score);
-	if (score.launch_count) {
-		*smem_bytes = score.launches[score.longest].smem_bytes;
-		*blocks_per_sm = score.launches[score.longest].blocks_per_sm;
+	predictor_open(&predictor, bound, NULL);
+	/* a tile outside of the lists need not have a model */
+	if (predict(&predictor, slots, NULL, &predicted_us, NULL) == STATUS_OK &&
+		(longest = predictor_longest(&predictor)) != NULL) {
+		*smem_bytes = longest->smem_bytes;
+		*blocks_per_sm = longest->blocks_per_sm;
 	}
-	score_release(&score);
-	work_release(&work);
+	predictor_close(&predictor);
 }
 
 static enum status find_of_family(

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "candidate/candidate.h"
+#include "candidate/candidate_work.h"
 #include "family/family.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -20,6 +20,7 @@
 #include "format/journal.h"
 #include "learn/correction.h"
 #include "engine/context.h"
+#include "candidate/candidate_work.h"
 
 struct collection {
 	struct context bench;

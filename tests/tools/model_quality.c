@@ -25,7 +25,7 @@
 #include "candidate/configuration.h"
 #include "family/family.h"
 #include "format/journal.h"
-#include "engine/corrected.h"
+#include "engine/candidates.h"
 #include "engine/context.h"
 
 struct sample {
@@ -84,15 +84,14 @@ static enum status find_problem(struct report *report, const struct journal_prob
 }
 
 /* Scores as the search does, before compilation. *legal false: no longer in the space. */
-static enum status predict(const struct corrections *corrections, const struct bound_family *bound,
-	const char *configuration, bool *legal, double *predicted_us, struct error *err)
+static enum status predict_text(struct predictor *predictor, const char *configuration, bool *legal,
+	double *predicted_us, struct error *err)
 {
-	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
-	enum status status = configuration_values(bound, configuration, slots, legal, err);
+	enum status status =
+		configuration_values(predictor->bound, configuration, predictor->slots, legal, err);
 
 	if (status == STATUS_OK && *legal)
-		status = corrected_time(corrections, bound, slots, predicted_us, err);
-	free(slots);
+		status = predict(predictor, predictor->slots, NULL, predicted_us, err);
 	return status;
 }
 
@@ -100,6 +99,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 	const struct family *family, const struct journal_problem *recorded, struct error *err)
 {
 	struct bound_family *bound = NULL;
+	struct predictor predictor;
 	bool applies = false;
 	const struct device_spec *device = device_spec(report->bench.device);
 	enum status status = family_applies(family, measured->problem, device, &applies, NULL, err);
@@ -108,6 +108,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 		status = family_bind(family, measured->problem, device, NULL, &bound, err);
 	if (status != STATUS_OK || !applies)
 		return status;
+	predictor_open(&predictor, bound, report->corrected ? &report->corrections : NULL);
 	for (size_t i = 0; i < recorded->evaluation_count && status == STATUS_OK; i++) {
 		const struct evaluation *evaluation = &recorded->evaluations[i];
 		struct sample sample = {.family = family, .measured_us = evaluation->time.median};
@@ -116,8 +117,8 @@ static enum status add_family(struct report *report, struct measured_problem *me
 		if (evaluation->outcome != OUTCOME_OK || evaluation->predicted ||
 			strcmp(evaluation->family, family_name(family)) != 0)
 			continue;
-		status = predict(report->corrected ? &report->corrections : NULL, bound,
-			evaluation->configuration, &legal, &sample.predicted_us, err);
+		status = predict_text(
+			&predictor, evaluation->configuration, &legal, &sample.predicted_us, err);
 		measured->stale += !legal;
 		if (status != STATUS_OK || !legal || !isfinite(sample.predicted_us))
 			continue;
@@ -126,6 +127,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 		ARRAY_GROW(measured->samples, measured->count, measured->capacity);
 		measured->samples[measured->count++] = sample;
 	}
+	predictor_close(&predictor);
 	bound_family_free(bound);
 	return status;
 }

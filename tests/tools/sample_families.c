@@ -18,6 +18,7 @@
 #include "family/family.h"
 #include "engine/candidates.h"
 #include "engine/context.h"
+#include "candidate/candidate_work.h"
 
 /* What one family and problem still has to show. */
 struct sample {

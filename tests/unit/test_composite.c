@@ -7,6 +7,7 @@
 
 #include "candidate/composite.h"
 #include "unit/kernel_fixture.h"
+#include "candidate/candidate_work.h"
 
 static void bind_pair(struct fixture *fixture, const char *problem, struct bound_family **bound)
 {

@@ -8,7 +8,8 @@
 
 #include "base/file.h"
 #include "learn/boosted_trees.h"
-#include "engine/corrected.h"
+#include "engine/scoring.h"
+#include "candidate/candidate_work.h"
 
 static const char *const with_file[] = {"tests/data/score/configs", NULL};
 static const char *const without_file[] = {"tests/toy/configs", NULL};
@@ -156,7 +157,8 @@ static void the_factor_is_the_trees_sum(void **state)
 			halved++;
 		}
 		doubled += slow;
-		assert_ok(corrected_candidate_time(&corrections, &desk.pool, i, &time_us, &err));
+		assert_ok(predict_once(desk.pool.families[0].bound,
+			candidates_configuration(&desk.pool, i), &corrections, &time_us, &err));
 		assert_true(fabs(time_us / (score.predicted_time_us * factor) - 1) < 1e-6);
 		expected_least_us = fmin(expected_least_us, time_us);
 		score_release(&score);
@@ -165,7 +167,7 @@ static void the_factor_is_the_trees_sum(void **state)
 	}
 	assert_true(doubled > 0 && doubled < desk.pool.count);
 	assert_true(halved > 0 && halved < desk.pool.count);
-	assert_ok(corrected_least_time(&corrections, &desk.pool, &least_us, &err));
+	assert_ok(score_least_us(&desk.pool, &corrections, &least_us, &err));
 	assert_true(least_us == expected_least_us);
 	corrections_release(&corrections);
 	desk_close(&desk);
@@ -182,7 +184,8 @@ static void without_a_file_the_model_stands(void **state)
 	desk_open(&desk, "rows=1000,cols=777");
 	assert_ok(corrections_load(without_file, "toy", &desk.catalogue, &corrections, &err));
 	assert_int_equal(corrections.count, 0);
-	assert_ok(corrected_candidate_time(&corrections, &desk.pool, 0, &time_us, &err));
+	assert_ok(predict_once(desk.pool.families[0].bound, candidates_configuration(&desk.pool, 0),
+		&corrections, &time_us, &err));
 	assert_true(time_us == desk.pool.predicted_us[0]);
 	/* a device that has none among others that do */
 	assert_ok(corrections_load(with_file, "h200-sxm", &desk.catalogue, &corrections, &err));

@@ -133,7 +133,7 @@ static double default_us(const struct candidates *pool)
 	return 0;
 }
 
-static void score_all(
+static void score_pool(
 	const struct shelf *shelf, const struct problem *problem, struct candidates *pool)
 {
 	const struct candidates_options options = {.score = true};
@@ -169,7 +169,7 @@ static void the_model_chooses_among_all_entries(void **state)
 			free(text);
 		}
 		problem = parse(&shelf, problems[p]);
-		score_all(&shelf, problem, &pool);
+		score_pool(&shelf, problem, &pool);
 		for (size_t i = 0; i < pool.count; i++) {
 			struct json *json = configuration_to_json(
 				pool.families[0].bound, candidates_configuration(&pool, i));
@@ -215,7 +215,7 @@ static void what_loses_to_the_default_is_refused(void **state)
 	(void)state;
 	shelf_open(&shelf);
 	problem = parse(&shelf, "rows=4096,cols=1000");
-	score_all(&shelf, problem, &pool);
+	score_pool(&shelf, problem, &pool);
 	for (size_t i = 0; i < pool.count; i++)
 		if (pool.predicted_us[i] > pool.predicted_us[worst])
 			worst = i;

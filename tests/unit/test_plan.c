@@ -8,6 +8,7 @@
 
 #include "family/reference.h"
 #include "unit/kernel_fixture.h"
+#include "candidate/candidate_work.h"
 
 #define GOLDEN TEST_DATA "/kernel/golden"
 
