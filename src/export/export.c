@@ -17,7 +17,9 @@
 	row(cmake) \
 	row(make) \
 	row(csv) \
-	row(t4)
+	row(t4) \
+	row(bencher) \
+	row(github_benchmark)
 /* clang-format on */
 #define DECLARE(name) extern const struct export_format export_format_##name;
 #define ADDRESS(name) &export_format_##name,
@@ -97,6 +99,31 @@ void export_defines(const struct json_at *winner, struct text *text)
 		text_appendf(text, "%s-D%s=", i ? " " : "", member.key);
 		export_value(&member, text);
 	}
+}
+
+void export_name(const struct json_at *entry, struct text *text)
+{
+	text_appendf(text, "%s ", export_string(entry, "operation"));
+	export_member_pairs(entry, "problem", ",", text);
+}
+
+struct export_time export_time(const struct json_at *entry)
+{
+	struct export_time time = {
+		.predicted = strcmp(export_string(entry, "timing"), "measured") != 0,
+		.median_us = NAN,
+		.low_us = NAN,
+		.high_us = NAN};
+	struct json_at winner, member;
+
+	if (json_find(entry, "winner", &winner) && json_find(&winner, "time_us", &member)) {
+		time.median_us = export_number(&member, "median");
+		if (time.predicted)
+			return time;
+		time.low_us = export_number(&member, "ci95_low");
+		time.high_us = export_number(&member, "ci95_high");
+	}
+	return time;
 }
 
 void export_dimensions(

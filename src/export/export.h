@@ -45,6 +45,14 @@ void export_member_pairs(
 /* "-DBM=128 -DDTYPE_bf16=1"; nothing for composite families, whose steps have lists of their own.
  */
 void export_defines(const struct json_at *winner, struct text *text);
+/* What names an entry in lists of benchmarks: "gemm M=4096,N=4096,...". */
+void export_name(const struct json_at *entry, struct text *text);
+/* The winner's time; NaN: not known. */
+struct export_time {
+	bool predicted;
+	double median_us, low_us, high_us; /* with its 95% interval, if measured */
+};
+struct export_time export_time(const struct json_at *entry);
 /* "132 1 1" of a launch's grid, block or cluster. */
 void export_dimensions(
 	const struct json_at *launch, const char *key, const char *separator, struct text *text);

@@ -76,6 +76,14 @@ message("${E_FAMILY} grid ${grid}")
 CMAKE
 made=$(cmake -P "$work/h200-script.cmake" 2>&1) || fail "the H200's module: $made"
 [ "$made" = "$family $grid" ] || fail "cmake says $made, C says $said"
+# what services that track benchmarks take
+for format in bencher github-benchmark; do
+	"$tiletune" export $h200 --format $format -o "$work/$format.json" || fail "$format"
+done
+/usr/bin/python3 "$work/python/benchmarks.py" $h200 "$work/bencher.json" "$work/github-benchmark.json" || fail "benchmarks"
+"$tiletune" export "$work/tuned.json" --format bencher -o "$work/predicted.json" || fail "bencher"
+grep -q '"latency"' "$work/predicted.json" && fail "a predicted time is said to be a latency"
+
 # the kernel on its own: its source needs nothing else, and makes the same binary
 library=$("$tiletune" devices --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["compiler"]["path"])')
 for kind in source cubin; do

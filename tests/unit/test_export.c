@@ -1,6 +1,7 @@
 /* layer: export */
 #include "unit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,7 +161,7 @@ static void cmake_holds_the_entries_as_json(void **state)
 	tuned_release(&fixture.tuned);
 }
 
-/* ---- T4 ---- */
+/* ---- JSON ---- */
 static struct json *parsed(const struct text *text)
 {
 	struct json *tree = NULL;
@@ -201,6 +202,68 @@ static void t4_of_a_tuned_file(void **state)
 	assert_true(json_find(&times, "runtimes", &runtimes));
 	assert_int_equal(json_count(&runtimes), 0);
 	assert_holds(&text, "predicted_time");
+	json_free(tree);
+	text_release(&text);
+	tuned_release(&fixture.tuned);
+}
+
+static double metric_of(const struct json_at *benchmark, const char *measure, const char *member)
+{
+	struct json_at metric;
+
+	assert_true(json_find(benchmark, measure, &metric));
+	return export_number(&metric, member);
+}
+
+static void bencher_is_in_nanoseconds(void **state)
+{
+	struct fixture fixture;
+	struct text text;
+	struct json *tree;
+	struct json_at root, first, second;
+
+	(void)state;
+	fixture_open(&fixture);
+	text = written(&fixture.source, "bencher");
+	tree = parsed(&text);
+	root = json_root(tree, "bencher");
+	assert_int_equal(json_count(&root), 2);
+	assert_true(json_find(&root, "gemm M=64,dtype=bf16", &first));
+	assert_true(fabs(metric_of(&first, "latency", "value") - 12500) < 1e-6);
+	assert_true(fabs(metric_of(&first, "latency", "lower_value") - 12000) < 1e-6);
+	assert_true(fabs(metric_of(&first, "latency", "upper_value") - 13000) < 1e-6);
+	/* a prediction is no latency, and has no interval */
+	second = json_item(&root, 1);
+	assert_false(json_find(&second, "latency", &first));
+	assert_true(fabs(metric_of(&second, "predicted-latency", "value") - 3000) < 1e-6);
+	assert_true(isnan(metric_of(&second, "predicted-latency", "lower_value")));
+	json_free(tree);
+	text_release(&text);
+	tuned_release(&fixture.tuned);
+}
+
+static void github_benchmark_is_a_list(void **state)
+{
+	struct fixture fixture;
+	struct text text;
+	struct json *tree;
+	struct json_at root, first, second, range;
+
+	(void)state;
+	fixture_open(&fixture);
+	text = written(&fixture.source, "github-benchmark");
+	tree = parsed(&text);
+	root = json_root(tree, "github-benchmark");
+	assert_int_equal(json_count(&root), 2);
+	first = json_item(&root, 0);
+	second = json_item(&root, 1);
+	assert_string_equal(export_string(&first, "name"), "gemm M=64,dtype=bf16");
+	assert_string_equal(export_string(&first, "unit"), "us");
+	assert_true(export_number(&first, "value") == 12.5);
+	assert_string_equal(export_string(&first, "range"), "± 0.5");
+	assert_string_equal(export_string(&first, "extra"), "gemm/a {BM=16,L=nk}");
+	assert_non_null(strstr(export_string(&second, "name"), " (predicted)"));
+	assert_false(json_find(&second, "range", &range));
 	json_free(tree);
 	text_release(&text);
 	tuned_release(&fixture.tuned);
@@ -280,6 +343,8 @@ int main(void)
 		cmocka_unit_test(c_strings_are_escaped),
 		cmocka_unit_test(cmake_holds_the_entries_as_json),
 		cmocka_unit_test(t4_of_a_tuned_file),
+		cmocka_unit_test(bencher_is_in_nanoseconds),
+		cmocka_unit_test(github_benchmark_is_a_list),
 		cmocka_unit_test(t4_of_a_journal),
 	};
 
