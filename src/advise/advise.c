@@ -218,26 +218,15 @@ static enum status tune_rows(struct advise *advise, struct error *err)
 	size_t count = choose_tuned(advise, chosen);
 	struct problem_list list = {.items = problems, .count = count, .capacity = count};
 	struct tuned tuned;
-	struct session session = {.context = advise->bench,
-		.problems = &list,
-		.effort = effort_find("quick"),
-		.budget_s = advise->options.budget_s,
-		.pool = {.families = advise->options.families, .score = true},
-		.seed = 1,
-		.tuned = &tuned,
-		.run_id = "advise",
-		.interrupted = advise->options.interrupted,
-		.observer = advise->options.observer,
-		.keep_going = true};
 	enum status status;
 
-	/* borrowed: the session frees nothing of the list */
+	/* borrowed: who tunes frees nothing of the list */
 	for (size_t i = 0; i < count; i++)
 		problems[i] = i ? chosen[i]->variant->problem : advise->asked.items[0];
 	tuned_init(&tuned, "advise",
 		tuned_device_json(device_spec(advise->bench->device),
 			device_identity(advise->bench->device)->name));
-	status = session_run(&session, err);
+	status = advise->options.tune(advise->options.tune_context, &list, &tuned, err);
 	for (size_t i = 0; i < count; i++)
 		take_winner(advise, &tuned, chosen[i]);
 	tuned_release(&tuned);

@@ -10,7 +10,7 @@
 #define ADVISE_ADVISE_H
 
 #include "engine/best_of.h"
-#include "tune/session.h"
+#include "engine/evaluated.h"
 #include "advise/variant.h"
 
 /* One difference between the asked problem's best candidate and the variant's. */
@@ -35,8 +35,8 @@ struct advice_row {
 
 struct advise_options {
 	const char *const *families; /* NULL or empty: all */
-	double budget_s;             /* of tuning one problem, on a GPU; 0: the default */
-	struct session_observer observer;
+	tune_problems *tune;         /* on a GPU, with these families */
+	void *tune_context;
 	volatile sig_atomic_t *interrupted;
 };
 

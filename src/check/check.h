@@ -18,6 +18,7 @@
 #include "format/tuned.h"
 #include "check/check_identity.h"
 #include "check/check_judge.h"
+#include "engine/evaluated.h"
 #include "engine/evaluator.h"
 
 /* Something of a compiled kernel that is not as it was. */
@@ -101,8 +102,12 @@ enum status check_open(struct context *context, struct tuned *baseline,
  * its verdict. */
 enum status check_run(struct check *check, struct error *err);
 void check_release(struct check *check);
-/* Tunes every problem anew, quickly, and fills in row->better. */
-enum status check_retune(struct check *check, const char *run_id, struct error *err);
+/* Has every problem tuned anew, with the baseline's winner as the incumbent. */
+enum status check_retune(
+	struct check *check, tune_problems *tune, void *context, struct error *err);
+/* For the tuner to tell what became of a problem: fills in row->better. */
+void check_take_tuned(struct check *check, const struct problem *problem,
+	const struct evaluated_list *evaluated, size_t winner, const struct json *entry);
 
 /* STATUS_FAILED if a row failed, else STATUS_REGRESSION if one is slower, else STATUS_INCONCLUSIVE
  * if one is unclear or not comparable. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Is there something better than the baseline's winner by now? A quick tuning of every problem,
- * with that winner as the incumbent: it is in the final and keeps its place when tied.
+ * with that winner as the incumbent: it is measured again among the best and stays when tied.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "check/check_parts.h"
-#include "tune/session.h"
 
 static struct check_row *row_of(struct check *check, const struct problem *problem)
 {
@@ -19,12 +18,12 @@ static struct check_row *row_of(struct check *check, const struct problem *probl
 }
 
 static const struct evaluation *incumbent_of(
-	const struct problem_result *result, const struct check_row *row)
+	const struct evaluated_list *evaluated, const struct check_row *row)
 {
 	const struct evaluation *ours = &row->work->trial->evaluation;
 
-	for (size_t i = 0; i < result->evaluated->count; i++) {
-		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
+	for (size_t i = 0; i < evaluated->count; i++) {
+		const struct evaluation *evaluation = &evaluated->items[i].evaluation;
 
 		if (evaluation->outcome == OUTCOME_OK &&
 			strcmp(evaluation->family, ours->family) == 0 &&
@@ -34,15 +33,16 @@ static const struct evaluation *incumbent_of(
 	return NULL;
 }
 
-static void tuned_anew(void *context, const struct problem_result *result)
+void check_take_tuned(struct check *check, const struct problem *problem,
+	const struct evaluated_list *evaluated, size_t winner_index, const struct json *entry)
 {
-	const struct evaluation *winner = &result->evaluated->items[result->winner].evaluation;
-	struct check_row *row = row_of(context, result->pool->problem);
+	const struct evaluation *winner = &evaluated->items[winner_index].evaluation;
+	struct check_row *row = row_of(check, problem);
 	const struct evaluation *incumbent;
 
 	if (!row)
 		return;
-	incumbent = incumbent_of(result, row);
+	incumbent = incumbent_of(evaluated, row);
 	if (incumbent == winner)
 		return;
 	if (incumbent)
@@ -53,24 +53,15 @@ static void tuned_anew(void *context, const struct problem_result *result)
 	else
 		row->better = string_format("%s {%s}: the baseline's winner could not be timed",
 			winner->family, winner->configuration);
-	row->work->retuned = json_copy(result->entry);
+	row->work->retuned = json_copy(entry);
 }
 
-enum status check_retune(struct check *check, const char *run_id, struct error *err)
+enum status check_retune(
+	struct check *check, tune_problems *tune, void *context, struct error *err)
 {
 	struct problem_list problems = {0};
 	struct tuned scratch = {
 		.root = json_copy(check->baseline->root), .path = string_copy("the baseline")};
-	struct session session = {.context = check->context,
-		.problems = &problems,
-		.effort = effort_find("quick"),
-		.pool = {.score = true},
-		.seed = 1,
-		.tuned = &scratch,
-		.run_id = run_id,
-		.interrupted = check->options.interrupted,
-		.observer = {.context = check, .end = tuned_anew},
-		.keep_going = true};
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < check->row_count; i++) {
@@ -80,7 +71,7 @@ enum status check_retune(struct check *check, const char *run_id, struct error *
 		problems.items[problems.count++] = check->rows[i].work->problem;
 	}
 	if (problems.count)
-		status = session_run(&session, err);
+		status = tune(context, &problems, &scratch, err);
 	/* a problem that cannot be tuned has nothing better: the check has said what is wrong */
 	if (status != STATUS_NO_DEVICE && status != STATUS_INTERRUPTED)
 		status = STATUS_OK;

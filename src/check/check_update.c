@@ -7,12 +7,13 @@
 
 #include "base/memory.h"
 #include "check/check_parts.h"
-#include "tune/entry.h"
+#include "engine/row.h"
 
 /* Today's kernel as a row of a tuned file; without a clock with the time that stands there. */
 static enum status row_today(struct check_row *row, struct json **result, struct error *err)
 {
-	struct evaluated evaluated = {.evaluation = row->work->trial->evaluation}; /* borrowed */
+	const struct trial *trial = row->work->trial;
+	struct evaluation evaluation = trial->evaluation; /* borrowed */
 	struct json_at winner, time;
 	double median = 1;
 	enum status status;
@@ -21,8 +22,8 @@ static enum status row_today(struct check_row *row, struct json **result, struct
 		return json_error(&row->entry, err, "a winner with a time");
 	json_member_double(&time, "median", &median, NULL);
 	if (!row->now.blocks)
-		evaluated.evaluation.time.median = median;
-	status = entry_result(&row->work->pool, &evaluated, result, err);
+		evaluation.time.median = median;
+	status = row_to_json(trial->bound, trial->choices, &evaluation, result, err);
 	if (status == STATUS_OK && !row->now.blocks) {
 		static const char *const stay[] = {"time_us", "errors", "tflops", "gb_per_s"};
 

@@ -128,20 +128,45 @@ static void print_advice(const struct advise *advise)
 			100 * advice_gain_least_ratio);
 }
 
+/* ---- searches: a means; what they find is said once, side by side ---- */
+struct tuning {
+	const struct advise_command *command;
+	struct show show;
+};
+
+static enum status tune_quickly(
+	void *context, struct problem_list *problems, struct tuned *tuned, struct error *err)
+{
+	struct tuning *tuning = context;
+	struct session session = {.context = tuning->show.context,
+		.problems = problems,
+		.effort = effort_find("quick"),
+		.budget_s = tuning->command->budget_s,
+		.pool = {.families = tuning->command->families.items, .score = true},
+		.seed = 1,
+		.tuned = tuned,
+		.run_id = "advise",
+		.interrupted = &common_interrupted,
+		.observer = show_observer(&tuning->show),
+		.keep_going = true};
+
+	session.observer.begin = NULL;
+	session.observer.end = NULL;
+	return session_run(&session, err);
+}
+
 static enum status advise_problem(const struct advise_command *command, struct context *context,
 	const struct operation *operation, const char *text, struct error *err)
 {
-	struct show show = {.talk = stderr, .context = context, .progress = isatty(STDERR_FILENO)};
+	struct tuning tuning = {.command = command,
+		.show = {.talk = stderr, .context = context, .progress = isatty(STDERR_FILENO)}};
 	struct advise_options options = {.families = command->families.items,
-		.budget_s = command->budget_s,
-		.observer = show_observer(&show),
+		.tune = tune_quickly,
+		.tune_context = &tuning,
 		.interrupted = &common_interrupted};
 	struct advise advise;
 	enum status status;
 
-	/* the searches are a means: what they find is said once, side by side */
-	options.observer.begin = NULL;
-	options.observer.end = NULL;
 	status = advise_run(&advise, context, operation, text, &options, err);
 	if (status != STATUS_BAD_INPUT)
 		common_notices(context);

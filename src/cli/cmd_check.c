@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "cli/run_record.h"
 #include "report/check_report.h"
+#include "tune/session.h"
 
 struct check_command {
 	struct common_options common;
@@ -164,15 +165,48 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	return status;
 }
 
+/* ---- a quick tuning of every problem ---- */
+struct retuning {
+	struct check *check;
+	const char *run_id;
+};
+
+static void take_tuned(void *context, const struct problem_result *result)
+{
+	const struct retuning *retuning = context;
+
+	check_take_tuned(retuning->check, result->pool->problem, result->evaluated, result->winner,
+		result->entry);
+}
+
+static enum status retune(
+	void *context, struct problem_list *problems, struct tuned *tuned, struct error *err)
+{
+	const struct retuning *retuning = context;
+	struct session session = {.context = retuning->check->context,
+		.problems = problems,
+		.effort = effort_find("quick"),
+		.pool = {.score = true},
+		.seed = 1,
+		.tuned = tuned,
+		.run_id = retuning->run_id,
+		.interrupted = &common_interrupted,
+		.observer = {.context = context, .end = take_tuned},
+		.keep_going = true};
+
+	return session_run(&session, err);
+}
+
 static enum status run_check(const struct check_command *command, struct check *check,
 	const struct folders *folders, struct error *err)
 {
 	char run_id[RUN_ID_SIZE];
+	struct retuning retuning = {.check = check, .run_id = run_id};
 	enum status status = check_run(check, err);
 
 	run_new_id(run_id);
 	if (status == STATUS_OK && command->retune)
-		status = check_retune(check, run_id, err);
+		status = check_retune(check, retune, &retuning, err);
 	if (status == STATUS_OK)
 		status = write_reports(command, check, folders, err);
 	if (status == STATUS_OK)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tune/entry.h"
+#include "engine/row.h"
 #include "engine/scoring.h"
 #include "engine/single.h"
 
@@ -211,12 +211,13 @@ static struct json *from_json(const struct json_at *entry)
 static enum status option_result(
 	const struct option *option, struct json **result, struct error *err)
 {
-	struct evaluated evaluated = {0};
-	enum status status = single_evaluate(&option->pool, &evaluated.evaluation, err);
+	struct evaluation evaluation = {0};
+	enum status status = single_evaluate(&option->pool, &evaluation, err);
 
 	if (status == STATUS_OK)
-		status = entry_result(&option->pool, &evaluated, result, err);
-	evaluation_release(&evaluated.evaluation);
+		status = row_to_json(option->pool.families[0].bound,
+			candidates_configuration(&option->pool, 0), &evaluation, result, err);
+	evaluation_release(&evaluation);
 	return status;
 }
 

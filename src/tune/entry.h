@@ -20,10 +20,6 @@ extern const size_t model_quality_tops[4];
 struct model_quality model_quality(
 	const struct candidates *pool, const struct evaluated_list *evaluated);
 
-/* A candidate as it stands in "winner" and "families". */
-enum status entry_result(const struct candidates *pool, const struct evaluated *evaluated,
-	struct json **result, struct error *err);
-
 /* The whole entry. winner and tied as selected; best_of_family[f]: index into evaluated, or
  * SIZE_MAX. */
 enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,

@@ -17,28 +17,10 @@
 #include "format/tuned.h"
 #include "tune/budget.h"
 #include "engine/candidates.h"
+#include "engine/evaluated.h"
 #include "tune/picks.h"
 #include "tune/queue.h"
 #include "engine/context.h"
-
-/* An evaluation that ended, with the candidate's number. */
-struct evaluated {
-	size_t candidate;
-	bool remeasured;  /* its samples are those of the re-measurement */
-	double search_us; /* median of the search, before it was re-measured; 0: it was not */
-	struct evaluation evaluation;
-};
-/* Median time in the search, us: what all candidates have in common. The GPU has become warm when
- * the best are re-measured, so that those times compare among each other only. */
-static inline double evaluated_search_us(const struct evaluated *evaluated)
-{
-	return evaluated->remeasured ? evaluated->search_us : evaluated->evaluation.time.median;
-}
-
-struct evaluated_list {
-	struct evaluated *items;
-	size_t count, capacity;
-};
 
 /* What became of one problem; borrowed by the observer for the call. */
 struct problem_result {
