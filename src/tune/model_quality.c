@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: MIT
- *
- * Model rank and measured rank side by side.
- */
+/* SPDX-License-Identifier: MIT */
+#include "tune/model_quality.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,8 +8,6 @@
 #include "base/statistics.h"
 #include "search/order.h"
 #include "search/shortlist.h"
-#include "tune/entry.h"
-#include "tune/shortlisted.h"
 
 const size_t model_quality_tops[4] = {1, 4, 8, 16};
 

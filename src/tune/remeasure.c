@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "search/shortlist.h"
+#include "tune/model_quality.h"
 #include "tune/resume.h"
-#include "tune/shortlisted.h"
 
 /* A candidate this much slower in the search cannot become the winner. */
 static const double reach_ratio = 1.06;

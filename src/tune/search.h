@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One problem under way: what the loop of tune/session.c works on, how it is opened and what is
- * concluded from it.
+ * One problem under way: what the loop of tune/session.c works on.
  */
 #ifndef TUNE_SEARCH_H
 #define TUNE_SEARCH_H
@@ -43,9 +42,5 @@ void search_add(struct search *search, size_t candidate, struct evaluation *eval
 enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,
 	struct trial **trial, struct error *err);
 void search_show(const struct search *search, bool remeasurements);
-
-/* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that
- * was evaluated is ok. */
-enum status search_conclude(struct search *search, struct error *err);
 
 #endif

@@ -35,4 +35,20 @@ struct contender {
  * best prediction (1% apart or more), then less shared memory, fewer registers, order. */
 size_t select_winner(const struct contender *contenders, size_t count, bool *tied);
 
+/* The samples of one contender, in the order of the rounds. */
+struct rounds {
+	const double *samples_us;
+	size_t count;
+};
+
+enum {
+	SELECT_ROUNDS_MIN = 6
+};
+/* Contenders compared round by round. A GPU at its power limit slows down while it is measured; the
+ * samples of one round were taken within milliseconds of each other, so their ratio stays put
+ * where the times themselves drift by several percent. Each contender's median and interval become
+ * those of its per-round ratios to the fastest, times the fastest's median. Does nothing where the
+ * rounds that all have are fewer than SELECT_ROUNDS_MIN. count > 0. */
+void select_pair_rounds(struct contender *contenders, const struct rounds *rounds, size_t count);
+
 #endif

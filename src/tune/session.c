@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/record_write.h"
+#include "tune/conclude.h"
 #include "tune/family_quota.h"
 #include "tune/remeasure.h"
 #include "tune/resume.h"

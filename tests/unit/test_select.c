@@ -7,7 +7,6 @@
 #include "base/random.h"
 #include "base/statistics.h"
 #include "tune/budget.h"
-#include "tune/pair.h"
 #include "tune/select.h"
 
 static struct contender at(double median, double spread, double predicted, size_t order)
@@ -131,7 +130,7 @@ static void noisy_runs_agree(void **state)
 		assert_int_equal(winners[run], winners[0]);
 }
 
-/* The clock falls by 8% after six rounds; one remeasured_one is 3.5% slower all along. */
+/* The clock falls by 8% after six rounds; one candidate is 3.5% slower all along. */
 static void pairing_sees_through_a_falling_clock(void **state)
 {
 	double fast[24], slow[24];
@@ -155,12 +154,12 @@ static void pairing_sees_through_a_falling_clock(void **state)
 			.predicted_us = i ? 90 : 50};
 	}
 	assert_int_equal(select_winner(contenders, 2, tied), 0); /* taken for level, wrongly */
-	pair_contenders(contenders, rounds, 2);
+	select_pair_rounds(contenders, rounds, 2);
 	assert_int_equal(select_winner(contenders, 2, tied), 1);
 	assert_false(tied[0]);
 	rounds[0].count = 5;
 	contenders[0].median_us = 1;
-	pair_contenders(contenders, rounds, 2); /* too few rounds: left as they are */
+	select_pair_rounds(contenders, rounds, 2); /* too few rounds: left as they are */
 	assert_true(contenders[0].median_us < 1.5);
 }
 
