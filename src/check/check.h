@@ -7,8 +7,8 @@
  *
  * Every winner is compiled again from today's templates with today's compiler. On a GPU it is
  * verified and timed, interleaved with the anchor kernel and, where the baseline's cubin was kept,
- * with that; on a device model its resources are compared. The baseline is not changed but by
- * check_update() and check_keep().
+ * with that; on a device model its resources are compared. The baseline is not changed but
+ * through check/baseline.h.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -16,8 +16,8 @@
 #include <signal.h>
 
 #include "format/tuned.h"
-#include "check/check_identity.h"
-#include "check/check_judge.h"
+#include "check/identity.h"
+#include "check/judge.h"
 #include "engine/evaluated.h"
 #include "engine/evaluator.h"
 
@@ -35,7 +35,6 @@ enum check_against {
 	CHECK_AGAINST_KEPT,    /* the baseline's binary, in the same blocks */
 	CHECK_AGAINST_COUNT
 };
-const char *check_against_name(enum check_against against);
 
 /* What a check measured of one kernel; stored in the baseline as the entry's "check". */
 struct check_reference {
@@ -44,7 +43,7 @@ struct check_reference {
 	size_t blocks;
 };
 
-struct check_work; /* what is compiled and loaded of a row; check/check_parts.h */
+struct check_work; /* what is compiled and loaded of a row; check/row.h */
 
 struct check_row {
 	char *operation, *problem; /* canonical text */
@@ -113,18 +112,5 @@ void check_take_tuned(struct check *check, const struct problem *problem,
  * if one is unclear or not comparable. */
 enum status check_status(const struct check *check);
 size_t check_count(const struct check *check, enum check_verdict verdict);
-/* {"format": "tiletune.check/1", ...}: configs/schemas/check.schema.json. */
-struct json *check_to_json(const struct check *check);
-
-/* Puts what was found into the baseline, as entries of run: winner, resources, times. For a check
- * whose status is STATUS_OK. The caller saves. On a device model, where nothing was timed, only
- * resources and hashes of the winners are renewed. */
-enum status check_update(struct check *check, const char *run_id, struct error *err);
-/* Stores the cubins of this check in check->kept_folder, and in the entries what was
- * measured of them; of entries whose kernel is the baseline's only. *kept: how many. The caller
- * saves the baseline. */
-enum status check_keep(struct check *check, size_t *kept, struct error *err);
-/* Where the cubins of a baseline are. Caller frees. */
-char *check_kept_folder(const char *baseline_path);
 
 #endif

@@ -1,9 +1,8 @@
-/* SPDX-License-Identifier: MIT
- *
- * A check as tiletune.check/1.
- */
+/* SPDX-License-Identifier: MIT */
+#include "check/check_json.h"
+
 #include "base/clock.h"
-#include "check/check.h"
+#include "check/verdict.h"
 
 static struct json *estimate_json(const struct check_row *row)
 {

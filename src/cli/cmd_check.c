@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "check/baseline.h"
+#include "check/check_json.h"
 #include "cli/common.h"
 #include "cli/run_record.h"
 #include "report/check_report.h"

@@ -18,7 +18,7 @@
 
 #include "cli/run_record.h"
 #include "gpu/bench_test.h"
-#include "check/check_judge.h"
+#include "check/judge.h"
 #include "engine/blocks.h"
 #include "engine/single.h"
 

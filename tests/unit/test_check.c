@@ -3,7 +3,8 @@
  * whose clock drifts and whose kernels do not take equally long twice? */
 #include "device_bench.h"
 
-#include "check/check_parts.h"
+#include "check/baseline.h"
+#include "check/verdict.h"
 
 enum {
 	ENTRIES = 4,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "check/check_judge.h"
+#include "check/judge.h"
 
 static const struct check_rule rule = {.threshold_ratio = 0.05, .floor_ratio = 0.01};
 static const double confidence_ratio = 0.99;

@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: MIT
- *
- * The verdict of a row that was timed.
- */
+/* SPDX-License-Identifier: MIT */
+#include "check/verdict.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "check/check_parts.h"
+#include "check/baseline.h"
 
 /* What differs between runs of one binary on one GPU, by what the time is compared with: the same
  * blocks; another process with the same schedule; the remeasurements of a tuning run, among other

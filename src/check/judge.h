@@ -7,8 +7,8 @@
  * clock does from block to block cancels. The interval of the median ratio comes from order
  * statistics, and makes no assumption about the noise but that blocks are alike.
  */
-#ifndef CHECK_CHECK_JUDGE_H
-#define CHECK_CHECK_JUDGE_H
+#ifndef CHECK_JUDGE_H
+#define CHECK_JUDGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,15 +1,16 @@
-/* SPDX-License-Identifier: MIT
- *
- * The part of a check that needs a GPU: today's kernels and the kept ones are loaded, short ones
- * several times; today's are compared with the reference; all are timed in blocks. A few rows at a
- * time, so that their tensors fit into memory together and a block is short.
- */
+/* SPDX-License-Identifier: MIT */
+#include "check/measure.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/check_parts.h"
+#include "check/row.h"
+#include "check/verdict.h"
 
+/* Today's kernels and the kept ones are loaded, short ones several times; today's are compared with
+ * the reference; all are timed in blocks. A few rows at a time, so that their tensors fit into
+ * memory together and a block is short. */
 enum {
 	GROUP_ROWS = 8,
 	WARM_UP_BLOCKS = 2,

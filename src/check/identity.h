@@ -4,8 +4,8 @@
  * compiler, the kernels. Reported first; what is not allowed to differ makes entries not
  * comparable.
  */
-#ifndef CHECK_CHECK_IDENTITY_H
-#define CHECK_CHECK_IDENTITY_H
+#ifndef CHECK_IDENTITY_H
+#define CHECK_IDENTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

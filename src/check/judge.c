@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "check/check_judge.h"
+#include "check/judge.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "check/check_identity.h"
+#include "check/identity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
