@@ -248,6 +248,10 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 
 	if (json_expect(at, mapped ? JSON_OBJECT : JSON_ARRAY, reading->err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
+	if (member->count_max && member->count_min == member->count_max &&
+		count != member->count_min)
+		return json_error(at, reading->err, "%zu %s", member->count_min,
+			mapped ? "members" : "elements");
 	if (count < member->count_min)
 		return json_error(at, reading->err, "at least %zu %s", member->count_min,
 			mapped ? "members" : "elements");

@@ -157,3 +157,37 @@ enum status text_parse_duration(const char *string, double *seconds, struct erro
 	return parse_with_units(
 		string, units, factors, "a duration such as 30s, 500ms or 2m", seconds, err);
 }
+
+enum status name_unknown(
+	const char *what, const char *name, const char *const *names, struct error *err)
+{
+	const char *nearest = name_nearest(name, names);
+	struct text known = {0};
+
+	for (size_t i = 0; names[i]; i++)
+		text_appendf(&known, "%s%s", i ? ", " : "", names[i]);
+	error_set(err, STATUS_BAD_INPUT, "%s: expected one of %s, found \"%s\"", what,
+		known.length ? known.data : "none", name);
+	if (nearest)
+		error_hint(err, "did you mean \"%s\"?", nearest);
+	text_release(&known);
+	return STATUS_BAD_INPUT;
+}
+
+void name_set_add(struct name_set *set, const char *name, size_t length)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (strlen(set->items[i]) == length && strncmp(set->items[i], name, length) == 0)
+			return;
+	ARRAY_GROW(set->items, set->count + 1, set->capacity);
+	set->items[set->count++] = string_copy_bytes(name, length);
+	set->items[set->count] = NULL;
+}
+
+void name_set_release(struct name_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		free(set->items[i]);
+	free(set->items);
+	*set = (struct name_set){0};
+}

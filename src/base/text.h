@@ -42,6 +42,17 @@ int name_find(const char *name, const char *const *names);
 /* The name nearest to `name` by edit distance (transpositions count 1), or NULL where none is
  * near enough to be a typing error. names ends with NULL. */
 const char *name_nearest(const char *name, const char *const *names);
+/* "WHAT: expected one of NAMES, found NAME", with the nearest of them as the hint. */
+enum status name_unknown(
+	const char *what, const char *name, const char *const *names, struct error *err);
+
+/* Owned names, each once. */
+struct name_set {
+	char **items; /* NULL-terminated once there is one */
+	size_t count, capacity;
+};
+void name_set_add(struct name_set *set, const char *name, size_t length);
+void name_set_release(struct name_set *set);
 
 /* A non-negative number with one of the suffixes: "5%" -> 0.05 ; "30s", "2m", "1h", "500ms" ->
  * seconds */

@@ -14,7 +14,6 @@
 #include "candidate/composite.h"
 #include "family/family.h"
 #include "family/model.h"
-#include "family/schedule_name.h"
 
 /* Addresses of shared-memory accesses depend on a few values (a pitch, a swizzle), candidates on
  * many: a small direct-mapped table of each access. */
@@ -122,6 +121,7 @@ static enum status evaluate_schedule(const struct model *model, const struct val
 {
 	const char *name;
 	enum status status;
+	int found;
 
 	*schedule = model->schedule;
 	if (!model->schedule_text)
@@ -129,10 +129,12 @@ static enum status evaluate_schedule(const struct model *model, const struct val
 	status = expression_string(model->schedule_text, values, &name, err);
 	if (status != STATUS_OK)
 		return status;
-	if (!schedule_find(name, schedule))
+	found = name_find(name, schedule_names);
+	if (found < 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected 'grid', 'persistent' or 'stream_k', found \"%s\"",
 			expression_where(model->schedule_text), name);
+	*schedule = (enum schedule)found;
 	return STATUS_OK;
 }
 

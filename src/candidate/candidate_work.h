@@ -6,7 +6,7 @@
 #define CANDIDATE_CANDIDATE_WORK_H
 
 #include "candidate/candidate.h"
-#include "family/work.h"
+#include "family/plan.h"
 
 /* slots: values of all slots, as candidate_build() takes them. */
 enum status candidate_work(const struct bound_family *bound, const struct value *slots,

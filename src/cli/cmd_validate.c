@@ -18,7 +18,7 @@
 #include "format/schema.h"
 #include "format/tuned.h"
 #include "learn/correction.h"
-#include "spec/device_spec.h"
+#include "spec/sheet.h"
 
 struct validate_options {
 	struct common_options common;

@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "family/family.h"
-#include "family/schedule_name.h"
 
 static const char *const keys[] = {"units", "useful_fraction", "steps", "stages", "schedule",
 	"dtype", "per_step", "prologue", "epilogue", "epilogue_overlap", "smem_accesses", "tiles",
@@ -18,20 +17,17 @@ static const char *const keys[] = {"units", "useful_fraction", "steps", "stages"
 static enum status read_amounts(const struct json_at *at, const char *key,
 	const struct name_table *names, struct model_amounts *amounts, struct error *err)
 {
-	const char *pipes[PIPE_COUNT + 1] = {NULL};
 	struct json_at member;
 
 	if (!json_find(at, key, &member))
 		return STATUS_OK;
-	for (int pipe = 0; pipe < PIPE_COUNT; pipe++)
-		pipes[pipe] = pipe_name((enum pipe)pipe);
-	if (json_expect_keys(&member, pipes, err) != STATUS_OK)
+	if (json_expect_keys(&member, pipe_names, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
 	for (size_t i = 0; i < json_count(&member); i++) {
 		struct json_at item = json_item(&member, i);
 
-		if (expression_json_compile(
-			    &item, names, &amounts->pipe[pipe_find(item.key)], err) != STATUS_OK)
+		if (expression_json_compile(&item, names,
+			    &amounts->pipe[name_find(item.key, pipe_names)], err) != STATUS_OK)
 			return STATUS_BAD_INPUT;
 	}
 	return STATUS_OK;
@@ -60,13 +56,17 @@ static enum status read_schedule(const struct json_at *at, const struct name_tab
 {
 	struct json_at schedule;
 	const char *text;
+	int found;
 
 	model->schedule = SCHEDULE_GRID;
 	if (!json_find(at, "schedule", &schedule))
 		return STATUS_OK;
 	if (json_get_string(&schedule, &text, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	if (schedule_find(text, &model->schedule))
+	found = name_find(text, schedule_names);
+	if (found >= 0)
+		model->schedule = (enum schedule)found;
+	if (found >= 0)
 		return STATUS_OK;
 	return expression_json_compile(&schedule, names, &model->schedule_text, err);
 }

@@ -6,7 +6,7 @@
 #define FAMILY_MODEL_H
 
 #include "family/tensor.h"
-#include "family/work.h"
+#include "family/plan.h"
 
 struct model_access {
 	const char *name;
@@ -25,7 +25,7 @@ struct model_amounts {
 	struct expression *pipe[PIPE_COUNT];
 };
 
-/* Anything may be NULL but units; see family/work.h for what is assumed then. */
+/* Anything may be NULL but units; see family/plan.h for what is assumed then. */
 struct model {
 	struct expression *units, *useful_fraction, *steps_mean, *steps_max, *stages;
 	struct expression *schedule_text; /* NULL: schedule */

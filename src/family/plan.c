@@ -1,31 +1,409 @@
-/* SPDX-License-Identifier: MIT
- *
- * Releasing plans.
- */
+/* SPDX-License-Identifier: MIT */
 #include "family/plan.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-static void launch_release_plan(struct plan_launch *launch)
+#include "base/record_read.h"
+#include "base/record_write.h"
+
+/* ---- buffers ---- */
+static const char *const role_names[] = {
+	[BUFFER_INPUT] = "in", [BUFFER_OUTPUT] = "out", [BUFFER_WORKSPACE] = "workspace", NULL};
+static const char *const init_names[] = {[BUFFER_INIT_NONE] = "none",
+	[BUFFER_INIT_ONCE] = "once",
+	[BUFFER_INIT_EACH] = "each",
+	[BUFFER_INIT_GIVEN] = "given",
+	NULL};
+
+#define TENSOR_VALUE(field, meaning)                                                               \
+	RECORD_VALUE(struct plan_buffer, field, #field, meaning, .flags = RECORD_OPTIONAL)
+static const struct record_member buffer_members[] = {
+	RECORD_TEXT(struct plan_buffer, name, "name", "as kernels and families call it"),
+	RECORD_ENUM(struct plan_buffer, role, role_names, "role", "who writes it"),
+	RECORD_ENUM(struct plan_buffer, dtype, dtype_names, "dtype", "of its elements"),
+	RECORD_VALUE(struct plan_buffer, bytes, "bytes", "0: the kernel gets a null pointer"),
+	RECORD_ENUM(struct plan_buffer, init, init_names, "init", "when a workspace is zeroed",
+		.flags = RECORD_OPTIONAL, .absent = BUFFER_INIT_GIVEN),
+	TENSOR_VALUE(rows, "of a tensor: all outer dimensions"),
+	TENSOR_VALUE(columns, "of a tensor: the innermost dimension"),
+	TENSOR_VALUE(ld, "of a tensor: elements from row to row"),
+	TENSOR_VALUE(fill_low, "an input's lowest value"),
+	TENSOR_VALUE(fill_high, "an input's highest value"),
+};
+#undef TENSOR_VALUE
+static RECORD_DEFINE(struct plan_buffer, buffer_record, buffer_members, .name = "plan_buffer");
+
+/* ---- tensor maps ---- */
+/* A map has one stride less than it has dimensions; an absent one has none. */
+static size_t stride_count(const struct plan_tensor_map *map)
 {
-	free(launch->entry);
-	free(launch->arguments);
-	*launch = (struct plan_launch){0};
+	return map->rank ? map->rank - 1 : 0;
 }
+
+static enum status strides_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct plan_tensor_map *map = field;
+	struct json_at item = {0};
+
+	(void)context;
+	if (json_expect(at, JSON_ARRAY, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (json_count(at) != stride_count(map))
+		return json_error(at, err, "%zu elements", stride_count(map));
+	while (json_next(at, &item)) {
+		int64_t stride;
+
+		if (json_get_int(&item, &stride, err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+		map->strides[item.index] = (uint64_t)stride;
+	}
+	return STATUS_OK;
+}
+
+static struct json *strides_write(const void *field)
+{
+	const struct plan_tensor_map *map = field;
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < stride_count(map); i++)
+		json_push(list, json_new_int((int64_t)map->strides[i]));
+	return list;
+}
+
+static const struct record_custom strides_custom = {strides_read, strides_write, NULL, NULL};
+
+/* The driver's rules, from the comment at cuTensorMapEncodeTiled in cuda.h (CUDA 13.0), for maps
+ * without interleave and with element strides of 1. The address (16-byte aligned) is the
+ * allocator's affair. */
+enum {
+	STRIDE_ALIGNMENT = 16,
+	BOX_MAX = 256,
+	BOX_ALIGNMENT = 16,
+};
+static const uint64_t dim_max = (uint64_t)1 << 32;
+static const uint64_t stride_limit = (uint64_t)1 << 40;
+
+static enum status check_dims(const struct plan_tensor_map *map, struct error *err)
+{
+	for (uint32_t i = 0; i < map->rank; i++) {
+		if (map->dims[i] < 1 || map->dims[i] > dim_max)
+			return error_set(err, STATUS_BAD_INPUT,
+				"tensor map %s: dims[%" PRIu32
+				"]: expected 1 to 2^32, found %" PRIu64,
+				map->name, i, map->dims[i]);
+		if (map->box[i] < 1 || map->box[i] > BOX_MAX)
+			return error_set(err, STATUS_BAD_INPUT,
+				"tensor map %s: box[%" PRIu32 "]: expected 1 to %d, found %" PRIu32,
+				map->name, i, BOX_MAX, map->box[i]);
+	}
+	return STATUS_OK;
+}
+
+static enum status check_strides(
+	const struct plan_tensor_map *map, uint64_t element_bytes, struct error *err)
+{
+	uint64_t least = map->dims[0] * element_bytes;
+
+	for (uint32_t i = 0; i + 1 < map->rank; i++) {
+		uint64_t stride = map->strides[i];
+
+		if (stride % STRIDE_ALIGNMENT != 0 || stride >= stride_limit)
+			return error_set(err, STATUS_BAD_INPUT,
+				"tensor map %s: strides[%" PRIu32
+				"]: expected a multiple of %d bytes below 2^40, found %" PRIu64,
+				map->name, i, STRIDE_ALIGNMENT, stride);
+		/* rows that overlap are no rule of the driver's for outer dimensions, but an inner
+		 * dimension longer than its pitch is refused */
+		if (i == 0 && stride < least)
+			return error_set(err, STATUS_BAD_INPUT,
+				"tensor map %s: strides[0]: expected at least the %" PRIu64
+				" bytes of a row, found %" PRIu64,
+				map->name, least, stride);
+	}
+	return STATUS_OK;
+}
+
+static enum status check_swizzle(
+	const struct plan_tensor_map *map, uint64_t box_bytes, struct error *err)
+{
+	uint32_t swizzle = map->swizzle_bytes, promotion = map->l2_promotion_bytes;
+
+	if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor map %s: swizzle: expected 0, 32, 64 or 128, found %" PRIu32,
+			map->name, swizzle);
+	if (swizzle != 0 && box_bytes > swizzle)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor map %s: box[0]: expected at most the swizzle's %" PRIu32
+			" bytes, found %" PRIu64,
+			map->name, swizzle, box_bytes);
+	if (promotion != 0 && promotion != 64 && promotion != 128 && promotion != 256)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor map %s: l2_promotion: expected 0, 64, 128 or 256, found %" PRIu32,
+			map->name, promotion);
+	return STATUS_OK;
+}
+
+enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err)
+{
+	uint64_t element_bytes = dtype_size(map->dtype);
+	uint64_t box_bytes = map->box[0] * element_bytes;
+
+	if (map->rank == 0)
+		return STATUS_OK;
+	if (map->rank > TENSOR_MAP_RANK_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor map %s: expected at most %d dimensions, found %" PRIu32, map->name,
+			TENSOR_MAP_RANK_MAX, map->rank);
+	if (check_dims(map, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (box_bytes % BOX_ALIGNMENT != 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor map %s: box[0]: expected a multiple of %d bytes, found %" PRIu64,
+			map->name, BOX_ALIGNMENT, box_bytes);
+	if (check_strides(map, element_bytes, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return check_swizzle(map, box_bytes, err);
+}
+
+static enum status tensor_map_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	(void)at;
+	(void)context;
+	return plan_tensor_map_check(value, err);
+}
+
+static const struct record_member tensor_map_members[] = {
+	RECORD_TEXT(struct plan_tensor_map, name, "name", "as the family calls it"),
+	RECORD_VALUE(struct plan_tensor_map, buffer, "buffer", "its index among the buffers"),
+	RECORD_ENUM(struct plan_tensor_map, dtype, dtype_names, "dtype", "of the elements"),
+	RECORD_ARRAY_COUNTED(struct plan_tensor_map, dims, rank, "dims",
+		"elements, innermost dimension first; none: the kernel does not use the map"),
+	RECORD_DERIVED(struct plan_tensor_map, &strides_custom, "strides",
+		"bytes, of all dimensions but the innermost"),
+	RECORD_ARRAY_COUNTED(struct plan_tensor_map, box, rank, "box", "elements of a copy"),
+	RECORD_VALUE(struct plan_tensor_map, swizzle_bytes, "swizzle_bytes", "0: none"),
+	RECORD_VALUE(struct plan_tensor_map, l2_promotion_bytes, "l2_promotion_bytes", "0: none"),
+};
+static RECORD_DEFINE(struct plan_tensor_map, tensor_map_record, tensor_map_members,
+	.name = "plan_tensor_map", .check = tensor_map_check);
+
+/* ---- launches ---- */
+static const char *const argument_names[] = {
+	[ARGUMENT_BUFFER] = "buffer",
+	[ARGUMENT_TENSOR_MAP] = "tensor_map",
+	[ARGUMENT_INT32] = "i32",
+	[ARGUMENT_INT64] = "i64",
+	[ARGUMENT_FLOAT32] = "f32",
+	[ARGUMENT_UNITS] = "units",
+	[ARGUMENT_UNIT_COUNT] = "unit_count",
+	[ARGUMENT_EXPECTED] = "expected",
+	NULL,
+};
+
+/* {"buffer": 0}, {"i32": 4096}, {"units": true} */
+static enum status argument_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct plan_argument *argument = field;
+	struct json_at member;
+	int64_t index;
+	bool flag;
+
+	(void)context;
+	if (json_expect_keys(at, argument_names, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (json_count(at) != 1)
+		return json_error(at, err, "one kind of argument");
+	member = json_item(at, 0);
+	argument->kind = (enum argument_kind)name_find(member.key, argument_names);
+	switch (argument->kind) {
+	case ARGUMENT_BUFFER:
+	case ARGUMENT_TENSOR_MAP:
+		if (json_get_int(&member, &index, err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+		if (index < 0 || index > UINT32_MAX)
+			return json_error(&member, err, "a %s that is there", member.key);
+		argument->index = (uint32_t)index;
+		return STATUS_OK;
+	case ARGUMENT_INT32:
+	case ARGUMENT_INT64:
+		return json_get_int(&member, &argument->integer, err);
+	case ARGUMENT_FLOAT32:
+		return json_get_double(&member, &argument->real, err);
+	case ARGUMENT_UNITS:
+	case ARGUMENT_UNIT_COUNT:
+	case ARGUMENT_EXPECTED:
+		break;
+	}
+	return json_get_bool(&member, &flag, err);
+}
+
+static struct json *argument_write(const void *field)
+{
+	const struct plan_argument *argument = field;
+	struct json *object = json_new_object();
+	const char *name = argument_names[argument->kind];
+
+	switch (argument->kind) {
+	case ARGUMENT_BUFFER:
+	case ARGUMENT_TENSOR_MAP:
+		json_put_int(object, name, argument->index);
+		break;
+	case ARGUMENT_INT32:
+	case ARGUMENT_INT64:
+		json_put_int(object, name, argument->integer);
+		break;
+	case ARGUMENT_FLOAT32:
+		json_put_double(object, name, argument->real);
+		break;
+	case ARGUMENT_UNITS:
+	case ARGUMENT_UNIT_COUNT:
+	case ARGUMENT_EXPECTED:
+		json_put_bool(object, name, true);
+		break;
+	}
+	return object;
+}
+
+static const struct record_custom argument_custom = {argument_read, argument_write, NULL, NULL};
+
+static const struct record_member launch_members[] = {
+	RECORD_VALUE(struct plan_launch, unit, "unit", "index of the cubin"),
+	RECORD_VALUE(struct plan_launch, entry, "entry", "name of the kernel"),
+	RECORD_ARRAY(struct plan_launch, grid, "grid", "blocks"),
+	RECORD_ARRAY(struct plan_launch, block, "block", "threads"),
+	RECORD_ARRAY(struct plan_launch, cluster, "cluster", "blocks of a cluster"),
+	RECORD_VALUE(struct plan_launch, smem_dynamic_bytes, "smem_dynamic_bytes", "of a block"),
+	RECORD_VALUE(struct plan_launch, repeat, "repeat", "launched that many times in a row"),
+	RECORD_CUSTOMS(struct plan_launch, arguments, argument_count, &argument_custom, "args",
+		"of the kernel, each by its kind"),
+};
+static RECORD_DEFINE(struct plan_launch, launch_record, launch_members, .name = "plan_launch");
+
+/* ---- plans ---- */
+static enum status plan_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	struct plan *plan = value;
+
+	(void)context;
+	if (plan->tensor_count > plan->buffer_count)
+		return json_error(at, err, "a number of tensors within the buffers");
+	plan->workspace_bytes = 0;
+	for (size_t i = plan->tensor_count; i < plan->buffer_count; i++)
+		if (__builtin_add_overflow(
+			    plan->workspace_bytes, plan->buffers[i].bytes, &plan->workspace_bytes))
+			return json_error(at, err, "workspaces of less than 2^64 bytes");
+	for (size_t i = 0; i < plan->tensor_map_count; i++)
+		if (plan->tensor_maps[i].buffer >= plan->buffer_count)
+			return json_error(at, err, "tensor maps of buffers that are there");
+	for (size_t i = 0; i < plan->launch_count; i++) {
+		for (size_t k = 0; k < plan->launches[i].argument_count; k++) {
+			const struct plan_argument *argument = &plan->launches[i].arguments[k];
+
+			if ((argument->kind == ARGUMENT_BUFFER &&
+				    argument->index >= plan->buffer_count) ||
+				(argument->kind == ARGUMENT_TENSOR_MAP &&
+					argument->index >= plan->tensor_map_count))
+				return json_error(at, err, "arguments that are there");
+		}
+	}
+	return STATUS_OK;
+}
+
+static const struct record_member plan_members[] = {
+	RECORD_VALUE(struct plan, tensor_count, "tensors", "how many of the buffers are tensors"),
+	RECORD_RECORDS(struct plan, buffers, buffer_count, buffer_record, "buffers",
+		"tensors in the operation's order, then workspaces"),
+	RECORD_RECORDS(struct plan, tensor_maps, tensor_map_count, tensor_map_record, "tensor_maps",
+		"TMA descriptors"),
+	RECORD_RECORDS(struct plan, launches, launch_count, launch_record, "launches",
+		"one after the other"),
+};
+RECORD_DEFINE(struct plan, plan_record, plan_members, .name = "plan", .check = plan_check);
 
 void plan_release(struct plan *plan)
 {
-	for (size_t i = 0; i < plan->launch_count; i++)
-		launch_release_plan(&plan->launches[i]);
-	free(plan->launches);
-	free(plan->buffers);
-	free(plan->tensor_maps);
+	record_release(&plan_record, plan);
 	*plan = (struct plan){0};
 }
 
+struct json *plan_to_json(const struct plan *plan)
+{
+	return record_to_json(&plan_record, plan);
+}
+
+enum status plan_from_json(const struct json_at *at, struct plan *plan, struct error *err)
+{
+	*plan = (struct plan){0};
+	return record_from_json(&plan_record, at, plan, NULL, err);
+}
+
+static const char *const unit_names[] = {"element", "row", NULL};
+
+static enum status reference_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct reference_plan *reference = value;
+
+	(void)context;
+	return reference->output < reference->tensor_count
+		       ? STATUS_OK
+		       : json_error(at, err, "an output that is one of its tensors");
+}
+
+static const struct record_member reference_members[] = {
+	RECORD_RECORDS(struct reference_plan, tensors, tensor_count, buffer_record, "tensors",
+		"the operation's"),
+	RECORD_VALUE(struct reference_plan, output, "output", "its index among the tensors"),
+	RECORD_NESTED(struct reference_plan, launch, launch_record, "launch",
+		"grid[0] is set by whoever launches it: ceil(count / units_per_block)"),
+	RECORD_VALUE(struct reference_plan, units_per_block, "units_per_block",
+		"that one block computes", .low = 1, .high = UINT32_MAX),
+	RECORD_ENUM(struct reference_plan, unit_is_row, unit_names, "unit", "of the output"),
+	RECORD_VALUE(struct reference_plan, tolerance_abs, "tolerance_abs", "of a value"),
+	RECORD_VALUE(
+		struct reference_plan, tolerance_rel, "tolerance_rel", "times the expected value"),
+};
+RECORD_DEFINE(struct reference_plan, reference_plan_record, reference_members,
+	.name = "reference_plan", .check = reference_check);
+
 void reference_plan_release(struct reference_plan *reference)
 {
-	launch_release_plan(&reference->launch);
-	free(reference->tensors);
+	record_release(&reference_plan_record, reference);
 	*reference = (struct reference_plan){0};
+}
+
+struct json *reference_plan_to_json(const struct reference_plan *reference)
+{
+	return record_to_json(&reference_plan_record, reference);
+}
+
+enum status reference_plan_from_json(
+	const struct json_at *at, struct reference_plan *reference, struct error *err)
+{
+	*reference = (struct reference_plan){0};
+	return record_from_json(&reference_plan_record, at, reference, NULL, err);
+}
+
+/* ---- work ---- */
+const char *const schedule_names[] = {
+	[SCHEDULE_GRID] = "grid",
+	[SCHEDULE_PERSISTENT] = "persistent",
+	[SCHEDULE_STREAM_K] = "stream_k",
+	NULL,
+};
+
+void work_release(struct work *work)
+{
+	for (size_t i = 0; i < work->launch_count; i++) {
+		free(work->launches[i].smem_accesses);
+		free(work->launches[i].tiles);
+	}
+	free(work->launches);
+	*work = (struct work){0};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a candidate is run: buffers, tensor maps, launches; plain numbers, nothing left to evaluate.
- * The measuring worker, the exporters and the tests read the same plan. It has a JSON form.
+ * A candidate as numbers, nothing left to evaluate: the plan says how it is run (buffers, tensor
+ * maps, launches), the work what it does, for the score. The measuring worker, the exporters, the
+ * tuned file's kept kernels and the tests read the same plan.
  */
 #ifndef FAMILY_PLAN_H
 #define FAMILY_PLAN_H
@@ -9,9 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "spec/dtype.h"
+#include "base/record.h"
+#include "spec/device_spec.h"
 
 enum {
 	PLAN_NAME_SIZE = 48,
@@ -26,14 +26,15 @@ enum buffer_role {
 
 enum buffer_init {
 	BUFFER_INIT_NONE,
-	BUFFER_INIT_ONCE, /* zeroed when loaded */
-	BUFFER_INIT_EACH, /* zeroed before every run, inside the timed region */
+	BUFFER_INIT_ONCE,  /* zeroed when loaded */
+	BUFFER_INIT_EACH,  /* zeroed before every run, inside the timed region */
+	BUFFER_INIT_GIVEN, /* a tensor: filled or poisoned by whoever runs it */
 };
 
 struct plan_buffer {
 	char name[PLAN_NAME_SIZE];
 	enum buffer_role role;
-	enum buffer_init init;  /* workspaces */
+	enum buffer_init init;
 	enum dtype dtype;       /* tensors */
 	uint64_t rows, columns; /* tensors: all outer dimensions flattened, innermost dimension */
 	uint64_t ld;            /* tensors: elements from row to row */
@@ -94,6 +95,8 @@ struct plan {
 	uint64_t workspace_bytes;
 };
 
+RECORD_DECLARE(struct plan, plan_record);
+
 void plan_release(struct plan *plan);
 struct json *plan_to_json(const struct plan *plan);
 enum status plan_from_json(const struct json_at *at, struct plan *plan, struct error *err);
@@ -113,9 +116,75 @@ struct reference_plan {
 	double tolerance_abs, tolerance_rel;
 };
 
+RECORD_DECLARE(struct reference_plan, reference_plan_record);
+
 void reference_plan_release(struct reference_plan *reference);
 struct json *reference_plan_to_json(const struct reference_plan *reference);
 enum status reference_plan_from_json(
 	const struct json_at *at, struct reference_plan *reference, struct error *err);
+
+/* ---- work ---- */
+enum schedule {
+	SCHEDULE_GRID,       /* one block per unit */
+	SCHEDULE_PERSISTENT, /* resident blocks take units in turn */
+	SCHEDULE_STREAM_K,   /* units are cut so that all blocks work equally long */
+};
+
+enum {
+	WORK_LANES = 32
+};
+
+/* As family JSON says them, NULL-terminated. */
+extern const char *const schedule_names[];
+
+/* A warp's access to shared memory, for bank conflicts. */
+struct work_smem_access {
+	enum pipe pipe;               /* PIPE_SMEM_READ or PIPE_SMEM_WRITE */
+	uint32_t width_bytes;         /* per lane: 4, 8 or 16 */
+	uint32_t address[WORK_LANES]; /* bytes */
+	double bytes_per_step;        /* without conflicts */
+};
+
+/* A tile of a tensor in global memory, for lines and sectors per row. */
+struct work_tile {
+	uint32_t rows, row_bytes;  /* of the tile */
+	uint32_t row_offset_bytes; /* of its rows in the tensor's; 0 if not said */
+	uint64_t pitch_bytes;      /* of the tensor */
+	bool is_output;
+};
+
+struct launch_work {
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t smem_dynamic_bytes;
+	uint32_t repeat;
+	int32_t regs_estimate;
+
+	double units;
+	double useful_ratio;
+	double steps_mean, steps_max;
+	double stages;
+	enum schedule schedule;
+	enum dtype dtype;
+	double per_step[PIPE_COUNT];
+	double prologue[PIPE_COUNT];
+	double epilogue[PIPE_COUNT];
+	double epilogue_overlap_ratio;
+	double dram_read_bytes, dram_write_bytes;
+	struct work_smem_access *smem_accesses;
+	size_t smem_access_count;
+	struct work_tile *tiles;
+	size_t tile_count;
+};
+
+/* Amounts are per unit of work (one tile of one block), from the `model` of the family's JSON. */
+struct work {
+	double flop;      /* of the problem */
+	double min_bytes; /* of the problem: every tensor once */
+	uint64_t workspace_bytes;
+	struct launch_work *launches;
+	size_t launch_count;
+};
+
+void work_release(struct work *work);
 
 #endif

@@ -142,7 +142,7 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 	int64_t ld;
 
 	*buffer = (struct plan_buffer){.role = tensor->is_output ? BUFFER_OUTPUT : BUFFER_INPUT,
-		.init = BUFFER_INIT_NONE,
+		.init = BUFFER_INIT_GIVEN,
 		.dtype = tensor->dtype};
 	string_put(buffer->name, sizeof(buffer->name), tensor->name);
 	if (!tensor->is_output) {

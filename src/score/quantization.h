@@ -9,7 +9,7 @@
 #ifndef SCORE_QUANTIZATION_H
 #define SCORE_QUANTIZATION_H
 
-#include "family/work.h"
+#include "family/plan.h"
 #include "spec/device_spec.h"
 
 /* Tiles that cover an extent: ceil(extent / tile). */

@@ -9,7 +9,7 @@
 
 #include "base/record.h"
 #include "candidate/resources.h"
-#include "family/work.h"
+#include "family/plan.h"
 #include "spec/device_spec.h"
 
 enum occupancy_limiter {

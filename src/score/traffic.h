@@ -10,7 +10,7 @@
 #ifndef SCORE_TRAFFIC_H
 #define SCORE_TRAFFIC_H
 
-#include "family/work.h"
+#include "family/plan.h"
 
 struct traffic {
 	/* Shared memory per step, with bank conflicts: of the accesses that the model lists. */

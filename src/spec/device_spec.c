@@ -1,199 +1,349 @@
-/* SPDX-License-Identifier: MIT
- *
- * A device sheet: "tiletune.device/1" to struct device_spec.
- */
+/* SPDX-License-Identifier: MIT */
 #include "spec/device_spec.h"
 
+#include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
+#include "spec/embedded.h"
 #include "spec/sheet.h"
 
-static const char *const keys[] = {"format", "name", "title", "matches", "compute_capability",
-	"arch", "figures", "rates", "max_clusters", NULL};
+const char *const pipe_names[] = {
+#define PIPE(id, name, unit, summary) [PIPE_##id] = name,
+#include "spec/pipe.def"
+#undef PIPE
+	NULL};
 
-static const struct {
-	const char *name;
-	size_t offset;
-	bool is_count;
-	bool may_be_zero;
-} fields[] = {
-#define COUNT(name)                                                                                \
-	{                                                                                          \
-#name, offsetof(struct device_spec, name), true, false                             \
-	}
-#define REAL(name)                                                                                 \
-	{                                                                                          \
-#name, offsetof(struct device_spec, name), false, false                            \
-	}
-	COUNT(sm_count),
-	COUNT(warp_size),
-	COUNT(max_threads_per_block),
-	COUNT(max_threads_per_sm),
-	COUNT(max_blocks_per_sm),
-	COUNT(regs_per_block),
-	COUNT(regs_per_sm),
-	COUNT(smem_per_block_bytes),
-	COUNT(smem_static_max_bytes),
-	COUNT(smem_per_sm_bytes),
-	{"smem_reserved_bytes", offsetof(struct device_spec, smem_reserved_bytes), true, true},
-	COUNT(l2_bytes),
-	COUNT(dram_bytes),
-	REAL(clock_hz),
-	REAL(tensor_clock_hz),
-	REAL(dram_bytes_per_s),
-	REAL(l2_bytes_per_clock),
-	REAL(smem_bytes_per_clock_sm),
-	REAL(instructions_per_clock_sm),
-	REAL(launch_us),
-	REAL(dram_latency_us),
-	REAL(l2_latency_us),
-	REAL(sync_us),
-#undef COUNT
-#undef REAL
-};
-
-static enum status read_figures(
-	const struct json_at *figures, struct device_spec *spec, struct error *err)
+void device_spec_free(struct device_spec *spec)
 {
-	const char *names[ARRAY_COUNT(fields) + 1] = {NULL};
-
-	for (size_t i = 0; i < ARRAY_COUNT(fields); i++)
-		names[i] = fields[i].name;
-	if (json_expect_keys(figures, names, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	for (size_t i = 0; i < ARRAY_COUNT(fields); i++) {
-		void *field = (char *)spec + fields[i].offset;
-		struct json_at at;
-		bool estimated;
-		double value;
-
-		if (json_member(figures, fields[i].name, &at, err) != STATUS_OK ||
-			sheet_figure(&at, &value, &estimated, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		if (value <= 0 && !fields[i].may_be_zero)
-			return json_error(&at, err, "a value above 0");
-		if (fields[i].is_count && sheet_count(&at, field, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		if (!fields[i].is_count)
-			memcpy(field, &value, sizeof(value));
-	}
-	return STATUS_OK;
+	if (!spec)
+		return;
+	record_release(&device_record, spec);
+	free(spec);
 }
 
-/* {"1": figure, "2": ..., "4", "8", "16"}; sizes that are left out do not fit at all. */
-static enum status read_clusters(
-	const struct json_at *clusters, struct device_spec *spec, struct error *err)
+/* ---- finding a sheet by its name ---- */
+static enum status load_embedded(struct device_spec **spec, struct error *err)
 {
-	static const char *const sizes[] = {"1", "2", "4", "8", "16", NULL};
-
-	if (json_expect_keys(clusters, sizes, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	spec->max_clusters_measured = true;
-	for (size_t i = 0; sizes[i]; i++) {
-		struct json_at at;
-		bool estimated = false;
-		double value;
-
-		if (!json_find(clusters, sizes[i], &at))
-			continue;
-		if (sheet_count(&at, &spec->max_clusters[i], err) != STATUS_OK ||
-			sheet_figure(&at, &value, &estimated, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		if (estimated)
-			spec->max_clusters_measured = false;
-	}
-	return STATUS_OK;
+	return device_spec_parse(device_spec_default_json, device_spec_default_json_size,
+		"built-in device sheet", spec, err);
 }
 
-static enum status read_matches(
-	const struct json_at *matches, struct device_spec *spec, struct error *err)
+static enum status load_file(
+	const char *path, const char *name, struct device_spec **spec, struct error *err)
 {
-	size_t count = json_count(matches);
+	struct text content = {0};
+	enum status status = file_read(path, &content, err);
 
-	if (json_expect(matches, JSON_ARRAY, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	spec->matches = memory_zeroed(count + 1, sizeof(*spec->matches));
-	for (size_t i = 0; i < count; i++) {
-		struct json_at at = json_item(matches, i);
-		const char *pattern;
-
-		if (json_get_string(&at, &pattern, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		spec->matches[i] = string_copy(pattern);
-	}
-	return STATUS_OK;
-}
-
-static enum status read_root(
-	const struct json_at *root, struct device_spec *spec, struct error *err)
-{
-	struct json_at matches, figures, rates, clusters, at;
-	const char *name, *title, *arch;
-	int64_t capability;
-
-	if (json_expect_keys(root, keys, err) != STATUS_OK ||
-		json_expect_format(root, "tiletune.device/1", err) != STATUS_OK ||
-		json_member_string(root, "name", &name, err) != STATUS_OK ||
-		json_member_string(root, "title", &title, err) != STATUS_OK ||
-		json_member_string(root, "arch", &arch, err) != STATUS_OK ||
-		json_member(root, "compute_capability", &at, err) != STATUS_OK ||
-		json_get_int(&at, &capability, err) != STATUS_OK ||
-		json_member(root, "matches", &matches, err) != STATUS_OK ||
-		json_member(root, "figures", &figures, err) != STATUS_OK ||
-		json_member(root, "rates", &rates, err) != STATUS_OK ||
-		json_member(root, "max_clusters", &clusters, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (capability < 50 || capability > 999)
-		return json_error(&at, err, "ten times the compute capability, as 90 for 9.0");
-	if (!string_starts_with(arch, "sm_") || strlen(arch) >= sizeof(spec->arch)) {
-		json_find(root, "arch", &at);
-		return json_error(&at, err, "an architecture such as sm_90a");
-	}
-	spec->compute_capability = (int)capability;
-	spec->name = string_copy(name);
-	spec->title = string_copy(title);
-	string_put(spec->arch, sizeof(spec->arch), arch);
-	if (read_matches(&matches, spec, err) != STATUS_OK ||
-		read_figures(&figures, spec, err) != STATUS_OK ||
-		sheet_rates(&rates, spec->rate, err) != STATUS_OK ||
-		read_clusters(&clusters, spec, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	sheet_derive_rates(spec);
-	return STATUS_OK;
-}
-
-enum status device_spec_parse(const char *json, size_t size, const char *file,
-	struct device_spec **spec, struct error *err)
-{
-	struct json *tree;
-	struct json_at root;
-	enum status status = json_parse(json, size, file, &tree, err);
-
-	*spec = NULL;
-	if (status != STATUS_OK)
-		return status;
-	*spec = memory_zeroed(1, sizeof(**spec));
-	(*spec)->from_sheet = true;
-	root = json_root(tree, file);
-	status = read_root(&root, *spec, err);
-	json_free(tree);
-	if (status != STATUS_OK) {
+	if (status == STATUS_OK)
+		status = device_spec_parse(text_string(&content), content.length, path, spec, err);
+	text_release(&content);
+	if (status == STATUS_OK && strcmp((*spec)->name, name) != 0) {
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: $.name: expected \"%s\" as the file is named, found \"%s\"", path,
+			name, (*spec)->name);
 		device_spec_free(*spec);
 		*spec = NULL;
 	}
 	return status;
 }
 
-void device_spec_free(struct device_spec *spec)
+static enum status visit_sheet(const char *name, void *context, struct error *err)
 {
-	if (!spec)
-		return;
-	for (size_t i = 0; spec->matches && spec->matches[i]; i++)
-		free(spec->matches[i]);
-	free(spec->matches);
-	free(spec->name);
-	free(spec->title);
-	free(spec);
+	(void)err;
+	if (string_ends_with(name, ".json") && name[0] != '.')
+		name_set_add(context, name, strlen(name) - strlen(".json"));
+	return STATUS_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+char **device_spec_names(const char *const *config_folders)
+{
+	struct name_set set = {.items = memory_zeroed(1, sizeof(char *)), .capacity = 1};
+	struct device_spec *embedded;
+
+	for (; config_folders && *config_folders; config_folders++) {
+		char *folder = path_join(*config_folders, "devices");
+
+		if (directory_exists(folder))
+			directory_list(folder, visit_sheet, &set, NULL);
+		free(folder);
+	}
+	if (load_embedded(&embedded, NULL) == STATUS_OK) {
+		name_set_add(&set, embedded->name, strlen(embedded->name));
+		device_spec_free(embedded);
+	}
+	qsort(set.items, set.count, sizeof(*set.items), compare_names);
+	return set.items;
+}
+
+static enum status not_found(const char *name, const char *const *config_folders, struct error *err)
+{
+	char **names = device_spec_names(config_folders);
+
+	name_unknown("device sheet", name, (const char *const *)names, err);
+	if (err && !*err->hint)
+		error_hint(
+			err, "a sheet is a file devices/%s.json in a configuration folder", name);
+	for (size_t i = 0; names[i]; i++)
+		free(names[i]);
+	free(names);
+	return STATUS_BAD_INPUT;
+}
+
+enum status device_spec_load(const char *name, const char *const *config_folders,
+	struct device_spec **spec, struct error *err)
+{
+	enum status status;
+
+	*spec = NULL;
+	if (!name || !*name)
+		return load_embedded(spec, err);
+	for (size_t i = 0; config_folders && config_folders[i] && !strchr(name, '/'); i++) {
+		char *path = string_format("%s/devices/%s.json", config_folders[i], name);
+		bool exists = file_exists(path);
+
+		status = exists ? load_file(path, name, spec, err) : STATUS_OK;
+		free(path);
+		if (exists)
+			return status;
+	}
+	status = load_embedded(spec, err);
+	if (status != STATUS_OK || strcmp((*spec)->name, name) == 0)
+		return status;
+	device_spec_free(*spec);
+	*spec = NULL;
+	return not_found(name, config_folders, err);
+}
+
+/* ---- from what the driver tells of a real GPU ---- */
+static bool sheet_matches(const struct device_spec *spec, const struct device_facts *facts)
+{
+	if (spec->compute_capability != facts->compute_capability ||
+		(facts->sm_count && spec->sm_count != facts->sm_count))
+		return false;
+	for (size_t i = 0; spec->matches[i]; i++)
+		if (fnmatch(spec->matches[i], facts->name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* The driver knows limits better than a sheet; 0 is "not told". */
+static void take_limits(struct device_spec *spec, const struct device_facts *facts)
+{
+	struct {
+		int64_t *limit, fact;
+	} pairs[] = {
+		{&spec->sm_count, facts->sm_count},
+		{&spec->warp_size, facts->warp_size},
+		{&spec->max_threads_per_block, facts->max_threads_per_block},
+		{&spec->max_threads_per_sm, facts->max_threads_per_sm},
+		{&spec->max_blocks_per_sm, facts->max_blocks_per_sm},
+		{&spec->regs_per_block, facts->regs_per_block},
+		{&spec->regs_per_sm, facts->regs_per_sm},
+		{&spec->smem_per_block_bytes, facts->smem_per_block_bytes},
+		{&spec->smem_per_sm_bytes, facts->smem_per_sm_bytes},
+		{&spec->smem_reserved_bytes, facts->smem_reserved_bytes},
+		{&spec->l2_bytes, facts->l2_bytes},
+		{&spec->dram_bytes, facts->dram_bytes},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
+		if (pairs[i].fact > 0)
+			*pairs[i].limit = pairs[i].fact;
+}
+
+/* Limits that every CUDA GPU since compute capability 7.0 has at least; for drivers that are mute.
+ */
+static void least_limits(struct device_spec *spec)
+{
+	spec->sm_count = 1;
+	spec->warp_size = 32;
+	spec->max_threads_per_block = 1024;
+	spec->max_threads_per_sm = 1024;
+	spec->max_blocks_per_sm = 16;
+	spec->regs_per_block = spec->regs_per_sm = 65536;
+	spec->smem_per_block_bytes = 49152;
+	spec->smem_per_sm_bytes = 65536;
+	spec->l2_bytes = 1 << 20;
+	spec->dram_bytes = (int64_t)1 << 30;
+}
+
+static void take_defaults(struct device_spec *spec, const struct sheet_defaults *defaults,
+	const struct device_facts *facts)
+{
+	double dram = 2.0 * facts->memory_clock_hz * (double)facts->memory_bus_bits / 8;
+
+	spec->smem_static_max_bytes = defaults->smem_static_max_bytes;
+	spec->clock_hz = facts->clock_hz > 0 ? facts->clock_hz : 1.5e9;
+	spec->tensor_clock_hz = spec->clock_hz * defaults->tensor_clock_ratio;
+	/* two transfers a clock; 4 bytes a clock and SM where the driver tells nothing */
+	spec->dram_bytes_per_s = dram > 0 ? dram * defaults->dram_efficiency_ratio
+					  : 4.0 * (double)spec->sm_count * spec->clock_hz;
+	spec->l2_bytes_per_clock = defaults->l2_bytes_per_clock_sm * (double)spec->sm_count;
+	spec->smem_bytes_per_clock_sm = defaults->smem_bytes_per_clock_sm;
+	spec->instructions_per_clock_sm = defaults->instructions_per_clock_sm;
+	spec->launch_us = defaults->launch_us;
+	spec->dram_latency_us = defaults->dram_latency_us;
+	spec->l2_latency_us = defaults->l2_latency_us;
+	spec->sync_us = defaults->sync_us;
+	memcpy(spec->rate, defaults->rate, sizeof(spec->rate));
+	for (size_t i = 0; i < ARRAY_COUNT(spec->max_clusters); i++)
+		if ((int64_t)1 << i <= defaults->cluster_blocks_max)
+			spec->max_clusters[i] = spec->sm_count >> i;
+}
+
+/* "sm_90a" from the defaults where they are of this very architecture, else "sm_XX". */
+static void take_arch(struct device_spec *spec, const struct sheet_defaults *defaults)
+{
+	if (defaults->compute_capability == spec->compute_capability)
+		string_put(spec->arch, sizeof(spec->arch), defaults->arch);
+	else
+		snprintf(spec->arch, sizeof(spec->arch), "sm_%d", spec->compute_capability);
+}
+
+/* "NVIDIA RTX A6000" -> "nvidia-rtx-a6000" */
+static char *name_from_title(const char *title)
+{
+	char *name = string_copy(title);
+	char *end = name;
+
+	for (const char *c = title; *c; c++) {
+		bool plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '.';
+
+		if (*c >= 'A' && *c <= 'Z')
+			*end++ = (char)(*c - 'A' + 'a');
+		else if (plain)
+			*end++ = *c;
+		else if (end > name && end[-1] != '-')
+			*end++ = '-';
+	}
+	while (end > name && end[-1] == '-')
+		end--;
+	*end = '\0';
+	return name;
+}
+
+static enum status complete(
+	const struct device_facts *facts, struct device_spec **spec, struct error *err)
+{
+	struct sheet_defaults defaults;
+	struct device_spec *made;
+
+	if (sheet_defaults_find(facts->compute_capability, &defaults, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	made = memory_zeroed(1, sizeof(*made));
+	made->name = name_from_title(facts->name);
+	made->title = string_copy(facts->name);
+	made->matches = memory_zeroed(1, sizeof(*made->matches));
+	made->compute_capability = facts->compute_capability;
+	made->smem_reserved_bytes = defaults.smem_reserved_bytes;
+	least_limits(made);
+	take_limits(made, facts);
+	take_arch(made, &defaults);
+	take_defaults(made, &defaults, facts);
+	sheet_derive_rates(made);
+	*spec = made;
+	return STATUS_OK;
+}
+
+enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
+	struct device_spec **spec, struct error *err)
+{
+	char **names = device_spec_names(config_folders);
+	enum status status = STATUS_OK;
+	bool matched = false;
+
+	*spec = NULL;
+	for (size_t i = 0; names[i]; i++) {
+		if (status == STATUS_OK && !matched) {
+			status = device_spec_load(names[i], config_folders, spec, err);
+			matched = status == STATUS_OK && sheet_matches(*spec, facts);
+			if (status == STATUS_OK && !matched) {
+				device_spec_free(*spec);
+				*spec = NULL;
+			}
+		}
+		free(names[i]);
+	}
+	free(names);
+	if (status != STATUS_OK)
+		return status;
+	if (!matched)
+		return complete(facts, spec, err);
+	take_limits(*spec, facts);
+	sheet_derive_rates(*spec);
+	return STATUS_OK;
+}
+
+/* ---- names of expressions: they are slots of every name table, and their order is part of nothing
+ * that is stored ---- */
+enum field_type {
+	FIELD_INT,   /* int */
+	FIELD_INT64, /* int64_t */
+	FIELD_WARPS, /* max_threads_per_sm / warp_size */
+};
+
+static const struct {
+	const char *name;
+	enum field_type type;
+	size_t offset;
+} fields[] = {
+#define FIELD(name)                                                                                \
+	{                                                                                          \
+#name, FIELD_INT64, offsetof(struct device_spec, name)                             \
+	}
+	{"compute_capability", FIELD_INT, offsetof(struct device_spec, compute_capability)},
+	FIELD(sm_count),
+	FIELD(warp_size),
+	FIELD(max_threads_per_block),
+	FIELD(max_threads_per_sm),
+	FIELD(max_blocks_per_sm),
+	{"max_warps_per_sm", FIELD_WARPS, 0},
+	FIELD(regs_per_block),
+	FIELD(regs_per_sm),
+	FIELD(smem_per_block_bytes),
+	FIELD(smem_per_sm_bytes),
+	FIELD(smem_reserved_bytes),
+	FIELD(l2_bytes),
+	FIELD(dram_bytes),
+#undef FIELD
+};
+
+size_t device_spec_name_count(void)
+{
+	return ARRAY_COUNT(fields);
+}
+
+const char *device_spec_name(size_t index)
+{
+	if (index >= ARRAY_COUNT(fields))
+		BUG("device name %zu", index);
+	return fields[index].name;
+}
+
+struct value device_spec_value(const struct device_spec *spec, size_t index)
+{
+	const char *field;
+
+	if (index >= ARRAY_COUNT(fields))
+		BUG("device name %zu", index);
+	field = (const char *)spec + fields[index].offset;
+	switch (fields[index].type) {
+	case FIELD_INT:
+		return value_int(*(const int *)(const void *)field);
+	case FIELD_WARPS:
+		return value_int(
+			spec->warp_size > 0 ? spec->max_threads_per_sm / spec->warp_size : 0);
+	case FIELD_INT64:
+		break;
+	}
+	return value_int(*(const int64_t *)(const void *)field);
 }

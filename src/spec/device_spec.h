@@ -24,8 +24,7 @@ enum pipe {
 #undef PIPE
 	PIPE_COUNT
 };
-const char *pipe_name(enum pipe pipe); /* "tensor_mma_flop" */
-int pipe_find(const char *name);       /* -1 if unknown */
+extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminated */
 
 struct device_spec {
 	char *name;     /* "h200-sxm": file and user-visible name */
@@ -63,8 +62,6 @@ struct device_spec {
 /* Looks for NAME.json under <folder>/devices of every folder; "" or NULL name: the embedded
  * default. Errors: not found (nearest name offered), broken sheet (file and JSON path). */
 enum status device_spec_load(const char *name, const char *const *config_folders,
-	struct device_spec **spec, struct error *err);
-enum status device_spec_parse(const char *json, size_t size, const char *file,
 	struct device_spec **spec, struct error *err);
 void device_spec_free(struct device_spec *spec);
 /* Names of all sheets that can be loaded, NULL-terminated; caller frees each and the array. */

@@ -17,6 +17,7 @@ enum dtype {
 	DTYPE_COUNT
 };
 
+extern const char *const dtype_names[]; /* NULL-terminated */
 const char *dtype_name(enum dtype dtype);
 int dtype_find(const char *name);    /* -1 if unknown */
 size_t dtype_size(enum dtype dtype); /* bytes of one element */

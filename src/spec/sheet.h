@@ -2,12 +2,12 @@
  *
  * Spec sheets as files: configs/devices/NAME.json ("tiletune.device/1") and the default rates of an
  * architecture, configs/devices/defaults/ARCH.json ("tiletune.device_defaults/1"). Every figure is
- * {"value", "source", "estimated"?}. Private to src/spec.
+ * {"value", "source", "estimated"?}.
  */
 #ifndef SPEC_SHEET_H
 #define SPEC_SHEET_H
 
-#include "base/json.h"
+#include "base/record.h"
 #include "spec/device_spec.h"
 
 /* What is typical of an architecture and no driver tells. */
@@ -26,19 +26,13 @@ struct sheet_defaults {
 	double rate[PIPE_COUNT][DTYPE_COUNT];
 };
 
-/* {"value": number, "source": text, "estimated"?: bool}; value must be finite and not negative. */
-enum status sheet_figure(
-	const struct json_at *at, double *value, bool *estimated, struct error *err);
-/* A figure that is a whole number. */
-enum status sheet_count(const struct json_at *at, int64_t *value, struct error *err);
-/* {"tensor_mma": {"bf16": figure, ...}, "fp32": {...}, ...}: pipe without its unit, then dtype. */
-enum status sheet_rates(
-	const struct json_at *at, double rate[PIPE_COUNT][DTYPE_COUNT], struct error *err);
+RECORD_DECLARE(struct device_spec, device_record);
+RECORD_DECLARE(struct sheet_defaults, device_defaults_record);
+
+enum status device_spec_parse(const char *json, size_t size, const char *file,
+	struct device_spec **spec, struct error *err);
 /* Rates of shared memory, L2, issue and barriers follow from the chip's other figures. */
 void sheet_derive_rates(struct device_spec *spec);
-
-enum status sheet_defaults_parse(const char *json, size_t size, const char *file,
-	struct sheet_defaults *defaults, struct error *err);
 /* Of the newest architecture that is not newer than compute_capability (of the oldest where all
  * are); built in. */
 enum status sheet_defaults_find(

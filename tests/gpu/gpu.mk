@@ -10,8 +10,8 @@ versus_programs := gemm_vs_cublaslt chain_vs_cublaslt
 gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) compare_rows libtuned_launch.so)
 # what launches an exported kernel, and no more: these are compiled once more, as PIC
 launch_sources := $(wildcard tests/bench/launch/*.c) $(wildcard src/base/*.c src/driver/*.c) \
-	src/family/plan.c src/family/plan_json.c src/family/plan_part.c src/family/tensor_map_check.c src/spec/dtype.c \
-	src/measure/candidate_kernels.c src/measure/gpu_session.c
+	src/family/plan.c src/spec/dtype.c src/measure/candidate_kernels.c \
+	src/measure/gpu_session.c
 launch_objects := $(patsubst %.c,$(OUT)/gpu/pic/%.o,$(launch_sources))
 
 $(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages

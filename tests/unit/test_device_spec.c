@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "spec/device_spec.h"
+#include "spec/sheet.h"
 #include "unit/unit.h"
 
 #define assert_near(a, b, within) assert_true(fabs((a) - (b)) <= (within))
@@ -289,20 +289,21 @@ static void test_broken(void **state)
 		{"{\"value\": 4,", "{\"value\": 4.5,",
 			"$.figures.sm_count.value: expected an integer"},
 		{"{\"value\": 4,", "{\"value\": 0,",
-			"$.figures.sm_count: expected a value above 0"},
+			"$.figures.sm_count.value: expected an integer of at least 1, found 0"},
 		{"{\"value\": 4,", "{\"value\": -4,",
-			"$.figures.sm_count.value: expected a number"},
+			"$.figures.sm_count.value: expected an integer of at least 1, found"},
 		{"{\"value\": 4,", "{\"value\": \"4\",",
-			"$.figures.sm_count.value: expected a number"},
+			"$.figures.sm_count.value: expected an integer of at least 1, found"},
 		{"{\"value\": 4, \"source\": \"made up for tests\"}", "{\"value\": 4}",
 			"$.figures.sm_count: expected a member \"source\""},
 		{"{\"value\": 4, \"source\": \"made up for tests\"}",
 			"{\"value\": 4, \"source\": \"\"}",
 			"$.figures.sm_count.source: expected where"},
-		{"\"bf16\": {", "\"bf17\": {", "$.rates.tensor_mma.bf17: expected an element type"},
-		{"\"tensor_mma\"", "\"tensor_mmm\"", "$.rates.tensor_mmm: expected a pipe"},
+		{"\"bf16\": {", "\"bf17\": {", "$.rates.tensor_mma.bf17: expected a known member"},
+		{"\"tensor_mma\"", "\"tensor_mmm\"", "$.rates.tensor_mmm: expected a known member"},
 		{"\"compute_capability\": 86", "\"compute_capability\": 8.6",
-			"$.compute_capability: expected an integer"},
+			"$.compute_capability: expected ten times the compute capability, as 90 "
+			"for 9.0, found"},
 		{"\"compute_capability\": 86", "\"compute_capability\": 8",
 			"$.compute_capability: expected ten times"},
 		{"\"sm_86\"", "\"86\"", "$.arch: expected an architecture"},
@@ -366,8 +367,9 @@ static void test_dtypes_and_pipes(void **state)
 	assert_int_equal(dtype_size(DTYPE_BF16), 2);
 	assert_int_equal(dtype_size(DTYPE_TF32), 4);
 	for (int i = 0; i < PIPE_COUNT; i++)
-		assert_int_equal(pipe_find(pipe_name((enum pipe)i)), i);
-	assert_int_equal(pipe_find("tensor_mma"), -1);
+		assert_int_equal(name_find(pipe_names[i], pipe_names), i);
+	assert_int_equal(name_find("tensor_mma", pipe_names), -1);
+	assert_null(pipe_names[PIPE_COUNT]);
 }
 
 int main(void)

@@ -84,12 +84,13 @@ static void test_broken_json(void **state)
 		const char *from, *to, *message;
 	} cases[] = {
 		{"\"role\":\t\"in\"", "\"role\":\t\"inn\"",
-			"$.buffers[0].role: expected a known role"},
+			"$.buffers[0].role: expected one of \"in\", \"out\", \"workspace\", found"},
 		{"\"dtype\":\t\"fp16\"", "\"dtype\":\t\"fp15\"",
-			"$.buffers[0].dtype: expected an element type"},
-		{"\"bytes\":\t16384", "\"bytes\":\t-1", "$.buffers[0].bytes: expected a number"},
+			"$.buffers[0].dtype: expected one of \"fp32\", \"tf32\""},
+		{"\"bytes\":\t16384", "\"bytes\":\t-1",
+			"$.buffers[0].bytes: expected an integer of at least 0"},
 		{"\"init\":\t\"each\"", "\"init\":\t\"now\"",
-			"$.buffers[3].init: expected a known init"},
+			"$.buffers[3].init: expected one of \"none\", \"once\", \"each\""},
 		{"\"tensors\":\t3", "\"tensors\":\t30", "expected a number of tensors"},
 		{"\"buffer\":\t1", "\"buffer\":\t100",
 			"expected tensor maps of buffers that are there"},
@@ -97,7 +98,7 @@ static void test_broken_json(void **state)
 		{"\"i32\":\t128", "\"i33\":\t128",
 			"$.launches[0].args[6].i33: expected a known member"},
 		{"\"grid\":\t[4, 1, 1]", "\"grid\":\t[4, 1]",
-			"$.launches[0].grid: expected 3 to 3"},
+			"$.launches[0].grid: expected 3 elements"},
 		{"\"swizzle_bytes\":\t128", "\"swizzle_bytes\":\t100",
 			"swizzle: expected 0, 32, 64"},
 		{"\"launches\"", "\"launch\"", "$.launch: expected a known member"},
@@ -334,7 +335,7 @@ static void test_reference(void **state)
 	reference_plan_release(&again);
 	json_put_int(tree, "output", 3);
 	assert_fails(reference_plan_from_json(&at, &again, &err), STATUS_BAD_INPUT,
-		"reference: $: expected a unit, units per block and an output");
+		"reference: $: expected an output that is one of its tensors");
 	json_free(tree);
 	reference_plan_release(&plan);
 	build_release(&build);

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "spec/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_schema.h"
+#include "spec/embedded.h"
+
+/* ---- figures ---- */
+struct figure {
+	double value;
+	int64_t count; /* of one that is a whole number */
+	const char *source;
+	bool estimated;
+};
+
+static const struct record_rule source_rule = {.expected = "where the figure is from"};
+
+/* A kind of figures: `value` or `count` of struct figure, within its bounds. */
+#define FIGURE(id, member, ...)                                                                    \
+	static const struct record_member id##_members[] = {                                       \
+		RECORD_VALUE(struct figure, member, "value", "", __VA_ARGS__),                     \
+		RECORD_VALUE(struct figure, source, "source", "where it is from",                  \
+			.rule = &source_rule),                                                     \
+		RECORD_VALUE(struct figure, estimated, "estimated", "nobody published it",         \
+			.flags = RECORD_OPTIONAL),                                                 \
+	};                                                                                         \
+	static RECORD_DEFINE(struct figure, id##_record, id##_members, .name = #id);               \
+	static enum status id##_read(                                                              \
+		const struct json_at *at, void *field, void *context, struct error *err)           \
+	{                                                                                          \
+		struct figure figure = {0};                                                        \
+		const enum status status =                                                         \
+			record_from_json(&id##_record, at, &figure, context, err);                 \
+                                                                                                   \
+		memcpy(field, &figure.member, sizeof(figure.member));                              \
+		return status;                                                                     \
+	}                                                                                          \
+	static struct json *id##_schema(struct json *definitions)                                  \
+	{                                                                                          \
+		return record_schema_reference(&id##_record, definitions);                         \
+	}                                                                                          \
+	static const struct record_custom id = {id##_read, NULL, id##_schema, NULL}
+
+FIGURE(number, value, .low = 0, .high = INFINITY);
+FIGURE(positive_number, value, .low = 1e-300, .high = INFINITY, .expected = "a number above 0");
+FIGURE(count, count, .low = 1, .high = INFINITY);
+FIGURE(count_or_none, count, .low = 0, .high = INFINITY);
+
+/* ---- rates: by pipe without its unit, then by element type ---- */
+struct rates {
+	double rate[PIPE_COUNT][DTYPE_COUNT];
+};
+
+#define RATE(pipe, key)                                                                            \
+	RECORD_NAMED_CUSTOM(struct rates, rate[pipe], dtype_names, &number, key,                   \
+		"per clock and SM", .flags = RECORD_OPTIONAL)
+static const struct record_member rates_members[] = {
+	RATE(PIPE_TENSOR_MMA, "tensor_mma"),
+	RATE(PIPE_TENSOR_WGMMA, "tensor_wgmma"),
+	RATE(PIPE_FP32, "fp32"),
+	RATE(PIPE_MUFU, "mufu"),
+};
+static RECORD_DEFINE(struct rates, rates_record, rates_members, .name = "rates");
+
+/* A record over part of the same struct. */
+#define PART(type, key, meaning, id, at, bytes)                                                    \
+	{                                                                                          \
+		.name = (key), .help = (meaning), .kind = RECORD_KIND_RECORD, .record = &(id),     \
+		.offset = (at), .size = (bytes)                                                    \
+	}
+#define RATES(type)                                                                                \
+	PART(type, "rates", "FLOP, operations or bytes per clock and SM", rates_record,            \
+		offsetof(type, rate), sizeof(struct rates))
+
+/* ---- device sheets ---- */
+#define COUNT(name, help)  RECORD_CUSTOM(struct device_spec, name, &count, #name, help)
+#define NUMBER(name, help) RECORD_CUSTOM(struct device_spec, name, &positive_number, #name, help)
+static const struct record_member figures_members[] = {
+	COUNT(sm_count, ""),
+	COUNT(warp_size, ""),
+	COUNT(max_threads_per_block, ""),
+	COUNT(max_threads_per_sm, ""),
+	COUNT(max_blocks_per_sm, ""),
+	COUNT(regs_per_block, ""),
+	COUNT(regs_per_sm, ""),
+	COUNT(smem_per_block_bytes, "the most that a kernel may opt in to"),
+	COUNT(smem_static_max_bytes, "what needs no opt-in"),
+	COUNT(smem_per_sm_bytes, ""),
+	RECORD_CUSTOM(struct device_spec, smem_reserved_bytes, &count_or_none,
+		"smem_reserved_bytes", "of each block"),
+	COUNT(l2_bytes, ""),
+	COUNT(dram_bytes, ""),
+	NUMBER(clock_hz, "boost clock that the rates are meant at"),
+	NUMBER(tensor_clock_hz, "sustained under dense tensor load"),
+	NUMBER(dram_bytes_per_s, ""),
+	NUMBER(l2_bytes_per_clock, "whole chip"),
+	NUMBER(smem_bytes_per_clock_sm, ""),
+	NUMBER(instructions_per_clock_sm, "warp instructions"),
+	NUMBER(launch_us, "of one more kernel in a stream or graph"),
+	NUMBER(dram_latency_us, ""),
+	NUMBER(l2_latency_us, ""),
+	NUMBER(sync_us, "of a block-wide barrier"),
+};
+#undef COUNT
+#undef NUMBER
+static RECORD_DEFINE(struct device_spec, figures_record, figures_members, .name = "figures");
+
+/* context: the sheet. */
+static enum status cluster_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct device_spec *spec = context;
+	struct figure figure = {0};
+	const enum status status = record_from_json(&count_or_none_record, at, &figure, NULL, err);
+
+	memcpy(field, &figure.count, sizeof(figure.count));
+	if (figure.estimated)
+		spec->max_clusters_measured = false;
+	return status;
+}
+
+static const struct record_custom cluster = {cluster_read, NULL, count_or_none_schema, NULL};
+static const char *const cluster_sizes[] = {"1", "2", "4", "8", "16", NULL};
+
+static bool is_architecture(const char *text)
+{
+	return string_starts_with(text, "sm_");
+}
+
+static const struct record_rule architecture_rule = {
+	"an architecture such as sm_90a", "^sm_", is_architecture};
+
+#define ARCHITECTURE(type)                                                                         \
+	RECORD_VALUE(type, compute_capability, "compute_capability", "90 for 9.0", .low = 50,      \
+		.high = 999, .expected = "ten times the compute capability, as 90 for 9.0"),       \
+		RECORD_TEXT(type, arch, "arch", "what the compiler is asked for",                  \
+			.rule = &architecture_rule)
+
+static enum status device_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	(void)at;
+	(void)context;
+	(void)err;
+	sheet_derive_rates(value);
+	return STATUS_OK;
+}
+
+static const struct record_member device_members[] = {
+	RECORD_CONSTANT("format", "tiletune.device/1", ""),
+	RECORD_VALUE(struct device_spec, name, "name", "as the file is called"),
+	RECORD_VALUE(struct device_spec, title, "title", "for people"),
+	RECORD_STRINGS(struct device_spec, matches, "matches",
+		"patterns of the driver's device names that the sheet is for"),
+	ARCHITECTURE(struct device_spec),
+	PART(struct device_spec, "figures", "", figures_record, 0, sizeof(struct device_spec)),
+	RATES(struct device_spec),
+	RECORD_NAMED_CUSTOM(struct device_spec, max_clusters, cluster_sizes, &cluster,
+		"max_clusters",
+		"most clusters of so many blocks, one per SM, that fit at once; left out: none"),
+};
+RECORD_DEFINE(
+	struct device_spec, device_record, device_members, .name = "device", .check = device_check);
+
+enum status device_spec_parse(const char *json, size_t size, const char *file,
+	struct device_spec **spec, struct error *err)
+{
+	struct device_spec *made;
+	struct json *tree;
+	struct json_at root;
+	enum status status = json_parse(json, size, file, &tree, err);
+
+	*spec = NULL;
+	if (status != STATUS_OK)
+		return status;
+	made = memory_zeroed(1, sizeof(*made));
+	made->from_sheet = made->max_clusters_measured = true;
+	root = json_root(tree, file);
+	status = record_from_json(&device_record, &root, made, made, err);
+	json_free(tree);
+	if (status == STATUS_OK)
+		*spec = made;
+	else
+		free(made);
+	return status;
+}
+
+void sheet_derive_rates(struct device_spec *spec)
+{
+	double sms = spec->sm_count > 0 ? (double)spec->sm_count : 1;
+
+	spec->rate[PIPE_INSTRUCTIONS][DTYPE_FP32] = spec->instructions_per_clock_sm;
+	spec->rate[PIPE_SMEM_READ][DTYPE_FP32] = spec->smem_bytes_per_clock_sm;
+	spec->rate[PIPE_SMEM_WRITE][DTYPE_FP32] = spec->smem_bytes_per_clock_sm;
+	spec->rate[PIPE_L2_READ][DTYPE_FP32] = spec->l2_bytes_per_clock / sms;
+	spec->rate[PIPE_L2_WRITE][DTYPE_FP32] = spec->l2_bytes_per_clock / sms;
+	spec->rate[PIPE_BARRIERS][DTYPE_FP32] =
+		spec->sync_us > 0 ? 1e6 / (spec->sync_us * spec->clock_hz) : 0;
+}
+
+/* ---- default rates of an architecture ---- */
+#define FIELD(name, kind, help) RECORD_CUSTOM(struct sheet_defaults, name, &kind, #name, help)
+static const struct record_member typical_members[] = {
+	FIELD(smem_static_max_bytes, count_or_none, "what needs no opt-in"),
+	FIELD(smem_reserved_bytes, count_or_none, "of each block"),
+	FIELD(cluster_blocks_max, count_or_none, "1 where there are no clusters"),
+	FIELD(l2_bytes_per_clock_sm, number, ""),
+	FIELD(smem_bytes_per_clock_sm, number, ""),
+	FIELD(instructions_per_clock_sm, number, "warp instructions"),
+	FIELD(dram_efficiency_ratio, number, "of a copy, to what clock and bus width promise"),
+	FIELD(tensor_clock_ratio, number, "sustained under dense tensor load, to boost"),
+	FIELD(launch_us, number, "of one more kernel in a stream or graph"),
+	FIELD(dram_latency_us, number, ""),
+	FIELD(l2_latency_us, number, ""),
+	FIELD(sync_us, number, "of a block-wide barrier"),
+};
+#undef FIELD
+static RECORD_DEFINE(
+	struct sheet_defaults, typical_record, typical_members, .name = "default_figures");
+
+static const struct record_member defaults_members[] = {
+	RECORD_CONSTANT("format", "tiletune.device_defaults/1", ""),
+	ARCHITECTURE(struct sheet_defaults),
+	PART(struct sheet_defaults, "figures", "", typical_record, 0,
+		sizeof(struct sheet_defaults)),
+	RATES(struct sheet_defaults),
+};
+RECORD_DEFINE(
+	struct sheet_defaults, device_defaults_record, defaults_members, .name = "device_defaults");
+
+/* Whether a describes compute_capability better than b: not newer, then as new as possible. */
+static bool is_nearer(int a, int b, int compute_capability)
+{
+	if ((a <= compute_capability) != (b <= compute_capability))
+		return a <= compute_capability;
+	return a <= compute_capability ? a > b : a < b;
+}
+
+enum status sheet_defaults_find(
+	int compute_capability, struct sheet_defaults *defaults, struct error *err)
+{
+	static const char file[] = "built-in default rates";
+	bool found = false;
+
+	for (size_t i = 0; device_spec_architecture_json[i]; i++) {
+		const char *json = device_spec_architecture_json[i];
+		struct sheet_defaults one = {0};
+		struct json *tree;
+		struct json_at root;
+		enum status status = json_parse(json, strlen(json), file, &tree, err);
+
+		if (status != STATUS_OK)
+			return status;
+		root = json_root(tree, file);
+		status = record_from_json(&device_defaults_record, &root, &one, NULL, err);
+		json_free(tree);
+		if (status != STATUS_OK)
+			return status;
+		if (!found || is_nearer(one.compute_capability, defaults->compute_capability,
+				      compute_capability))
+			*defaults = one;
+		found = true;
+	}
+	if (!found)
+		BUG("no default rates are built in");
+	return STATUS_OK;
+}
