@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,4 +90,187 @@ void text_release(struct text *text)
 {
 	free(text->data);
 	*text = (struct text){0};
+}
+
+/* ---- strings ---- */
+char *string_copy(const char *string)
+{
+	return string ? memory_copy(string, strlen(string) + 1) : NULL;
+}
+
+char *string_copy_bytes(const char *data, size_t length)
+{
+	char *copy = memory_zeroed(length + 1, 1);
+
+	if (length)
+		memcpy(copy, data, length);
+	return copy;
+}
+
+char *string_format(const char *format, ...)
+{
+	struct text text = {0};
+	va_list args;
+
+	va_start(args, format);
+	text_append_args(&text, format, args);
+	va_end(args);
+	return text_detach(&text);
+}
+
+bool string_starts_with(const char *string, const char *prefix)
+{
+	return strncmp(string, prefix, strlen(prefix)) == 0;
+}
+
+bool string_ends_with(const char *string, const char *suffix)
+{
+	size_t length = strlen(string), tail = strlen(suffix);
+
+	return length >= tail && strcmp(string + length - tail, suffix) == 0;
+}
+
+void string_put(char *destination, size_t size, const char *source)
+{
+	snprintf(destination, size, "%s", source ? source : "");
+}
+
+int name_find(const char *name, const char *const *names)
+{
+	for (int i = 0; names[i]; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+enum {
+	NAME_LENGTH_MAX = 63
+};
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+	size_t low = a < b ? a : b;
+
+	return low < c ? low : c;
+}
+
+/* Edit distance with transpositions of neighbours (optimal string alignment), case ignored. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	size_t rows[3][NAME_LENGTH_MAX + 1];
+	size_t length_a = strlen(a), length_b = strlen(b);
+	size_t *before = rows[0], *last = rows[1], *row = rows[2];
+
+	if (length_a > NAME_LENGTH_MAX || length_b > NAME_LENGTH_MAX)
+		return NAME_LENGTH_MAX;
+	for (size_t j = 0; j <= length_b; j++)
+		last[j] = j;
+	for (size_t i = 1; i <= length_a; i++) {
+		size_t *free_row = before;
+
+		row[0] = i;
+		for (size_t j = 1; j <= length_b; j++) {
+			int ca = tolower((unsigned char)a[i - 1]);
+			int cb = tolower((unsigned char)b[j - 1]);
+
+			row[j] = min3(last[j] + 1, row[j - 1] + 1, last[j - 1] + (ca != cb));
+			if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
+				tolower((unsigned char)a[i - 2]) == cb &&
+				before[j - 2] + 1 < row[j])
+				row[j] = before[j - 2] + 1;
+		}
+		before = last;
+		last = row;
+		row = free_row;
+	}
+	return last[length_b];
+}
+
+const char *name_nearest(const char *name, const char *const *names)
+{
+	size_t allowed = strlen(name) < 4 ? 1 : strlen(name) < 8 ? 2 : 3;
+	const char *nearest = NULL, *begun = NULL;
+
+	for (; *names; names++) {
+		size_t distance = edit_distance(name, *names);
+
+		if (distance == 0)
+			return *names;
+		if (!begun && strlen(name) >= 4 && string_starts_with(*names, name))
+			begun = *names;
+		if (distance <= allowed && distance < strlen(*names)) {
+			nearest = *names;
+			allowed = distance - 1;
+		}
+	}
+	return begun ? begun : nearest; /* "h200" means h200-sxm, not b200 */
+}
+
+static enum status parse_with_units(const char *string, const char *const *units,
+	const double *factors, const char *expectation, double *value, struct error *err)
+{
+	char *end;
+	double number = strtod(string, &end);
+
+	if (end == string || !(number >= 0 && number < 1e18) || isspace((unsigned char)string[0]))
+		return error_set(
+			err, STATUS_BAD_INPUT, "expected %s, found \"%s\"", expectation, string);
+	for (size_t i = 0; units[i]; i++) {
+		if (strcmp(end, units[i]) == 0) {
+			*value = number * factors[i];
+			return STATUS_OK;
+		}
+	}
+	return error_set(err, STATUS_BAD_INPUT, "expected %s, found \"%s\"", expectation, string);
+}
+
+enum status text_parse_ratio(const char *string, double *ratio, struct error *err)
+{
+	static const char *const units[] = {"%", "", NULL};
+	static const double factors[] = {0.01, 1.0};
+
+	return parse_with_units(string, units, factors, "a ratio such as 5% or 0.05", ratio, err);
+}
+
+enum status text_parse_duration(const char *string, double *seconds, struct error *err)
+{
+	static const char *const units[] = {"s", "", "ms", "m", "min", "h", NULL};
+	static const double factors[] = {1.0, 1.0, 1e-3, 60.0, 60.0, 3600.0};
+
+	return parse_with_units(
+		string, units, factors, "a duration such as 30s, 500ms or 2m", seconds, err);
+}
+
+enum status name_unknown(
+	const char *what, const char *name, const char *const *names, struct error *err)
+{
+	const char *nearest = name_nearest(name, names);
+	struct text known = {0};
+
+	for (size_t i = 0; names[i]; i++)
+		text_appendf(&known, "%s%s", i ? ", " : "", names[i]);
+	error_set(err, STATUS_BAD_INPUT, "%s: expected one of %s, found \"%s\"", what,
+		known.length ? known.data : "none", name);
+	if (nearest)
+		error_hint(err, "did you mean \"%s\"?", nearest);
+	text_release(&known);
+	return STATUS_BAD_INPUT;
+}
+
+void name_set_add(struct name_set *set, const char *name, size_t length)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (strlen(set->items[i]) == length && strncmp(set->items[i], name, length) == 0)
+			return;
+	ARRAY_GROW(set->items, set->count + 1, set->capacity);
+	set->items[set->count++] = string_copy_bytes(name, length);
+	set->items[set->count] = NULL;
+}
+
+void name_set_release(struct name_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		free(set->items[i]);
+	free(set->items);
+	*set = (struct name_set){0};
 }

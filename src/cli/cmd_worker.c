@@ -3,7 +3,7 @@
  * The hidden commands that worker processes are started with.
  */
 #include "cli/command.h"
-#include "compile/compiler.h"
+#include "compile/worker.h"
 #include "measure/worker.h"
 
 struct worker_options {

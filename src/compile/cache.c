@@ -1,8 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * One entry: a line of text (format, key, size and checksum of the rest), then label and result
- * as compile/wire.h writes them.
- */
+/* SPDX-License-Identifier: MIT */
 #include "compile/cache.h"
 
 #include <errno.h>
@@ -16,12 +12,11 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "compile/cache_entry.h"
-#include "compile/result.h"
-#include "compile/wire.h"
+#include "base/record_wire.h"
+#include "compile/protocol.h"
 
 enum {
-	HEADER_SIZE = 96, /* "tiletune.kernel/1 KEY SIZE CHECKSUM", blanks, newline */
+	HEADER_SIZE = 96, /* "tiletune.kernel/2 KEY SIZE CHECKSUM", blanks, newline */
 	CHECKSUM_SEED = 1,
 };
 
@@ -30,9 +25,27 @@ static const off_t entry_size_max = (off_t)256 << 20;
 /* Use is noted in the file's time, but not more often than this. */
 static const time_t touch_interval_s = 3600;
 
+/* A temporary file this old belongs to nobody any more. */
+static const double temporary_age_s = 3600;
+
 struct cache {
 	char *folder; /* FOLDER/kernels */
 };
+
+enum cache_found {
+	CACHE_GOOD,
+	CACHE_ABSENT,
+	CACHE_DAMAGED,
+};
+
+static const struct record_member entry_members[] = {
+	RECORD_VALUE(struct cache_entry, label.unit, "unit", "what was compiled"),
+	RECORD_VALUE(struct cache_entry, label.arch, "arch", "for what"),
+	RECORD_VALUE(struct cache_entry, label.compiler, "compiler", "by what"),
+	RECORD_NESTED(
+		struct cache_entry, result, compile_result_record, "result", "what became of it"),
+};
+static RECORD_DEFINE(struct cache_entry, entry_record, entry_members, .name = "cache_entry");
 
 enum status cache_open(const char *folder, struct cache **cache, struct error *err)
 {
@@ -70,8 +83,11 @@ void cache_key(
 	const struct build_unit *unit, const char *arch, const char *compiler, char key[HASH_SIZE])
 {
 	struct hash *hash = hash_new();
+	struct text layout = {0};
 
-	hash_add_string(hash, compile_result_layout);
+	record_layout(&entry_record, &layout);
+	hash_add_string(hash, text_string(&layout));
+	text_release(&layout);
 	hash_add_string(hash, compiler);
 	hash_add_string(hash, arch);
 	hash_add_string(hash, unit->source);
@@ -88,9 +104,10 @@ char *cache_entry_path(const struct cache *cache, const char key[HASH_SIZE])
 	return string_format("%s/%.2s/%s", cache->folder, key, key);
 }
 
+/* One file: a line of text (format, key, size and checksum of the rest), then the packed entry. */
 static void header_format(char header[HEADER_SIZE + 1], const char *key, const struct text *body)
 {
-	int length = snprintf(header, HEADER_SIZE, "tiletune.kernel/1 %s %llu %016llx", key,
+	int length = snprintf(header, HEADER_SIZE, "tiletune.kernel/2 %s %llu %016llx", key,
 		(unsigned long long)body->length,
 		(unsigned long long)hash_bytes(body->data, body->length, CHECKSUM_SEED));
 
@@ -126,63 +143,44 @@ static void note_use(int fd, const struct stat *info)
 		(void)!futimens(fd, now);
 }
 
-bool cache_entry_unpack(const char *bytes, size_t size, const char key[HASH_SIZE],
-	struct cache_label *label, struct compile_result *result)
+bool cache_entry_unpack(
+	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry)
 {
 	struct text body = {0};
-	struct wire_reader reader;
 	char header[HEADER_SIZE + 1];
-	const char *packed;
-	size_t packed_size;
 
-	*label = (struct cache_label){0};
-	*result = (struct compile_result){0};
+	*entry = (struct cache_entry){0};
 	if (size <= HEADER_SIZE)
 		return false;
 	body.data = (char *)(uintptr_t)bytes + HEADER_SIZE; /* borrowed, only read */
 	body.length = size - HEADER_SIZE;
 	header_format(header, key, &body);
-	if (memcmp(header, bytes, HEADER_SIZE) != 0)
-		return false;
-	reader = (struct wire_reader){.at = body.data, .left = body.length};
-	label->unit = wire_get_string(&reader);
-	label->arch = wire_get_string(&reader);
-	label->compiler = wire_get_string(&reader);
-	packed = wire_get_bytes(&reader, &packed_size);
-	if (!reader.bad && reader.left == 0 && compile_result_unpack(packed, packed_size, result))
-		return true;
-	cache_label_release(label);
-	return false;
+	return memcmp(header, bytes, HEADER_SIZE) == 0 &&
+	       record_unpack(&entry_record, body.data, body.length, "kernel cache", entry, NULL,
+		       NULL) == STATUS_OK;
 }
 
-void cache_entry_pack(const char key[HASH_SIZE], const struct cache_label *label,
-	const struct compile_result *result, struct text *bytes)
+void cache_entry_pack(
+	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes)
 {
-	struct text packed = {0}, body = {0};
+	struct text body = {0};
 	char header[HEADER_SIZE + 1];
 
-	compile_result_pack(result, &packed);
-	wire_put_string(&body, label->unit);
-	wire_put_string(&body, label->arch);
-	wire_put_string(&body, label->compiler);
-	wire_put_bytes(&body, packed.data, packed.length);
+	record_pack(&entry_record, entry, &body);
 	header_format(header, key, &body);
 	text_append_bytes(bytes, header, HEADER_SIZE);
 	text_append_bytes(bytes, body.data, body.length);
-	text_release(&packed);
 	text_release(&body);
 }
 
-void cache_label_release(struct cache_label *label)
+void cache_entry_release(struct cache_entry *entry)
 {
-	free(label->unit);
-	free(label->arch);
-	free(label->compiler);
-	*label = (struct cache_label){0};
+	record_release(&entry_record, entry);
 }
 
-enum cache_found cache_entry_read(const char *path, bool use, const char key[HASH_SIZE],
-	struct cache_label *label, struct compile_result *result)
+/* use: note that it was used. The entry is filled only for CACHE_GOOD. */
+static enum cache_found entry_read(
+	const char *path, bool use, const char key[HASH_SIZE], struct cache_entry *entry)
 {
 	struct text content = {0};
 	struct stat info;
@@ -196,7 +194,7 @@ enum cache_found cache_entry_read(const char *path, bool use, const char key[HAS
 		return CACHE_ABSENT;
 	}
 	good = info.st_size <= entry_size_max && read_raw(fd, (size_t)info.st_size, &content) &&
-	       cache_entry_unpack(content.data, content.length, key, label, result);
+	       cache_entry_unpack(content.data, content.length, key, entry);
 	if (good && use)
 		note_use(fd, &info);
 	close(fd);
@@ -207,11 +205,14 @@ enum cache_found cache_entry_read(const char *path, bool use, const char key[HAS
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result)
 {
 	char *path = cache_entry_path(cache, key);
-	struct cache_label label;
-	enum cache_found found = cache_entry_read(path, true, key, &label, result);
+	struct cache_entry entry;
+	enum cache_found found = entry_read(path, true, key, &entry);
 
-	if (found == CACHE_GOOD)
-		cache_label_release(&label);
+	if (found == CACHE_GOOD) {
+		*result = entry.result;
+		entry.result = (struct compile_result){0};
+		cache_entry_release(&entry);
+	}
 	if (found == CACHE_DAMAGED)
 		unlink(path);
 	free(path);
@@ -255,7 +256,7 @@ enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	enum status status = directory_make(folder, err);
 
 	if (status == STATUS_OK) {
-		cache_entry_pack(key, label, result, &content);
+		cache_entry_pack(key, &(struct cache_entry){*label, *result}, &content);
 		status = write_replacing(path, &content, err);
 	}
 	if (status != STATUS_OK)
@@ -263,5 +264,168 @@ enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	text_release(&content);
 	free(folder);
 	free(path);
+	return status;
+}
+
+/* ---- looking after it: files may come and go meanwhile; what has gone is passed over ---- */
+struct file {
+	char *path;
+	uint64_t size_bytes;
+	double age_s;
+	bool entry; /* named like one; else a temporary file */
+};
+
+struct listing {
+	const char *folder;
+	struct file *files;
+	size_t count, capacity;
+};
+
+static bool is_key(const char *name)
+{
+	return strlen(name) == HASH_SIZE - 1 && strspn(name, "0123456789abcdef") == HASH_SIZE - 1;
+}
+
+static enum status add_file(const char *name, void *context, struct error *err)
+{
+	struct listing *listing = context;
+	bool entry = is_key(name);
+	struct stat info;
+	char *path;
+
+	(void)err;
+	if (!entry && !strstr(name, CACHE_TEMPORARY))
+		return STATUS_OK; /* not ours */
+	path = path_join(listing->folder, name);
+	if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
+		free(path);
+		return STATUS_OK;
+	}
+	ARRAY_GROW(listing->files, listing->count, listing->capacity);
+	listing->files[listing->count++] = (struct file){.path = path,
+		.size_bytes = (uint64_t)info.st_size,
+		.age_s = difftime(time(NULL), info.st_mtime),
+		.entry = entry};
+	return STATUS_OK;
+}
+
+static enum status add_folder(const char *name, void *context, struct error *err)
+{
+	struct listing *listing = context;
+	struct listing inner = *listing;
+	char *folder;
+
+	(void)err;
+	if (strlen(name) != 2 || strspn(name, "0123456789abcdef") != 2)
+		return STATUS_OK;
+	folder = path_join(listing->folder, name);
+	inner.folder = folder;
+	(void)directory_list(folder, add_file, &inner, NULL); /* gone meanwhile: nothing to list */
+	inner.folder = listing->folder;
+	*listing = inner;
+	free(folder);
+	return STATUS_OK;
+}
+
+static void listing_release(struct listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		free(listing->files[i].path);
+	free(listing->files);
+}
+
+static enum status listing_make(struct cache *cache, struct listing *listing, struct error *err)
+{
+	*listing = (struct listing){.folder = cache->folder};
+	return directory_list(listing->folder, add_folder, listing, err);
+}
+
+enum status cache_list(struct cache *cache, cache_visit *visit, void *context, struct error *err)
+{
+	struct listing listing;
+	enum status status = listing_make(cache, &listing, err);
+
+	for (size_t i = 0; i < listing.count; i++) {
+		const struct file *file = &listing.files[i];
+		const char *key = path_name(file->path);
+		struct cache_item item = {.size_bytes = file->size_bytes, .age_s = file->age_s};
+		struct cache_entry entry;
+
+		if (!file->entry || entry_read(file->path, false, key, &entry) != CACHE_GOOD)
+			continue;
+		string_put(item.key, sizeof(item.key), key);
+		item.label = entry.label;
+		item.failed = entry.result.outcome != OUTCOME_OK;
+		visit(&item, context);
+		cache_entry_release(&entry);
+	}
+	listing_release(&listing);
+	return status;
+}
+
+static void account(struct cache_summary *summary, const struct file *file, bool keep)
+{
+	if (keep) {
+		summary->kept_count++;
+		summary->kept_bytes += file->size_bytes;
+	} else if (unlink(file->path) == 0) {
+		summary->removed_count++;
+		summary->removed_bytes += file->size_bytes;
+	}
+}
+
+enum status cache_check(struct cache *cache, struct cache_summary *summary, struct error *err)
+{
+	struct listing listing;
+	enum status status = listing_make(cache, &listing, err);
+
+	*summary = (struct cache_summary){0};
+	for (size_t i = 0; i < listing.count; i++) {
+		const struct file *file = &listing.files[i];
+		struct cache_entry entry;
+		enum cache_found found = CACHE_DAMAGED;
+
+		if (file->entry)
+			found = entry_read(file->path, false, path_name(file->path), &entry);
+		else if (file->age_s < temporary_age_s)
+			found = CACHE_ABSENT; /* somebody is writing it */
+		if (found == CACHE_GOOD)
+			cache_entry_release(&entry);
+		if (found != CACHE_ABSENT)
+			account(summary, file, found == CACHE_GOOD);
+	}
+	listing_release(&listing);
+	return status;
+}
+
+static int compare_age(const void *a, const void *b)
+{
+	const struct file *one = a, *other = b;
+
+	if (one->age_s != other->age_s)
+		return one->age_s < other->age_s ? -1 : 1;
+	return strcmp(one->path, other->path);
+}
+
+enum status cache_trim(struct cache *cache, uint64_t max_bytes, double max_age_s,
+	struct cache_summary *summary, struct error *err)
+{
+	struct listing listing;
+	enum status status = listing_make(cache, &listing, err);
+	bool full = false;
+
+	*summary = (struct cache_summary){0};
+	if (listing.count) /* youngest first: these stay */
+		qsort(listing.files, listing.count, sizeof(*listing.files), compare_age);
+	for (size_t i = 0; i < listing.count; i++) {
+		const struct file *file = &listing.files[i];
+		bool young = max_age_s < 0 || file->age_s <= max_age_s;
+
+		if (!file->entry && file->age_s < temporary_age_s)
+			continue;
+		full = full || summary->kept_bytes + file->size_bytes > max_bytes;
+		account(summary, file, file->entry && young && !full);
+	}
+	listing_release(&listing);
 	return status;
 }

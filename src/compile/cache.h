@@ -57,6 +57,22 @@ bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_re
 enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	const struct cache_label *label, const struct compile_result *result, struct error *err);
 
+/* ---- one file: for the tests ---- */
+/* Between an entry's name and the random end of the temporary file that becomes it. */
+#define CACHE_TEMPORARY ".new-"
+
+struct cache_entry {
+	struct cache_label label;
+	struct compile_result result;
+};
+char *cache_entry_path(const struct cache *cache, const char key[HASH_SIZE]); /* caller frees */
+void cache_entry_pack(
+	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes);
+/* False, and the entry empty, unless the bytes are a whole entry of this key. */
+bool cache_entry_unpack(
+	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry);
+void cache_entry_release(struct cache_entry *entry);
+
 /* ---- for the command that looks after it ---- */
 typedef void cache_visit(const struct cache_item *item, void *context);
 /* Every good entry, by key; damaged ones are passed over. */

@@ -71,7 +71,4 @@ bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_r
 size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max);
 void compile_result_release(struct compile_result *result);
 
-/* The hidden command `worker-compile`: serves until its input closes. */
-int compile_worker_main(void);
-
 #endif

@@ -11,7 +11,7 @@
 #include <nvrtc.h>
 
 #include "base/error.h"
-#include "base/library.h"
+#include "process/library.h"
 #include "base/text.h"
 
 struct nvrtc_functions {

@@ -1,91 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/probe.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A library of 110 MB from a slow disk, and a trial. */
 static const double load_timeout_s = 60;
 
-enum status probe_answer(
-	const struct message *message, struct probe *probe, int *major, struct error *err)
+static enum status take_answer(
+	const struct message *message, struct compile_loaded *loaded, struct error *err)
 {
-	struct wire_reader reader = {.at = message->payload.data, .left = message->payload.length};
-	enum status status = STATUS_OK;
-	uint64_t number;
+	struct compile_refusal refusal;
+	enum status status = STATUS_NO_DEVICE;
 
-	*probe = (struct probe){0};
-	if (message->kind != WIRE_LOADED) {
-		char *reason = wire_get_string(&reader);
-
-		status = error_set(err, STATUS_NO_DEVICE, "%s",
-			message->kind == WIRE_REFUSED ? reason : "the worker did not understand");
-		free(reason);
+	if (message->kind == COMPILE_LOADED && message_unpack(message, &compile_loaded_record,
+						       "worker-compile", loaded, err) == STATUS_OK)
+		return STATUS_OK;
+	if (message->kind == COMPILE_REFUSED &&
+		message_unpack(message, &compile_refusal_record, "worker-compile", &refusal, err) ==
+			STATUS_OK) {
+		error_set(err, status, "%s", refusal.reason ? refusal.reason : "");
+		record_release(&compile_refusal_record, &refusal);
 		return status;
 	}
-	probe->library_path = wire_get_string(&reader);
-	probe->identity = wire_get_string(&reader);
-	number = wire_get_u64(&reader);
-	if (reader.bad) {
-		probe_release(probe);
-		return error_set(err, STATUS_NO_DEVICE, "the worker's answer cannot be read");
-	}
-	if (major)
-		*major = (int)number;
-	return STATUS_OK;
+	return error_set(err, status, "the worker did not understand");
 }
 
 /* One candidate, in a worker that is started where there is none. */
-static enum status try_candidate(const char *path, const char *worker_path, struct worker *worker,
-	struct probe *probe, int *major, struct error *err)
+static enum status try_candidate(const char *path, const char *worker_path, struct slot *slot,
+	struct compile_loaded *loaded, struct error *err)
 {
 	struct message message = {0};
-	enum message_result result = MESSAGE_CLOSED;
+	enum message_result result;
+	struct text how = {0};
 	enum status status = STATUS_OK;
 
-	if (worker->state == WORKER_ABSENT) {
-		status = worker_start(worker, worker_path, err);
-		if (status != STATUS_OK)
-			return status;
-	}
-	if (worker_load(worker, path, true, load_timeout_s, NULL) == STATUS_OK)
-		result = message_receive(
-			worker->child.from_fd, &worker->child.pending, load_timeout_s, &message);
+	if (slot->state == SLOT_ABSENT)
+		status = compile_slot_start(slot, worker_path, err);
+	if (status != STATUS_OK)
+		return status;
+	compile_slot_load(slot, path, true, load_timeout_s);
+	result = message_receive(
+		slot->worker.from_fd, &slot->worker.pending, load_timeout_s, &message);
 	if (result == MESSAGE_READY) {
-		status = probe_answer(&message, probe, major, err);
+		status = take_answer(&message, loaded, err);
 		message_release(&message);
-		worker->state = WORKER_IDLE;
+		slot->state = SLOT_IDLE;
 		return status;
 	}
-	if (result == MESSAGE_NONE) {
+	compile_slot_end(slot, &how);
+	if (result == MESSAGE_NONE)
 		status = error_set(err, STATUS_NO_DEVICE, "%s: did not load within %.0f s", path,
 			load_timeout_s);
-		worker_kill(worker);
-		worker_reap(worker, &(struct text){0});
-	} else {
-		struct text how = {0};
-
-		worker_reap(worker, &how);
+	else
 		status = error_set(err, STATUS_NO_DEVICE,
 			"%s: the process that loaded it (%s worker-compile) was %s", path,
-			worker_path, how.data);
-		text_release(&how);
-	}
+			worker_path, text_string(&how));
+	text_release(&how);
 	return status;
 }
 
-static enum status refuse_too_new(const struct nvrtc_search *search, struct worker *worker,
-	struct probe *probe, struct error *err)
+static enum status refuse_too_new(const struct nvrtc_search *search, struct slot *slot,
+	struct compile_loaded *loaded, struct error *err)
 {
-	struct text how = {0};
 	enum status status = error_set(err, STATUS_NO_DEVICE,
 		"%s: is %s, newer than the driver's CUDA %d.%d, which would refuse its code",
-		probe->library_path, probe->identity, search->driver_cuda_version / 1000,
+		loaded->path, loaded->identity, search->driver_cuda_version / 1000,
 		search->driver_cuda_version % 1000 / 10);
 
-	probe_release(probe);
-	worker_reap(worker, &how); /* a library that was used is not safely unloaded */
-	text_release(&how);
+	record_release(&compile_loaded_record, loaded);
+	compile_slot_end(slot, NULL); /* a library that was used is not safely unloaded */
 	return status;
 }
 
@@ -100,24 +83,23 @@ static void indent_lines(struct text *text, const char *lines)
 	}
 }
 
-enum status probe_run(const struct nvrtc_search *search, const char *worker_path,
-	struct worker *worker, struct probe *probe, struct error *err)
+enum status probe_run(const struct nvrtc_search *search, const char *worker_path, struct slot *slot,
+	struct compile_loaded *loaded, struct error *err)
 {
 	struct nvrtc_candidates candidates;
 	struct text refusals = {0}, message = {0};
 	enum status status = STATUS_NO_DEVICE;
 
-	*probe = (struct probe){0};
+	*loaded = (struct compile_loaded){0};
 	nvrtc_find(search, &candidates);
 	for (size_t i = 0; i < candidates.count && status == STATUS_NO_DEVICE; i++) {
 		const char *path = candidates.items[i].path;
 		struct error why = {0};
-		int major = 0;
 
-		status = try_candidate(path, worker_path, worker, probe, &major, &why);
+		status = try_candidate(path, worker_path, slot, loaded, &why);
 		if (status == STATUS_OK && search->driver_cuda_version &&
-			major > search->driver_cuda_version / 1000)
-			status = refuse_too_new(search, worker, probe, &why);
+			loaded->major > search->driver_cuda_version / 1000)
+			status = refuse_too_new(search, slot, loaded, &why);
 		/* that the loader does not know a name is said once, with the places */
 		if (status != STATUS_OK &&
 			(strchr(path, '/') || search->given ||
@@ -141,11 +123,4 @@ enum status probe_run(const struct nvrtc_search *search, const char *worker_path
 	text_release(&refusals);
 	nvrtc_candidates_release(&candidates);
 	return status;
-}
-
-void probe_release(struct probe *probe)
-{
-	free(probe->library_path);
-	free(probe->identity);
-	*probe = (struct probe){0};
 }

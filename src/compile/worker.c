@@ -2,122 +2,218 @@
 #include "compile/worker.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "compile/cubin.h"
+#include "compile/nvrtc.h"
+#include "compile/ptxas_report.h"
+#include "compile/protocol.h"
 
-enum {
-	PIPE_BYTES = 1 << 20, /* a whole unit fits: writing it never waits */
-	LAST_WORDS = 600,
-};
+/* A compilation takes 120 to 650 MB; one that takes this much has run away. */
+static const rlim_t memory_limit_bytes = (rlim_t)6 << 30;
 
-enum status worker_start(struct worker *worker, const char *path, struct error *err)
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+static void limit_resources(void)
 {
-	static const char command[] = "worker-compile";
-	const char *arguments[] = {path, command, NULL};
-	char stderr_path[64] = "/dev/null";
-	enum status status;
+	struct rlimit limit = {0, 0};
+	int fd;
 
-	*worker = (struct worker){.stderr_fd = memfd_create("compile-stderr", MFD_CLOEXEC)};
-	if (worker->stderr_fd >= 0)
-		snprintf(stderr_path, sizeof(stderr_path), "/proc/%d/fd/%d", (int)getpid(),
-			worker->stderr_fd);
-	status = child_start(&worker->child, path, arguments, stderr_path, err);
-	if (status != STATUS_OK) {
-		if (worker->stderr_fd >= 0)
-			close(worker->stderr_fd);
-		*worker = (struct worker){0};
+	setrlimit(RLIMIT_CORE, &limit); /* a dump of the compiler helps nobody and takes seconds */
+	if (!SANITIZED && getrlimit(RLIMIT_DATA, &limit) == 0 &&
+		limit.rlim_cur > memory_limit_bytes) {
+		limit.rlim_cur = memory_limit_bytes;
+		setrlimit(RLIMIT_DATA, &limit);
+	}
+	/* when memory is short, this process goes first and not the one with the journal */
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		file_write_all(fd, "900", 3, NULL);
+		close(fd);
+	}
+}
+
+static enum status answer_load(
+	struct nvrtc *nvrtc, const struct message *message, int reply_fd, struct error *err)
+{
+	struct compile_load load;
+	struct error why = {0};
+	enum status status =
+		message_unpack(message, &compile_load_record, "worker-compile", &load, err);
+
+	if (status != STATUS_OK)
 		return status;
+	nvrtc_release(nvrtc);
+	status = nvrtc_load(nvrtc, load.path, &why);
+	if (status == STATUS_OK && load.try)
+		status = nvrtc_try(nvrtc, &why);
+	record_release(&compile_load_record, &load);
+	if (status == STATUS_OK) {
+		const struct compile_loaded loaded = {
+			nvrtc->library.path, nvrtc->identity, nvrtc->major};
+
+		return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record, &loaded, err);
 	}
-	(void)fcntl(worker->child.to_fd, F_SETPIPE_SZ, PIPE_BYTES);
-	(void)fcntl(worker->child.from_fd, F_SETPIPE_SZ, PIPE_BYTES);
-	worker->state = WORKER_IDLE;
-	return STATUS_OK;
+	nvrtc_release(nvrtc);
+	return message_send(reply_fd, COMPILE_REFUSED, &compile_refusal_record,
+		&(struct compile_refusal){why.message}, err);
 }
 
-/* A worker that has died must be an error here, not a signal to the whole program. */
-static enum status send_quietly(
-	int fd, enum wire_kind kind, const struct text *payload, struct error *err)
+/* What the log does not say, the cubin does; where both speak and differ, the cubin is what will
+ * run. */
+static void merge_cubin(
+	struct compiler_entry *entry, const struct cubin_kernel *kernel, struct text *remarks)
 {
-	const struct timespec no_time = {0};
-	sigset_t broken_pipe, before, waiting;
-	enum status status;
-	bool was_waiting;
+	struct kernel_resources *resources = &entry->resources;
 
-	sigemptyset(&broken_pipe);
-	sigaddset(&broken_pipe, SIGPIPE);
-	sigpending(&waiting);
-	was_waiting = sigismember(&waiting, SIGPIPE) == 1;
-	pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
-	status = message_send(fd, kind, payload->data, payload->length, err);
-	if (status != STATUS_OK && !was_waiting)
-		sigtimedwait(&broken_pipe, NULL, &no_time);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (resources->regs_per_thread >= 0 && kernel->regs_per_thread >= 0 &&
+		resources->regs_per_thread != kernel->regs_per_thread)
+		text_appendf(remarks, "%s: %d registers in the report, %d in the cubin\n",
+			entry->name, resources->regs_per_thread, kernel->regs_per_thread);
+	if (kernel->regs_per_thread >= 0)
+		resources->regs_per_thread = kernel->regs_per_thread;
+	if (resources->smem_static_bytes < 0)
+		resources->smem_static_bytes = kernel->smem_static_bytes;
+	if (resources->stack_bytes < 0)
+		resources->stack_bytes = kernel->stack_bytes;
+	if (resources->barriers < 0)
+		resources->barriers = kernel->barriers;
+}
+
+/* False, and the reason in remarks, where an entry is neither in the report nor in the cubin.
+ * cubin: NULL if it cannot be read (a later layout than we know): then the report must do. */
+static bool read_entries(
+	const struct cubin *cubin, struct compile_result *result, struct text *remarks)
+{
+	for (size_t i = 0; i < result->entry_count; i++) {
+		struct compiler_entry *entry = &result->entries[i];
+		struct cubin_kernel kernel;
+		const char *name;
+
+		if (cubin && cubin_kernel_find(cubin, entry->name, &kernel)) {
+			merge_cubin(entry, &kernel, remarks);
+			continue;
+		}
+		if (entry->resources.regs_per_thread >= 0)
+			continue;
+		text_appendf(remarks,
+			"error: no kernel named \"%s\" (extern \"C\"?); there are:", entry->name);
+		for (size_t j = 0; cubin && j < 8 && (name = cubin_kernel_name(cubin, j)); j++)
+			text_appendf(remarks, " %s", name);
+		text_append_char(remarks, '\n');
+		return false;
+	}
+	return true;
+}
+
+/* Fills outcome, entries and log from what the compiler gave. */
+static void judge(enum nvrtc_answer answer, const struct text *log, bool is_cubin,
+	struct compile_result *result)
+{
+	struct text rest = {0}, useful = {0};
+	struct cubin cubin;
+	struct error err;
+
+	ptxas_report_read(text_string(log), result->entries, result->entry_count, &rest);
+	result->outcome = answer == NVRTC_COMPILED  ? OUTCOME_OK
+			  : answer == NVRTC_REFUSED ? OUTCOME_COMPILE_FAILED
+						    : OUTCOME_COMPILE_CRASHED;
+	if (answer == NVRTC_COMPILED && is_cubin) {
+		bool readable = cubin_open(&cubin, result->cubin.data, result->cubin.length,
+					&err) == STATUS_OK;
+
+		if (!read_entries(readable ? &cubin : NULL, result, &rest))
+			result->outcome =
+				readable ? OUTCOME_COMPILE_FAILED : OUTCOME_COMPILE_CRASHED;
+		if (!readable)
+			text_appendf(&rest, "%s\n", err.message);
+	}
+	if (result->outcome != OUTCOME_OK) {
+		ptxas_report_shorten(text_string(&rest), &useful);
+		text_release(&rest);
+		rest = useful;
+		text_release(&result->cubin);
+		for (size_t i = 0; i < result->entry_count; i++)
+			free(result->entries[i].name);
+		free(result->entries);
+		result->entries = NULL;
+		result->entry_count = 0;
+	}
+	result->log = text_detach(&rest);
+}
+
+static enum status answer_unit(
+	struct nvrtc *nvrtc, const struct message *message, int reply_fd, struct error *err)
+{
+	struct compile_request request;
+	struct compile_result result = {0};
+	struct text log = {0};
+	enum nvrtc_answer answer;
+	enum status status =
+		message_unpack(message, &compile_request_record, "worker-compile", &request, err);
+	const struct build_unit *unit = &request.unit;
+	double start = clock_seconds();
+
+	if (status != STATUS_OK)
+		return status;
+	if (!nvrtc->library.handle)
+		BUG("a unit came before a library");
+	result.entry_count = unit->entry_count;
+	result.entries = memory_zeroed(unit->entry_count + 1, sizeof(*result.entries));
+	for (size_t i = 0; i < unit->entry_count; i++)
+		result.entries[i].name = string_copy(unit->entries[i]);
+	answer = nvrtc_compile(nvrtc, unit->name, unit->source, request.arch, unit->options,
+		unit->option_count, &result.cubin, &log);
+	result.seconds = clock_seconds() - start;
+	judge(answer, &log, !string_starts_with(request.arch, "compute_"), &result);
+	status = message_send(reply_fd, COMPILE_RESULT, &compile_result_record, &result, err);
+	compile_result_release(&result);
+	text_release(&log);
+	record_release(&compile_request_record, &request);
 	return status;
 }
 
-enum status worker_load(struct worker *worker, const char *library_path, bool try, double timeout_s,
-	struct error *err)
+int compile_worker_main(void)
 {
-	struct text payload = {0};
-	enum status status;
+	struct nvrtc nvrtc = {0};
+	struct text pending = {0};
+	struct message message;
+	struct error err = {0};
+	enum status status = STATUS_OK;
+	int reply_fd = worker_begin();
 
-	wire_put_string(&payload, library_path);
-	wire_put_u64(&payload, try);
-	status = send_quietly(worker->child.to_fd, WIRE_LOAD, &payload, err);
-	text_release(&payload);
-	worker->state = WORKER_STARTING;
-	worker->deadline_s = clock_seconds() + timeout_s;
-	return status;
-}
-
-enum status worker_compile(
-	struct worker *worker, const struct text *unit, double timeout_s, struct error *err)
-{
-	worker->state = WORKER_BUSY;
-	worker->deadline_s = clock_seconds() + timeout_s;
-	return send_quietly(worker->child.to_fd, WIRE_COMPILE, unit, err);
-}
-
-enum message_result worker_receive(struct worker *worker, struct message *message)
-{
-	return message_receive(worker->child.from_fd, &worker->child.pending, 0, message);
-}
-
-void worker_kill(struct worker *worker)
-{
-	child_kill(&worker->child);
-	worker->state = WORKER_DYING;
-}
-
-static void append_last_words(int fd, struct text *how)
-{
-	char words[LAST_WORDS + 1];
-	off_t end = lseek(fd, 0, SEEK_END);
-	ssize_t got =
-		end > 0 ? pread(fd, words, LAST_WORDS, end > LAST_WORDS ? end - LAST_WORDS : 0) : 0;
-
-	while (got > 0 && (words[got - 1] == '\n' || words[got - 1] == '\0'))
-		got--;
-	if (got <= 0)
-		return;
-	words[got] = '\0';
-	text_appendf(how, "; its last words: %s", words);
-}
-
-void worker_reap(struct worker *worker, struct text *how)
-{
-	child_kill(&worker->child);
-	child_describe_exit(child_reap(&worker->child), how);
-	if (worker->stderr_fd >= 0) {
-		append_last_words(worker->stderr_fd, how);
-		close(worker->stderr_fd);
+	if (reply_fd < 0)
+		return STATUS_FAILED;
+	limit_resources();
+	while (status == STATUS_OK &&
+		message_receive(STDIN_FILENO, &pending, -1, &message) == MESSAGE_READY) {
+		if (message.kind == COMPILE_LOAD)
+			status = answer_load(&nvrtc, &message, reply_fd, &err);
+		else if (message.kind == COMPILE_UNIT)
+			status = answer_unit(&nvrtc, &message, reply_fd, &err);
+		else
+			status = error_set(&err, STATUS_FAILED,
+				"worker-compile: expected frames on its standard input");
+		message_release(&message);
 	}
-	*worker = (struct worker){0};
+	text_release(&pending);
+	if (status != STATUS_OK)
+		fprintf(stderr, "%s\n", err.message);
+	return (int)status;
 }

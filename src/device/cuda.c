@@ -9,9 +9,9 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "device/cuda_device.h"
+#include "device/cuda_queue.h"
 #include "device/gpu_lock.h"
-#include "measure/anchor.h"
+#include "measure/helper_layout.h"
 
 static const double kernel_timeout_default_s = 10;
 
@@ -50,46 +50,39 @@ static enum status cuda_open(struct device *device, const char *rest,
 	device->state = cuda;
 	cuda->device = device;
 	cuda->lock_fd = -1;
-	cuda->worker_path = string_copy(options->worker_path);
-	cuda->selector = string_copy(rest[0] ? rest : "0");
-	cuda->open = (struct measure_open){
+	cuda->worker.path = string_copy(options->worker_path);
+	cuda->worker.selector = string_copy(rest[0] ? rest : "0");
+	cuda->worker.open = (struct measure_open){
 		.seed = options->seed,
 		.memory_limit_bytes = options->memory_limit_bytes,
 		.kernel_timeout_s = kernel_timeout_s(options),
 	};
-	status = cuda_worker_hello(cuda, &gpu, err);
+	status = cuda_worker_hello(&cuda->worker, &gpu, err);
 	if (status != STATUS_OK)
-		return error_context(err, "cuda:%s", cuda->selector);
+		return error_context(err, "cuda:%s", cuda->worker.selector);
 	identity_fill(&device->identity, &gpu);
 	/* From here on it is this GPU, whatever the numbering does. */
-	free(cuda->selector);
-	cuda->selector = string_copy(gpu.uuid);
+	free(cuda->worker.selector);
+	cuda->worker.selector = string_copy(gpu.uuid);
 	status = device_spec_match(&gpu.facts, options->config_folders, &device->spec, err);
 	if (status == STATUS_OK)
 		status = gpu_lock_acquire(gpu.uuid, options->wait_s, &cuda->lock_fd, err);
 	/* The context is made while our caller compiles the helper kernels. */
 	if (status == STATUS_OK)
-		status = cuda_worker_open(cuda, err);
+		status = cuda_worker_open(&cuda->worker, err);
 	return status;
 }
 
 static void cuda_close(struct device *device)
 {
 	struct cuda_device *cuda = device->state;
-	char *how;
 
 	if (!cuda)
 		return;
-	if (cuda->worker.pid) {
-		how = cuda_worker_end(&cuda->worker);
-		free(how);
-	}
+	cuda_worker_release(&cuda->worker);
 	cuda_queue_release(cuda);
 	if (cuda->lock_fd >= 0)
 		close(cuda->lock_fd);
-	text_release(&cuda->helpers);
-	free(cuda->worker_path);
-	free(cuda->selector);
 	free(cuda);
 }
 
@@ -104,13 +97,55 @@ static struct cuda_handle *handle_add(struct cuda_device *cuda)
 	return handle;
 }
 
+static void load_pack(struct cuda_handle *handle, const struct plan *plan,
+	const struct text *cubins, size_t cubin_count)
+{
+	const struct measure_load load = {.handle = handle->id,
+		.problem = handle->problem,
+		.plan = *plan,
+		.cubins = (struct text *)(uintptr_t)cubins, /* only read */
+		.cubin_count = cubin_count};
+
+	message_pack(REQUEST_LOAD, &measure_load_record, &load, &handle->frame);
+}
+
 static enum status ready(const struct cuda_device *cuda, struct error *err)
 {
 	if (cuda->lost)
-		return error_set(err, STATUS_NO_DEVICE, "GPU %s: lost", cuda->selector);
-	if (cuda->helpers.length == 0)
+		return error_set(err, STATUS_NO_DEVICE, "GPU %s: lost", cuda->worker.selector);
+	if (cuda->worker.helpers.cubin.length == 0)
 		BUG("device_helpers() comes first");
 	return STATUS_OK;
+}
+
+/* The anchor: a fixed kernel of the helpers whose time depends on the clock alone. Every run stores
+ * it, so that a slower clock is not taken for a slower kernel. It is loaded and sampled like any
+ * candidate, by this plan, with the helpers' cubin and without a problem. */
+static void anchor_plan(int64_t sm_count, struct plan *plan)
+{
+	uint32_t blocks = (uint32_t)sm_count * ANCHOR_BLOCKS_PER_SM;
+	struct plan_launch *launch;
+
+	*plan = (struct plan){.buffer_count = 1, .launch_count = 1};
+	plan->buffers = memory_zeroed(1, sizeof(*plan->buffers));
+	plan->launches = memory_zeroed(1, sizeof(*plan->launches));
+	string_put(plan->buffers->name, sizeof(plan->buffers->name), "out");
+	plan->buffers->role = BUFFER_WORKSPACE;
+	plan->buffers->bytes = (uint64_t)blocks * ANCHOR_BLOCK * sizeof(float);
+	plan->workspace_bytes = plan->buffers->bytes;
+	launch = plan->launches;
+	*launch = (struct plan_launch){
+		.entry = string_copy("tt_anchor_1"),
+		.grid = {blocks, 1, 1},
+		.block = {ANCHOR_BLOCK, 1, 1},
+		.cluster = {1, 1, 1},
+		.repeat = 1,
+		.argument_count = ANCHOR_ARGUMENTS,
+	};
+	launch->arguments = memory_zeroed(ANCHOR_ARGUMENTS, sizeof(*launch->arguments));
+	launch->arguments[ANCHOR_OUT].kind = ARGUMENT_BUFFER;
+	launch->arguments[ANCHOR_COUNT].kind = ARGUMENT_INT32;
+	launch->arguments[ANCHOR_COUNT].integer = ANCHOR_ITERATIONS;
 }
 
 static enum status cuda_anchor(struct device *device, device_handle *handle, struct error *err)
@@ -123,7 +158,7 @@ static enum status cuda_anchor(struct device *device, device_handle *handle, str
 		return STATUS_NO_DEVICE;
 	anchor = handle_add(cuda);
 	anchor_plan(device->spec->sm_count, &plan);
-	measure_load_pack(anchor->id, 0, &plan, &cuda->helpers, 1, &anchor->payload);
+	load_pack(anchor, &plan, &cuda->worker.helpers.cubin, 1);
 	plan_release(&plan);
 	*handle = anchor->id; /* loaded when it is first wanted */
 	return STATUS_OK;
@@ -166,11 +201,12 @@ static enum status anchor_measure(struct device *device, struct error *err)
 static enum status cuda_helpers(struct device *device, const struct text *cubin, struct error *err)
 {
 	struct cuda_device *cuda = device->state;
+	struct text *kept = &cuda->worker.helpers.cubin;
 	enum status status;
 
-	text_clear(&cuda->helpers);
-	text_append_bytes(&cuda->helpers, cubin->data, cubin->length);
-	status = cuda_worker_helpers(cuda, err);
+	text_clear(kept);
+	text_append_bytes(kept, cubin->data, cubin->length);
+	status = cuda_worker_helpers(&cuda->worker, err);
 	if (status != STATUS_OK)
 		return error_context(err, "GPU %s", device->identity.name);
 	return anchor_measure(device, err);
@@ -181,19 +217,21 @@ static enum status cuda_problem(struct device *device, const char *operation,
 	const struct text *reference_cubin, uint32_t *problem, struct error *err)
 {
 	struct cuda_device *cuda = device->state;
+	struct measure_problem told;
 	struct cuda_problem *added;
-	char *title;
 
 	if (ready(cuda, err) != STATUS_OK)
 		return STATUS_NO_DEVICE;
 	ARRAY_GROW(cuda->problems, cuda->problem_count, cuda->problem_capacity);
 	added = &cuda->problems[cuda->problem_count++];
 	*added = (struct cuda_problem){0};
-	title = string_format("%s %s", operation, problem_text);
-	measure_problem_pack(
-		(uint32_t)cuda->problem_count, title, reference, reference_cubin, &added->payload);
-	free(title);
 	*problem = (uint32_t)cuda->problem_count;
+	told = (struct measure_problem){.problem = *problem,
+		.title = string_format("%s %s", operation, problem_text),
+		.reference = *reference,
+		.cubin = reference_cubin ? *reference_cubin : (struct text){0}};
+	message_pack(REQUEST_PROBLEM, &measure_problem_record, &told, &added->frame);
+	free(told.title);
 	return STATUS_OK;
 }
 
@@ -214,8 +252,7 @@ static enum status cuda_load(struct device *device, const struct device_load_req
 	if (request->resources && added->launch_count)
 		memcpy(added->resources, request->resources,
 			added->launch_count * sizeof(*added->resources));
-	measure_load_pack(added->id, request->problem, request->plan, request->cubins,
-		request->cubin_count, &added->payload);
+	load_pack(added, request->plan, request->cubins, request->cubin_count);
 	*handle = added->id;
 	cuda_request_add(cuda, REQUEST_LOAD, handle, 1);
 	cuda_pump(cuda);
@@ -279,10 +316,33 @@ static size_t cuda_poll_fds(const struct device *device, struct pollfd *fds, siz
 {
 	const struct cuda_device *cuda = device->state;
 
-	if (max == 0 || cuda->worker.pid == 0)
+	if (max == 0 || cuda->worker.process.pid == 0)
 		return 0;
-	fds[0] = (struct pollfd){.fd = cuda->worker.from_fd, .events = POLLIN};
+	fds[0] = (struct pollfd){.fd = cuda->worker.process.from_fd, .events = POLLIN};
 	return 1;
+}
+
+/* ---- what is in the machine ---- */
+static enum status cuda_list(const struct device_options *options, struct device_listing **list,
+	size_t *count, char **why, struct error *err)
+{
+	struct measure_gpus found = {0};
+
+	if (cuda_worker_list(options->worker_path, &found, why, err) != STATUS_OK)
+		return STATUS_FAILED;
+	*list = memory_zeroed(found.count + 1, sizeof(**list));
+	*count = found.count;
+	for (size_t i = 0; i < found.count; i++) {
+		struct device_listing *listing = &(*list)[i];
+
+		listing->facts = found.gpus[i].facts;
+		identity_fill(&listing->identity, &found.gpus[i]);
+		gpu_lock_holder(found.gpus[i].uuid, listing->busy_by, sizeof(listing->busy_by));
+	}
+	if (found.count == 0 && !*why)
+		*why = string_copy("the driver lists no GPU");
+	record_release(&measure_gpus_record, &found);
+	return STATUS_OK;
 }
 
 const struct device_kind device_kind_cuda = {
@@ -290,6 +350,7 @@ const struct device_kind device_kind_cuda = {
 	.summary = "a GPU of this machine, by number or UUID: kernels are verified and measured",
 	.compiles = true,
 	.measures = true,
+	.list = cuda_list,
 	.open = cuda_open,
 	.close = cuda_close,
 	.helpers = cuda_helpers,
@@ -303,72 +364,3 @@ const struct device_kind device_kind_cuda = {
 	.poll = kind_poll,
 	.poll_fds = cuda_poll_fds,
 };
-
-/* ---- what is in the machine ---- */
-static enum status listing_fill(
-	const struct packet *packet, struct device_listing **list, size_t *count, struct error *err)
-{
-	struct json_at gpus;
-	enum status status = json_member(&packet->root, "gpus", &gpus, err);
-
-	if (status != STATUS_OK)
-		return status;
-	*list = memory_zeroed(json_count(&gpus) + 1, sizeof(**list));
-	for (size_t i = 0; status == STATUS_OK && i < json_count(&gpus); i++) {
-		struct json_at at = json_item(&gpus, i);
-		struct device_listing *listing = &(*list)[i];
-		struct measure_gpu gpu;
-
-		status = measure_gpu_from_json(&at, &gpu, err);
-		if (status != STATUS_OK)
-			break;
-		listing->facts = gpu.facts;
-		identity_fill(&listing->identity, &gpu);
-		gpu_lock_holder(gpu.uuid, listing->busy_by, sizeof(listing->busy_by));
-		(*count)++;
-	}
-	if (status != STATUS_OK) {
-		free(*list);
-		*list = NULL;
-		*count = 0;
-	}
-	return status;
-}
-
-enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
-	size_t *count, char **why, struct error *err)
-{
-	const double list_timeout_s = 90;
-	struct child worker;
-	struct packet packet = {0};
-	struct text payload = {0};
-	struct error theirs = {0};
-	enum status status;
-	char *how;
-
-	*list = NULL;
-	*count = 0;
-	*why = NULL;
-	status = cuda_worker_start(&worker, options->worker_path, err);
-	if (status != STATUS_OK)
-		return status;
-	packet_pack(json_new_object(), NULL, 0, &payload);
-	if (!cuda_worker_send(&worker, REQUEST_LIST, &payload))
-		status = error_set(&theirs, STATUS_NO_DEVICE, "measuring worker: it ended");
-	if (status == STATUS_OK)
-		status = cuda_worker_reply(&worker, REPLY_LIST, list_timeout_s, &packet, &theirs);
-	how = cuda_worker_end(&worker);
-	if (status == STATUS_OK) {
-		status = listing_fill(&packet, list, count, err);
-		if (status == STATUS_OK && *count == 0)
-			*why = string_copy("the driver lists no GPU");
-	} else {
-		/* No driver, no GPU: an answer, not an error. */
-		*why = string_copy(theirs.message);
-		status = STATUS_OK;
-	}
-	packet_release(&packet);
-	text_release(&payload);
-	free(how);
-	return status;
-}

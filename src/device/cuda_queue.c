@@ -1,16 +1,11 @@
-/* SPDX-License-Identifier: MIT
- *
- * Requests to the worker and events for the loop. The worker serves in order, so an answer belongs
- * to the first request. When the worker dies, whoever was under way is charged with it; everything
- * else that was not answered is asked again of a fresh worker, which is first told the problems and
- * candidates that it needs.
- */
+/* SPDX-License-Identifier: MIT */
+#include "device/cuda_queue.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "device/cuda_device.h"
 
 struct cuda_handle *cuda_handle_find(const struct cuda_device *cuda, device_handle handle)
 {
@@ -44,7 +39,7 @@ struct cuda_request *cuda_request_add(struct cuda_device *cuda, enum measure_req
 
 static void request_remove(struct cuda_device *cuda, size_t at)
 {
-	measure_sample_release(&cuda->requests[at].sample);
+	record_release(&measure_sample_record, &cuda->requests[at].sample);
 	memmove(&cuda->requests[at], &cuda->requests[at + 1],
 		(--cuda->request_count - at) * sizeof(*cuda->requests));
 }
@@ -150,33 +145,33 @@ static void answer_outcome(
 	};
 
 	answer(cuda, &result);
-	measure_result_release(&result);
+	record_release(&measure_result_record, &result);
 }
 
 /* ---- sending ---- */
-static bool send_bytes(
-	struct cuda_device *cuda, enum measure_request kind, const struct text *payload)
+static bool send_frame(struct cuda_device *cuda, const struct text *frame)
 {
-	cuda->unanswered_bytes += payload->length;
-	return cuda_worker_send(&cuda->worker, kind, payload);
+	cuda->unanswered_bytes += frame->length;
+	return worker_send(&cuda->worker.process, frame, NULL) == STATUS_OK;
 }
 
 static bool problem_send(struct cuda_device *cuda, uint32_t number)
 {
 	struct cuda_problem *problem = &cuda->problems[number - 1];
 
-	if (problem->generation == cuda->generation)
+	if (problem->generation == cuda->worker.generation)
 		return true;
-	problem->generation = cuda->generation;
-	return send_bytes(cuda, REQUEST_PROBLEM, &problem->payload);
+	problem->generation = cuda->worker.generation;
+	return send_frame(cuda, &problem->frame);
 }
 
 static size_t load_bytes(const struct cuda_device *cuda, const struct cuda_handle *handle)
 {
-	size_t bytes = handle->payload.length;
+	size_t bytes = handle->frame.length;
 
-	if (handle->problem && cuda->problems[handle->problem - 1].generation != cuda->generation)
-		bytes += cuda->problems[handle->problem - 1].payload.length;
+	if (handle->problem &&
+		cuda->problems[handle->problem - 1].generation != cuda->worker.generation)
+		bytes += cuda->problems[handle->problem - 1].frame.length;
 	return bytes;
 }
 
@@ -184,27 +179,28 @@ static size_t load_bytes(const struct cuda_device *cuda, const struct cuda_handl
 static bool request_send(struct cuda_device *cuda, struct cuda_request *request)
 {
 	struct cuda_handle *handle = cuda_handle_find(cuda, request->sample.handles[0]);
-	struct text payload = {0};
+	const struct measure_handle asked = {handle->id};
+	struct text frame = {0};
 	bool sent;
 
 	if (request->kind == REQUEST_LOAD) {
-		handle->generation = cuda->generation;
+		handle->generation = cuda->worker.generation;
 		return (!handle->problem || problem_send(cuda, handle->problem)) &&
-		       send_bytes(cuda, REQUEST_LOAD, &handle->payload);
+		       send_frame(cuda, &handle->frame);
 	}
 	if (request->kind == REQUEST_SAMPLE)
-		measure_sample_pack(&request->sample, &payload);
+		message_pack(request->kind, &measure_sample_record, &request->sample, &frame);
 	else
-		measure_handle_pack(handle->id, &payload);
-	sent = send_bytes(cuda, request->kind, &payload);
-	text_release(&payload);
+		message_pack(request->kind, &measure_handle_record, &asked, &frame);
+	sent = send_frame(cuda, &frame);
+	text_release(&frame);
 	return sent;
 }
 
 static void handle_free(struct cuda_device *cuda, struct cuda_handle *handle)
 {
 	cuda->handles[handle->id - 1] = NULL;
-	text_release(&handle->payload);
+	text_release(&handle->frame);
 	free(handle->resources);
 	free(handle->dead_detail);
 	free(handle);
@@ -224,7 +220,8 @@ static bool request_prepare(struct cuda_device *cuda, size_t at)
 			answer_outcome(cuda, handle->id, handle->dead, handle->dead_detail);
 			return true;
 		}
-		if (request->kind != REQUEST_LOAD && handle->generation != cuda->generation) {
+		if (request->kind != REQUEST_LOAD &&
+			handle->generation != cuda->worker.generation) {
 			request_insert(cuda, at, REQUEST_LOAD, &handle->id, 1)->silent = true;
 			return true;
 		}
@@ -244,7 +241,7 @@ static void unload(struct cuda_device *cuda, size_t at)
 {
 	struct cuda_handle *handle = cuda_handle_find(cuda, cuda->requests[at].sample.handles[0]);
 
-	if (handle->generation == cuda->generation && handle->dead == OUTCOME_OK)
+	if (handle->generation == cuda->worker.generation && handle->dead == OUTCOME_OK)
 		request_send(cuda, &cuda->requests[at]);
 	handle_free(cuda, handle);
 	request_remove(cuda, at);
@@ -274,7 +271,7 @@ void cuda_pump(struct cuda_device *cuda)
 			cuda->unanswered_bytes +
 					load_bytes(cuda, cuda_handle_find(cuda,
 								 request->sample.handles[0])) >
-				cuda->pipe_bytes)
+				cuda->worker.process.pipe_bytes)
 			return;
 		if (at == 0) {
 			cuda->watch_since_s = clock_seconds();
@@ -307,7 +304,9 @@ static void restart(struct cuda_device *cuda)
 
 	for (size_t i = 0; i < cuda->request_count; i++)
 		cuda->requests[i].sent = false;
-	if (cuda_worker_restart(cuda, &err) != STATUS_OK)
+	cuda->unanswered_bytes = 0;
+	cuda->progress = (struct measure_progress){0};
+	if (cuda_worker_restart(&cuda->worker, &err) != STATUS_OK)
 		lose(cuda, &err);
 }
 
@@ -338,23 +337,24 @@ static void fail(struct cuda_device *cuda, enum outcome outcome, const char *det
 
 static void worker_died(struct cuda_device *cuda)
 {
-	char *how = cuda_worker_end(&cuda->worker);
-	char *detail = string_format(
-		"the measuring worker %s%s", string_starts_with(how, "killed") ? "was " : "", how);
+	struct text how = {0};
+	char *detail;
 
+	worker_end(&cuda->worker.process, &how);
+	detail = string_format("the measuring worker %s%s",
+		string_starts_with(text_string(&how), "killed") ? "was " : "", text_string(&how));
 	fail(cuda, OUTCOME_CRASHED, detail);
 	free(detail);
-	free(how);
+	text_release(&how);
 }
 
 static void worker_hangs(struct cuda_device *cuda, double allowed_s)
 {
-	char *how = cuda_worker_end(&cuda->worker);
 	char *detail = string_format("no answer within %.3g s", allowed_s);
 
+	worker_end(&cuda->worker.process, NULL);
 	fail(cuda, OUTCOME_TIMED_OUT, detail);
 	free(detail);
-	free(how);
 }
 
 /* ---- what the worker says ---- */
@@ -363,9 +363,8 @@ static void worker_ends(struct cuda_device *cuda, struct measure_result *result)
 {
 	struct cuda_request *request = &cuda->requests[0];
 	struct cuda_handle *handle = cuda_handle_find(cuda, result->handle);
-	char *how = cuda_worker_end(&cuda->worker);
 
-	free(how);
+	worker_end(&cuda->worker.process, NULL);
 	/* A lost device is not its fault the first time. */
 	if (result->outcome == OUTCOME_DEVICE_LOST && ++request->attempts < CUDA_ATTEMPTS_MAX) {
 		restart(cuda);
@@ -393,18 +392,23 @@ static bool reply_fits(const struct cuda_device *cuda, uint32_t kind, device_han
 
 static void receive(struct cuda_device *cuda, const struct message *message)
 {
-	struct packet packet = {0};
-	struct measure_result result = {0};
+	static const char who[] = "measuring worker";
+	struct measure_result result;
 
 	cuda->watch_since_s = clock_seconds();
-	if (message->kind == REPLY_PROGRESS && message->payload.length == sizeof(cuda->progress)) {
-		memcpy(&cuda->progress, message->payload.data, sizeof(cuda->progress));
+	if (message->kind == REPLY_PROGRESS) {
+		if (message_unpack(message, &measure_progress_record, who, &cuda->progress, NULL) !=
+			STATUS_OK)
+			worker_died(cuda);
 		return;
 	}
-	if (packet_unpack(&message->payload, "measuring worker", &packet, NULL) != STATUS_OK ||
-		measure_result_unpack(&packet, &result, NULL) != STATUS_OK ||
-		!reply_fits(cuda, message->kind, result.handle)) {
+	if (message->kind < REPLY_LOADED || message->kind > REPLY_SAMPLED ||
+		message_unpack(message, &measure_result_record, who, &result, NULL) != STATUS_OK) {
 		worker_died(cuda); /* it speaks nonsense: as good as dead */
+		return;
+	}
+	if (!reply_fits(cuda, message->kind, result.handle)) {
+		worker_died(cuda);
 	} else {
 		cuda->progress = (struct measure_progress){0};
 		if (result.fatal)
@@ -412,8 +416,7 @@ static void receive(struct cuda_device *cuda, const struct message *message)
 		else
 			answer(cuda, &result);
 	}
-	measure_result_release(&result);
-	packet_release(&packet);
+	record_release(&measure_result_record, &result);
 }
 
 bool cuda_poll(struct cuda_device *cuda, double timeout_s, struct device_event *event)
@@ -431,13 +434,13 @@ bool cuda_poll(struct cuda_device *cuda, double timeout_s, struct device_event *
 		if (cuda->lost || sent_count(cuda) == 0)
 			return false;
 		allowed_s = cuda->progress.allow_s > 0 ? (double)cuda->progress.allow_s
-						       : cuda->open.kernel_timeout_s;
+						       : cuda->worker.open.kernel_timeout_s;
 		now = clock_seconds();
 		wait_s = cuda->watch_since_s + allowed_s - now;
 		if (wait_s > deadline - now)
 			wait_s = deadline - now;
-		result = message_receive(cuda->worker.from_fd, &cuda->worker.pending,
-			wait_s > 0 ? wait_s : 0, &message);
+		result = message_receive(cuda->worker.process.from_fd,
+			&cuda->worker.process.pending, wait_s > 0 ? wait_s : 0, &message);
 		if (result == MESSAGE_READY) {
 			receive(cuda, &message);
 			message_release(&message);
@@ -461,7 +464,7 @@ void cuda_queue_release(struct cuda_device *cuda)
 			handle_free(cuda, cuda->handles[i]);
 	free(cuda->handles);
 	for (size_t i = 0; i < cuda->problem_count; i++)
-		text_release(&cuda->problems[i].payload);
+		text_release(&cuda->problems[i].frame);
 	free(cuda->problems);
 	event_queue_release(&cuda->events);
 }

@@ -17,6 +17,15 @@ const struct device_kind *const device_kinds[] = {
 	NULL,
 };
 
+enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
+	size_t *count, char **why, struct error *err)
+{
+	*list = NULL;
+	*count = 0;
+	*why = NULL;
+	return device_kind_cuda.list(options, list, count, why, err);
+}
+
 static const struct device_kind *kind_find(const char *name, const char **rest)
 {
 	size_t length = strcspn(name, ":");
@@ -171,4 +180,12 @@ bool device_poll(struct device *device, double timeout_s, struct device_event *e
 size_t device_poll_fds(const struct device *device, struct pollfd *fds, size_t max)
 {
 	return device->kind->poll_fds ? device->kind->poll_fds(device, fds, max) : 0;
+}
+
+void device_event_release(struct device_event *event)
+{
+	free(event->detail);
+	free(event->resources);
+	free(event->samples_us);
+	*event = (struct device_event){0};
 }

@@ -6,7 +6,7 @@
 #ifndef DEVICE_DEVICE_KIND_H
 #define DEVICE_DEVICE_KIND_H
 
-#include "device/device.h"
+#include "device/event_queue.h"
 
 struct device {
 	const struct device_kind *kind;
@@ -19,6 +19,9 @@ struct device_kind {
 	const char *name; /* before the colon */
 	const char *summary;
 	bool compiles, measures;
+	/* What is in the machine, as device_list_cuda() says it; NULL: nothing. */
+	enum status (*list)(const struct device_options *options, struct device_listing **list,
+		size_t *count, char **why, struct error *err);
 	/* rest: what follows the colon ("" if nothing). On failure close is called all the same. */
 	enum status (*open)(struct device *device, const char *rest,
 		const struct device_options *options, struct error *err);
@@ -43,15 +46,5 @@ struct device_kind {
 	void (*recorded)(const struct device *device, const char *operation, const char *problem,
 		device_recorded_visit *visit, void *context);
 };
-
-/* ---- events that wait to be polled ---- */
-struct event_queue {
-	struct device_event *events;
-	size_t first, count, capacity; /* first: of those not yet taken */
-};
-void event_queue_push(struct event_queue *queue, struct device_event event); /* takes it */
-bool event_queue_pop(struct event_queue *queue, struct device_event *event);
-size_t event_queue_length(const struct event_queue *queue);
-void event_queue_release(struct event_queue *queue);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "device/event_queue.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "device/device_kind.h"
 
 void event_queue_push(struct event_queue *queue, struct device_event event)
 {
@@ -33,12 +34,4 @@ void event_queue_release(struct event_queue *queue)
 		device_event_release(&event);
 	free(queue->events);
 	*queue = (struct event_queue){0};
-}
-
-void device_event_release(struct device_event *event)
-{
-	free(event->detail);
-	free(event->resources);
-	free(event->samples_us);
-	*event = (struct device_event){0};
 }

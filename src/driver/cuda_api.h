@@ -18,7 +18,7 @@
 #include <cuda.h>
 
 #include "base/error.h"
-#include "base/library.h"
+#include "process/library.h"
 #include "base/text.h"
 
 struct cuda_api {

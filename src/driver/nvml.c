@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/library.h"
+#include "process/library.h"
 #include "base/memory.h"
 #include "base/text.h"
 

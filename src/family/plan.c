@@ -183,7 +183,8 @@ static const struct record_member tensor_map_members[] = {
 	RECORD_ARRAY_COUNTED(struct plan_tensor_map, dims, rank, "dims",
 		"elements, innermost dimension first; none: the kernel does not use the map"),
 	RECORD_DERIVED(struct plan_tensor_map, &strides_custom, "strides",
-		"bytes, of all dimensions but the innermost"),
+		"bytes, of all dimensions but the innermost", .flags = RECORD_NOT_WIRE),
+	RECORD_ARRAY(struct plan_tensor_map, strides, "", "", .flags = RECORD_NOT_JSON),
 	RECORD_ARRAY_COUNTED(struct plan_tensor_map, box, rank, "box", "elements of a copy"),
 	RECORD_VALUE(struct plan_tensor_map, swizzle_bytes, "swizzle_bytes", "0: none"),
 	RECORD_VALUE(struct plan_tensor_map, l2_promotion_bytes, "l2_promotion_bytes", "0: none"),
@@ -269,6 +270,15 @@ static struct json *argument_write(const void *field)
 	return object;
 }
 
+/* as bytes */
+static const struct record_member argument_members[] = {
+	RECORD_ENUM(struct plan_argument, kind, argument_names, "kind", ""),
+	RECORD_VALUE(struct plan_argument, index, "index", ""),
+	RECORD_VALUE(struct plan_argument, integer, "integer", ""),
+	RECORD_VALUE(struct plan_argument, real, "real", ""),
+};
+static RECORD_DEFINE(struct plan_argument, argument_record, argument_members, .name = "argument");
+
 static const struct record_custom argument_custom = {argument_read, argument_write, NULL, NULL};
 
 static const struct record_member launch_members[] = {
@@ -280,7 +290,7 @@ static const struct record_member launch_members[] = {
 	RECORD_VALUE(struct plan_launch, smem_dynamic_bytes, "smem_dynamic_bytes", "of a block"),
 	RECORD_VALUE(struct plan_launch, repeat, "repeat", "launched that many times in a row"),
 	RECORD_CUSTOMS(struct plan_launch, arguments, argument_count, &argument_custom, "args",
-		"of the kernel, each by its kind"),
+		"of the kernel, each by its kind", .record = &argument_record),
 };
 static RECORD_DEFINE(struct plan_launch, launch_record, launch_members, .name = "plan_launch");
 

@@ -184,7 +184,7 @@ static const struct record_member verification_members[] = {
 };
 #undef ERROR
 #undef FIRST
-static RECORD_DEFINE(struct verification, verification_record, verification_members,
+RECORD_DEFINE(struct verification, verification_record, verification_members,
 	.name = "verification", .open = true);
 
 #define SECONDS(field, key, help, ...)                                                             \

@@ -55,6 +55,7 @@ struct evaluation {
 	double at_s; /* when it was recorded, seconds since its problem began; 0: not known */
 };
 
+RECORD_DECLARE(struct verification, verification_record);
 RECORD_DECLARE(struct evaluation, evaluation_record);
 void evaluation_release(struct evaluation *evaluation);
 void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count);

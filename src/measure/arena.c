@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "measure/helper_kernels.h"
 
 /* Four different bytes, none of which is a likely value of a kernel's output. */
 static const uint32_t guard_pattern = 0x5ac396e1u;

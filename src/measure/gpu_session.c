@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "driver/gpu.h"
+#include "measure/helper_kernels.h"
 
 bool failure_set(struct failure *failure, enum outcome outcome, const char *format, ...)
 {
@@ -173,11 +173,10 @@ void gpu_session_close(struct gpu_session *gpu)
 void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s)
 {
 	struct measure_progress progress = {handle, (float)allow_s};
-	struct error err;
 
 	/* Nobody listens any more: no reason to go on, and nothing to tidy up. */
-	if (message_send(gpu->reply_fd, REPLY_PROGRESS, &progress, sizeof(progress), &err) !=
-		STATUS_OK)
+	if (message_send(gpu->reply_fd, REPLY_PROGRESS, &measure_progress_record, &progress,
+		    NULL) != STATUS_OK)
 		_exit(STATUS_FAILED);
 }
 

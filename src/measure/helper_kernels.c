@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Launches of the helper kernels (templates/common/helpers.cu). Each strides over its work with
- * the whole grid, so that any grid is right; enough blocks to fill the GPU are fast.
+ * Each strides over its work with the whole grid, so that any grid is right; enough blocks to fill
+ * the GPU are fast.
  */
-#include "measure/gpu_session.h"
+#include "measure/helper_kernels.h"
 
 static bool launch(struct gpu_session *gpu, CUfunction function, uint64_t work, void **values,
 	const char *what, struct failure *failure)

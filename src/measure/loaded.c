@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "measure/helper_kernels.h"
 
 static bool tensors_match(const struct loaded *loaded, struct failure *failure)
 {

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "measure/candidate_kernels.h"
 #include "measure/points.h"
+#include "measure/helper_kernels.h"
 
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes)
 {

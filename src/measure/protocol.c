@@ -1,209 +1,123 @@
-/* SPDX-License-Identifier: MIT
- *
- * Requests.
- */
+/* SPDX-License-Identifier: MIT */
 #include "measure/protocol.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+/* ---- requests ---- */
+static const struct record_member hello_members[] = {
+	RECORD_VALUE(struct measure_hello, device, "device", "number or UUID"),
+};
+RECORD_DEFINE(struct measure_hello, measure_hello_record, hello_members, .name = "hello");
 
-#include "base/memory.h"
+#define OPEN(field, help) RECORD_VALUE(struct measure_open, field, #field, help)
+static const struct record_member open_members[] = {
+	OPEN(seed, "of the inputs"),
+	OPEN(memory_limit_bytes, "0: 80% of what is free"),
+	OPEN(kernel_timeout_s, "of one step"),
+};
+RECORD_DEFINE(struct measure_open, measure_open_record, open_members, .name = "open");
 
-static enum status member_uint32(
-	const struct json_at *root, const char *key, uint32_t *value, struct error *err)
-{
-	int64_t wide = 0;
-	enum status status = json_member_int(root, key, &wide, err);
+static const struct record_member helpers_members[] = {
+	RECORD_VALUE(struct measure_helpers, cubin, "cubin", "of the helper kernels"),
+};
+RECORD_DEFINE(struct measure_helpers, measure_helpers_record, helpers_members, .name = "helpers");
 
-	if (status == STATUS_OK && (wide < 0 || wide > UINT32_MAX))
-		status = error_set(err, STATUS_FAILED, "measuring protocol: %s out of range", key);
-	*value = (uint32_t)wide;
-	return status;
-}
+static const struct record_member problem_members[] = {
+	RECORD_VALUE(struct measure_problem, problem, "problem", "its number, from 1"),
+	RECORD_VALUE(struct measure_problem, title, "title", "for messages"),
+	RECORD_NESTED(struct measure_problem, reference, reference_plan_record, "reference",
+		"how expected values are computed"),
+	RECORD_VALUE(struct measure_problem, cubin, "cubin", "of the reference"),
+};
+RECORD_DEFINE(struct measure_problem, measure_problem_record, problem_members, .name = "problem");
 
-void measure_open_pack(const struct measure_open *open, struct text *payload)
-{
-	struct json *header = json_new_object();
-	char seed[24];
+static const struct record_member load_members[] = {
+	RECORD_VALUE(struct measure_load, handle, "handle", "its number, from 1"),
+	RECORD_VALUE(struct measure_load, problem, "problem", "0: none"),
+	RECORD_NESTED(struct measure_load, plan, plan_record, "plan", "how it is run"),
+	RECORD_VALUES(struct measure_load, cubins, cubin_count, "cubins", "one per build unit"),
+};
+RECORD_DEFINE(struct measure_load, measure_load_record, load_members, .name = "load");
 
-	/* JSON's numbers are exact up to 2^53 only */
-	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)open->seed);
-	json_put_string(header, "seed", seed);
-	json_put_int(header, "memory_limit_bytes", (int64_t)open->memory_limit_bytes);
-	json_put_double(header, "kernel_timeout_s", open->kernel_timeout_s);
-	packet_pack(header, NULL, 0, payload);
-}
+static const struct record_member handle_members[] = {
+	RECORD_VALUE(struct measure_handle, handle, "handle", "what it is about"),
+};
+RECORD_DEFINE(struct measure_handle, measure_handle_record, handle_members, .name = "handle");
 
-enum status measure_open_unpack(
-	const struct packet *packet, struct measure_open *open, struct error *err)
-{
-	const char *seed = "0";
-	int64_t limit = 0;
-	enum status status = json_member_string(&packet->root, "seed", &seed, err);
+#define SAMPLE(field, help) RECORD_VALUE(struct measure_sample, field, #field, help)
+static const struct record_member sample_members[] = {
+	RECORD_VALUES(struct measure_sample, handles, handle_count, "handles", "in turn"),
+	SAMPLE(rounds_min, "samples per handle, at least"),
+	SAMPLE(rounds_max, "and at most"),
+	SAMPLE(seconds_max, "for all of them"),
+	SAMPLE(target_ratio, "half the median's interval over the median at which to stop"),
+	SAMPLE(give_up_us, "0: never"),
+};
+RECORD_DEFINE(struct measure_sample, measure_sample_record, sample_members, .name = "sample");
 
-	if (status == STATUS_OK)
-		status = json_member_int(&packet->root, "memory_limit_bytes", &limit, err);
-	if (status == STATUS_OK)
-		status = json_member_double(
-			&packet->root, "kernel_timeout_s", &open->kernel_timeout_s, err);
-	open->seed = strtoull(seed, NULL, 10);
-	open->memory_limit_bytes = (uint64_t)limit;
-	return status;
-}
+/* ---- replies ---- */
+#define GPU(field, help)  RECORD_VALUE(struct measure_gpu, field, #field, help)
+#define FACT(field, help) RECORD_VALUE(struct measure_gpu, facts.field, #field, help)
+static const struct record_member gpu_members[] = {
+	RECORD_TEXT(struct measure_gpu, facts.name, "name", "the driver's"),
+	RECORD_TEXT(struct measure_gpu, uuid, "uuid", "of GPU or MIG instance"),
+	RECORD_TEXT(struct measure_gpu, driver, "driver", "its version"),
+	RECORD_TEXT(struct measure_gpu, mig, "mig", "mode of partitioning"),
+	GPU(driver_cuda_version, "13000 for 13.0"),
+	GPU(clock_sm_hz, "now; 0: not known"),
+	GPU(clock_memory_hz, "now; 0: not known"),
+	GPU(clock_sm_max_hz, "0: not known"),
+	GPU(power_limit_w, "0: not known"),
+	FACT(compute_capability, "90 for 9.0"),
+	FACT(sm_count, "multiprocessors"),
+	FACT(warp_size, "threads"),
+	FACT(max_threads_per_block, "threads"),
+	FACT(max_threads_per_sm, "threads"),
+	FACT(max_blocks_per_sm, "blocks"),
+	FACT(regs_per_block, "registers"),
+	FACT(regs_per_sm, "registers"),
+	FACT(smem_per_block_bytes, "most that may be asked for"),
+	FACT(smem_per_sm_bytes, "shared memory"),
+	FACT(smem_reserved_bytes, "of a block, the system's"),
+	FACT(l2_bytes, "cache"),
+	FACT(dram_bytes, "memory"),
+	FACT(clock_hz, "boost"),
+	FACT(memory_clock_hz, "highest"),
+	FACT(memory_bus_bits, "width"),
+};
+RECORD_DEFINE(struct measure_gpu, measure_gpu_record, gpu_members, .name = "gpu");
 
-void measure_problem_pack(uint32_t problem, const char *title,
-	const struct reference_plan *reference, const struct text *cubin, struct text *payload)
-{
-	const struct text none = {0};
-	struct json *header = json_new_object();
+static const struct record_member gpus_members[] = {
+	RECORD_RECORDS(struct measure_gpus, gpus, count, measure_gpu_record, "gpus", "all"),
+};
+RECORD_DEFINE(struct measure_gpus, measure_gpus_record, gpus_members, .name = "gpus");
 
-	json_put_int(header, "problem", problem);
-	json_put_string(header, "title", title);
-	json_put(header, "reference", reference_plan_to_json(reference));
-	packet_pack(header, cubin ? cubin : &none, 1, payload);
-}
+#define RESULT(field, help) RECORD_VALUE(struct measure_result, field, #field, help)
+static const struct record_member result_members[] = {
+	RESULT(handle, "whose"),
+	RECORD_ENUM(struct measure_result, outcome, outcome_names, "outcome", "what became of it"),
+	RESULT(detail, "in words"),
+	RESULT(fatal, "the context is gone"),
+	RECORD_RECORDS(struct measure_result, resources, launch_count, kernel_resources_record,
+		"resources", "as the driver says, per launch"),
+	RECORD_NESTED(struct measure_result, verification, verification_record, "verification",
+		"its output beside the reference's",
+		.present = RECORD_PRESENT(struct measure_result, verification.done)),
+	RECORD_VALUES(struct measure_result, samples_us, sample_count, "samples_us", "per run"),
+	RESULT(gave_up, "clearly too slow"),
+	RECORD_FLAGS(struct measure_result, flags, kernel_flag_names, "flags", "throttled"),
+};
+RECORD_DEFINE(struct measure_result, measure_result_record, result_members, .name = "result");
 
-enum status measure_problem_unpack(const struct packet *packet, uint32_t *problem, char **title,
-	struct reference_plan *reference, struct error *err)
-{
-	struct json_at at;
-	const char *name = NULL;
-	enum status status = member_uint32(&packet->root, "problem", problem, err);
+static const struct record_member progress_members[] = {
+	RECORD_VALUE(struct measure_progress, handle, "handle", "under way; 0: none"),
+	RECORD_VALUE(struct measure_progress, allow_s, "allow_s", "0: the usual limit", .low = 0,
+		.high = 1e6),
+};
+RECORD_DEFINE(
+	struct measure_progress, measure_progress_record, progress_members, .name = "progress");
 
-	if (status == STATUS_OK)
-		status = json_member_string(&packet->root, "title", &name, err);
-	if (status == STATUS_OK)
-		status = json_member(&packet->root, "reference", &at, err);
-	if (status == STATUS_OK && packet->blob_count != 1)
-		status = error_set(err, STATUS_FAILED, "measuring protocol: expected one blob");
-	if (status == STATUS_OK)
-		status = reference_plan_from_json(&at, reference, err);
-	*title = status == STATUS_OK ? string_copy(name) : NULL;
-	return status;
-}
-
-void measure_load_pack(uint32_t handle, uint32_t problem, const struct plan *plan,
-	const struct text *cubins, size_t cubin_count, struct text *payload)
-{
-	struct json *header = json_new_object();
-
-	json_put_int(header, "handle", handle);
-	json_put_int(header, "problem", problem);
-	json_put(header, "plan", plan_to_json(plan));
-	packet_pack(header, cubins, cubin_count, payload);
-}
-
-enum status measure_load_unpack(const struct packet *packet, uint32_t *handle, uint32_t *problem,
-	struct plan *plan, struct error *err)
-{
-	struct json_at at;
-	enum status status = member_uint32(&packet->root, "handle", handle, err);
-
-	if (status == STATUS_OK)
-		status = member_uint32(&packet->root, "problem", problem, err);
-	if (status == STATUS_OK)
-		status = json_member(&packet->root, "plan", &at, err);
-	if (status == STATUS_OK)
-		status = plan_from_json(&at, plan, err);
-	return status;
-}
-
-void measure_handle_pack(uint32_t handle, struct text *payload)
-{
-	struct json *header = json_new_object();
-
-	json_put_int(header, "handle", handle);
-	packet_pack(header, NULL, 0, payload);
-}
-
-enum status measure_handle_unpack(const struct packet *packet, uint32_t *handle, struct error *err)
-{
-	return member_uint32(&packet->root, "handle", handle, err);
-}
-
-void measure_sample_pack(const struct measure_sample *sample, struct text *payload)
-{
-	struct json *header = json_new_object();
-	struct json *handles = json_new_array();
-
-	for (size_t i = 0; i < sample->handle_count; i++)
-		json_push(handles, json_new_int(sample->handles[i]));
-	json_put(header, "handles", handles);
-	json_put_int(header, "rounds_min", sample->rounds_min);
-	json_put_int(header, "rounds_max", sample->rounds_max);
-	json_put_double(header, "seconds_max", sample->seconds_max);
-	json_put_double(header, "target_ratio", sample->target_ratio);
-	json_put_double(header, "give_up_us", sample->give_up_us);
-	packet_pack(header, NULL, 0, payload);
-}
-
-static enum status handles_unpack(
-	const struct json_at *root, struct measure_sample *sample, struct error *err)
-{
-	struct json_at handles;
-	enum status status = json_member(root, "handles", &handles, err);
-
-	if (status != STATUS_OK)
-		return status;
-	sample->handles = memory_zeroed(json_count(&handles) + 1, sizeof(*sample->handles));
-	for (size_t i = 0; status == STATUS_OK && i < json_count(&handles); i++) {
-		struct json_at at = json_item(&handles, i);
-		int64_t handle = 0;
-
-		status = json_get_int(&at, &handle, err);
-		sample->handles[sample->handle_count++] = (uint32_t)handle;
-	}
-	return status;
-}
-
-enum status measure_sample_unpack(
-	const struct packet *packet, struct measure_sample *sample, struct error *err)
-{
-	const struct json_at *root = &packet->root;
-	enum status status;
-
-	*sample = (struct measure_sample){0};
-	status = handles_unpack(root, sample, err);
-	if (status == STATUS_OK)
-		status = member_uint32(root, "rounds_min", &sample->rounds_min, err);
-	if (status == STATUS_OK)
-		status = member_uint32(root, "rounds_max", &sample->rounds_max, err);
-	if (status == STATUS_OK)
-		status = json_member_double(root, "seconds_max", &sample->seconds_max, err);
-	if (status == STATUS_OK)
-		status = json_member_double(root, "target_ratio", &sample->target_ratio, err);
-	if (status == STATUS_OK)
-		status = json_member_double(root, "give_up_us", &sample->give_up_us, err);
-	if (status != STATUS_OK)
-		measure_sample_release(sample);
-	return status;
-}
-
-void measure_sample_release(struct measure_sample *sample)
-{
-	free(sample->handles);
-	*sample = (struct measure_sample){0};
-}
-
-void measure_error_pack(const struct error *error, struct text *payload)
-{
-	struct json *header = json_new_object();
-
-	json_put_int(header, "status", error->status);
-	json_put_string(header, "message", error->message);
-	json_put_string(header, "hint", error->hint);
-	packet_pack(header, NULL, 0, payload);
-}
-
-void measure_error_unpack(const struct packet *packet, struct error *error)
-{
-	const char *message = "", *hint = "";
-	int64_t status = STATUS_FAILED;
-
-	json_member_int(&packet->root, "status", &status, NULL);
-	json_member_string(&packet->root, "message", &message, NULL);
-	json_member_string(&packet->root, "hint", &hint, NULL);
-	error_set(error, (enum status)status, "%s", message);
-	if (hint[0])
-		error_hint(error, "%s", hint);
-}
+static const struct record_member error_members[] = {
+	RECORD_VALUE(struct error, status, "status", "exit code", .low = 1, .high = 255),
+	RECORD_TEXT(struct error, message, "message", "what went wrong"),
+	RECORD_TEXT(struct error, hint, "hint", "the remedy"),
+};
+RECORD_DEFINE(struct error, measure_error_record, error_members, .name = "error");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tuner and its measuring worker say to each other, in frames of base/child.h.
+ * What the tuner and its measuring worker say to each other, in frames of process/worker.h.
  *
  * Requests are served in order. HELLO, LIST, HELPERS get one reply each (or REPLY_ERROR); OPEN,
  * PROBLEM and UNLOAD none (what goes wrong there shows in the next reply that needs it); LOAD and
  * VERIFY one; SAMPLE one per handle, in the order in which they end. Whatever becomes of a
- * candidate is a reply with an outcome, never an error.
+ * candidate is a reply with an outcome, never an error. A request that cannot be read is answered
+ * with REPLY_ERROR, and the worker ends.
  *
  * Before each step that can take long or kill the worker a REPLY_PROGRESS says which handle is
  * under way and how long the step may take: the other side's watchdog lives on it. A reply that is
@@ -14,76 +15,74 @@
 #ifndef MEASURE_PROTOCOL_H
 #define MEASURE_PROTOCOL_H
 
-#include "base/text.h"
 #include "family/plan.h"
-#include "measure/packet.h"
 #include "format/evaluation.h"
+#include "process/worker.h"
 #include "spec/device_spec.h"
 
 enum measure_request {
-	REQUEST_LIST = 1, /* which GPUs are there */
+	REQUEST_LIST = 1, /* which GPUs are there; no payload */
 	REQUEST_HELLO,    /* choose one; no context yet, so that its lock can be taken first */
 	REQUEST_OPEN,     /* context; memory limit, seed */
-	REQUEST_HELPERS,  /* blob: cubin of the helper kernels */
-	REQUEST_PROBLEM,  /* blob: cubin of the reference */
-	REQUEST_LOAD,     /* blobs: cubins */
-	REQUEST_VERIFY,
+	REQUEST_HELPERS,
+	REQUEST_PROBLEM,
+	REQUEST_LOAD,
+	REQUEST_VERIFY, /* struct measure_handle */
 	REQUEST_SAMPLE,
-	REQUEST_UNLOAD,
+	REQUEST_UNLOAD, /* struct measure_handle */
+	REQUEST_COUNT
 };
 
 enum measure_reply {
-	REPLY_LIST = 101,
-	REPLY_HELLO,
-	REPLY_HELPERS,
-	REPLY_LOADED,
+	REPLY_LIST = 101, /* struct measure_gpus */
+	REPLY_HELLO,      /* struct measure_gpu */
+	REPLY_HELPERS,    /* no payload */
+	REPLY_LOADED,     /* struct measure_result, and so are the next two */
 	REPLY_VERIFIED,
 	REPLY_SAMPLED,
-	REPLY_ERROR,
-	REPLY_PROGRESS, /* payload: struct measure_progress */
+	REPLY_ERROR,    /* struct error */
+	REPLY_PROGRESS, /* struct measure_progress */
 };
-
-struct measure_progress {
-	uint32_t handle; /* 0: none */
-	float allow_s;   /* 0: the usual limit */
-};
-
-/* ---- GPUs ---- */
-struct measure_gpu {
-	struct device_facts facts;
-	char uuid[64], driver[64], mig[64];
-	int driver_cuda_version;
-	double clock_sm_hz, clock_memory_hz, clock_sm_max_hz, power_limit_w;
-};
-struct json *measure_gpu_to_json(const struct measure_gpu *gpu);
-enum status measure_gpu_from_json(
-	const struct json_at *at, struct measure_gpu *gpu, struct error *err);
 
 /* ---- requests ---- */
+struct measure_hello {
+	char *device; /* number or UUID */
+};
+RECORD_DECLARE(struct measure_hello, measure_hello_record);
+
 struct measure_open {
 	uint64_t seed;
 	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
 	double kernel_timeout_s;
 };
-void measure_open_pack(const struct measure_open *open, struct text *payload);
-enum status measure_open_unpack(
-	const struct packet *packet, struct measure_open *open, struct error *err);
+RECORD_DECLARE(struct measure_open, measure_open_record);
 
-/* blob 0: the reference's cubin, empty if there is none */
-void measure_problem_pack(uint32_t problem, const char *title,
-	const struct reference_plan *reference, const struct text *cubin, struct text *payload);
-/* reference and title are the caller's to free */
-enum status measure_problem_unpack(const struct packet *packet, uint32_t *problem, char **title,
-	struct reference_plan *reference, struct error *err);
+struct measure_helpers {
+	struct text cubin;
+};
+RECORD_DECLARE(struct measure_helpers, measure_helpers_record);
 
-/* problem 0: none (a kernel without tensors); blobs: one cubin per build unit */
-void measure_load_pack(uint32_t handle, uint32_t problem, const struct plan *plan,
-	const struct text *cubins, size_t cubin_count, struct text *payload);
-enum status measure_load_unpack(const struct packet *packet, uint32_t *handle, uint32_t *problem,
-	struct plan *plan, struct error *err);
+struct measure_problem {
+	uint32_t problem;
+	char *title;
+	struct reference_plan reference;
+	struct text cubin; /* the reference's, empty if there is none */
+};
+RECORD_DECLARE(struct measure_problem, measure_problem_record);
 
-void measure_handle_pack(uint32_t handle, struct text *payload); /* VERIFY, UNLOAD */
-enum status measure_handle_unpack(const struct packet *packet, uint32_t *handle, struct error *err);
+struct measure_load {
+	uint32_t handle;
+	uint32_t problem; /* 0: none (a kernel without tensors) */
+	struct plan plan;
+	struct text *cubins; /* one per build unit */
+	size_t cubin_count;
+};
+RECORD_DECLARE(struct measure_load, measure_load_record);
+
+struct measure_handle {
+	uint32_t handle;
+};
+RECORD_DECLARE(struct measure_handle, measure_handle_record);
 
 struct measure_sample {
 	uint32_t *handles;
@@ -91,12 +90,24 @@ struct measure_sample {
 	unsigned rounds_min, rounds_max;
 	double seconds_max, target_ratio, give_up_us;
 };
-void measure_sample_pack(const struct measure_sample *sample, struct text *payload);
-enum status measure_sample_unpack(
-	const struct packet *packet, struct measure_sample *sample, struct error *err);
-void measure_sample_release(struct measure_sample *sample);
+RECORD_DECLARE(struct measure_sample, measure_sample_record);
 
-/* ---- what became of a handle ---- */
+/* ---- replies ---- */
+struct measure_gpu {
+	struct device_facts facts;
+	char uuid[64], driver[64], mig[64];
+	int driver_cuda_version;
+	double clock_sm_hz, clock_memory_hz, clock_sm_max_hz, power_limit_w;
+};
+RECORD_DECLARE(struct measure_gpu, measure_gpu_record);
+
+struct measure_gpus {
+	struct measure_gpu *gpus;
+	size_t count;
+};
+RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
+
+/* What became of a handle. */
 struct measure_result {
 	uint32_t handle;
 	enum outcome outcome;
@@ -110,13 +121,14 @@ struct measure_result {
 	bool gave_up;
 	uint32_t flags;
 };
-void measure_result_pack(const struct measure_result *result, struct text *payload);
-enum status measure_result_unpack(
-	const struct packet *packet, struct measure_result *result, struct error *err);
-void measure_result_release(struct measure_result *result);
+RECORD_DECLARE(struct measure_result, measure_result_record);
 
-/* ---- errors of HELLO, LIST, OPEN, HELPERS ---- */
-void measure_error_pack(const struct error *error, struct text *payload);
-void measure_error_unpack(const struct packet *packet, struct error *error);
+struct measure_progress {
+	uint32_t handle; /* 0: none */
+	float allow_s;   /* 0: the usual limit */
+};
+RECORD_DECLARE(struct measure_progress, measure_progress_record);
+
+RECORD_DECLARE(struct error, measure_error_record);
 
 #endif

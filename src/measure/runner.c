@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "measure/helper_kernels.h"
 
 /* A sample should last this long: events tick in about half a microsecond, and the gap between two
  * queued pieces of work is about one. */

@@ -70,7 +70,7 @@ static void finish(struct sampler *sampler, struct series *series)
 	series->finished = true;
 	sampler->active--;
 	sampler->emit(&result, sampler->context);
-	measure_result_release(&result);
+	record_release(&measure_result_record, &result);
 }
 
 static unsigned visit_size(const struct sampler *sampler, const struct series *series)

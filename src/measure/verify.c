@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "measure/helper_kernels.h"
 
 /* Scratch counters of one verification, in this order: guard zones of the tensors (count+1), of
  * the workspaces (count+1), checksums of the inputs (one per tensor), then these. */

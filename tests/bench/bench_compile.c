@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "compile/compiler.h"
+#include "compile/worker.h"
 
 enum {
 	UNITS = 8,

@@ -28,6 +28,7 @@
 #include "bench/versus/chain_once.h"
 #include "bench/versus/chain_comparison.h"
 #include "compile/compiler.h"
+#include "compile/worker.h"
 
 struct options {
 	const char *device, *sheet, *path, *cache_folder, *output, *input;

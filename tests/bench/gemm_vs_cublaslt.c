@@ -26,6 +26,7 @@
 #include "base/memory.h"
 #include "bench/versus/setup.h"
 #include "bench/versus/summary.h"
+#include "compile/worker.h"
 #include "format/tuned.h"
 
 struct options {

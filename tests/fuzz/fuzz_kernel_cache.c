@@ -8,25 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compile/cache_entry.h"
-#include "compile/result.h"
+#include "base/record_wire.h"
+#include "compile/cache.h"
+#include "compile/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char key[HASH_SIZE] = "0123456789abcdef0123456789abcdef";
-	struct cache_label label;
-	struct compile_result result;
+	struct cache_entry entry;
+	struct compile_result result = {0};
 
-	if (cache_entry_unpack((const char *)data, size, key, &label, &result)) {
-		cache_label_release(&label);
-		compile_result_release(&result);
-	}
-	if (compile_result_unpack((const char *)data, size, &result)) {
+	if (cache_entry_unpack((const char *)data, size, key, &entry))
+		cache_entry_release(&entry);
+	if (record_unpack(&compile_result_record, data, size, "fuzz", &result, NULL, NULL) ==
+		STATUS_OK) {
 		struct text again = {0};
 
-		compile_result_pack(&result, &again);
+		record_pack(&compile_result_record, &result, &again);
 		if (again.length != size || memcmp(again.data, data, size) != 0)
 			abort();
 		text_release(&again);

@@ -1,52 +1,51 @@
 /* layer: measure */
 /* SPDX-License-Identifier: MIT
  *
- * Whatever arrives on a pipe between tuner and worker: every reader of measure/protocol.h.
+ * Whatever arrives on a pipe between tuner and worker: a byte says what it shall be. What is
+ * accepted must pack again into the same bytes.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/memory.h"
+#include "base/record_wire.h"
 #include "measure/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_all(const struct packet *packet)
-{
-	struct measure_open open;
-	struct measure_sample sample;
-	struct measure_result result;
-	struct measure_gpu gpu;
-	struct reference_plan reference = {0};
-	struct plan plan = {0};
-	struct error err;
-	char *title = NULL;
-	uint32_t number;
-
-	measure_open_unpack(packet, &open, &err);
-	measure_handle_unpack(packet, &number, &err);
-	measure_gpu_from_json(&packet->root, &gpu, &err);
-	measure_error_unpack(packet, &err);
-	if (measure_sample_unpack(packet, &sample, &err) == STATUS_OK)
-		measure_sample_release(&sample);
-	if (measure_result_unpack(packet, &result, &err) == STATUS_OK)
-		measure_result_release(&result);
-	if (measure_load_unpack(packet, &number, &number, &plan, &err) == STATUS_OK)
-		plan_release(&plan);
-	if (measure_problem_unpack(packet, &number, &title, &reference, &err) == STATUS_OK)
-		reference_plan_release(&reference);
-	free(title);
-}
+static const struct record *const records[] = {
+	&measure_hello_record,
+	&measure_open_record,
+	&measure_helpers_record,
+	&measure_problem_record,
+	&measure_load_record,
+	&measure_handle_record,
+	&measure_sample_record,
+	&measure_gpus_record,
+	&measure_result_record,
+	&measure_progress_record,
+	&measure_error_record,
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct text payload = {0};
-	struct packet packet;
+	const struct record *record;
+	struct text again = {0};
 	struct error err;
+	void *value;
 
-	text_append_bytes(&payload, data, size);
-	if (packet_unpack(&payload, "fuzz", &packet, &err) == STATUS_OK) {
-		read_all(&packet);
-		packet_release(&packet);
+	if (size == 0)
+		return 0;
+	record = records[data[0] % ARRAY_COUNT(records)];
+	value = memory_zeroed(1, record->size);
+	if (record_unpack(record, data + 1, size - 1, "fuzz", value, NULL, &err) == STATUS_OK) {
+		record_pack(record, value, &again);
+		if (again.length != size - 1 ||
+			memcmp(text_string(&again), data + 1, size - 1) != 0)
+			abort();
+		text_release(&again);
+		record_release(record, value);
 	}
-	text_release(&payload);
+	free(value);
 	return 0;
 }

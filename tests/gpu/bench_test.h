@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compile/worker.h"
 #include "measure/worker.h"
 #include "engine/context.h"
 

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "compile/compiler.h"
+#include "compile/worker.h"
 #include "device/device.h"
 #include "candidate/plain_build.h"
 #include "measure/worker.h"

@@ -16,8 +16,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "compile/cache_entry.h"
-#include "compile/result.h"
+#include "compile/cache.h"
 #include "unit/compile_folder.h"
 
 static char unit_name[] = "unit.cu", arch_name[] = "sm_90a",
@@ -75,6 +74,8 @@ static struct compile_result result_of(enum outcome outcome, size_t size)
 		.spill_load_bytes = 8,
 		.stack_bytes = 16,
 		.barriers = 2,
+		.blocks_per_sm = -1,
+		.max_clusters = -1,
 		.flags = FLAG_MASK(SPILLS) | FLAG_MASK(WGMMA_SERIALIZED)};
 	if (outcome == OUTCOME_OK)
 		result.entries[0].name = string_copy("kernel");
@@ -188,24 +189,22 @@ static void test_damage(void **state)
 /* A whole header around bytes that are no result. */
 static void test_wrong_content(void **state)
 {
-	struct compile_result result = result_of(OUTCOME_OK, 10), read;
+	struct cache_entry entry = {label, result_of(OUTCOME_OK, 10)}, got;
 	struct text bytes = {0};
-	struct cache_label got;
 	char key[HASH_SIZE];
 
 	(void)state;
 	key_of(5, key);
-	cache_entry_pack(key, &label, &result, &bytes);
-	assert_true(cache_entry_unpack(bytes.data, bytes.length, key, &got, &read));
-	assert_string_equal(got.arch, "sm_90a");
-	cache_label_release(&got);
-	compile_result_release(&read);
+	cache_entry_pack(key, &entry, &bytes);
+	assert_true(cache_entry_unpack(bytes.data, bytes.length, key, &got));
+	assert_string_equal(got.label.arch, "sm_90a");
+	cache_entry_release(&got);
 	text_clear(&bytes);
-	result.entries[0].resources.flags = ~0u; /* a flag that does not exist */
-	cache_entry_pack(key, &label, &result, &bytes);
-	assert_false(cache_entry_unpack(bytes.data, bytes.length, key, &got, &read));
+	entry.result.entries[0].resources.flags = ~0u; /* a flag that does not exist */
+	cache_entry_pack(key, &entry, &bytes);
+	assert_false(cache_entry_unpack(bytes.data, bytes.length, key, &got));
 	text_release(&bytes);
-	compile_result_release(&result);
+	compile_result_release(&entry.result);
 }
 
 /* Two processes write the same entries over each other while a third reads. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "compile/cubin.h"
+#include "compile/worker.h"
 #include "unit/compile_units.h"
 
 static const char good[] = "extern \"C\" __global__ void __launch_bounds__(64) k(float *a) {}\n";

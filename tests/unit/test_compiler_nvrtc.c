@@ -5,6 +5,7 @@
  * NVRTC answers, where the toolkit has it. This program is its own worker.
  */
 #include "base/memory.h"
+#include "compile/worker.h"
 #include "unit/compile_units.h"
 
 static void expect_no_compiler(

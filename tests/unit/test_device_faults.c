@@ -5,7 +5,8 @@
  */
 #include "unit/device_bench.h"
 
-#include "base/child.h"
+#include <sys/wait.h>
+
 #include "measure/protocol.h"
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
@@ -256,15 +257,18 @@ static void test_list_without_gpu(void **state)
 }
 
 /* ---- the worker itself ---- */
-static void say(struct child *worker, enum measure_request kind, struct text *payload)
+static void say(struct worker *worker, enum measure_request kind, const struct record *record,
+	const void *value)
 {
+	struct text frame = {0};
 	struct error err;
 
-	assert_ok(message_send(worker->to_fd, kind, payload->data, payload->length, &err));
-	text_release(payload);
+	message_pack(kind, record, value, &frame);
+	assert_ok(worker_send(worker, &frame, &err));
+	text_release(&frame);
 }
 
-static void await(struct child *worker, enum measure_reply kind)
+static void await(struct worker *worker, enum measure_reply kind)
 {
 	struct message message;
 	uint32_t got;
@@ -278,10 +282,18 @@ static void await(struct child *worker, enum measure_reply kind)
 	assert_int_equal(got, kind);
 }
 
-/* child_reap() closes a descriptor that we closed already: give it another one. */
-static int open_null(void)
+/* Closes the worker's input, and says how it ended by itself. */
+static void expect_end(struct worker *worker, const char *expected)
 {
-	return dup(STDERR_FILENO);
+	struct text how = {0};
+	siginfo_t info;
+
+	close(worker->to_fd);
+	worker->to_fd = dup(STDERR_FILENO); /* worker_end() closes it */
+	assert_int_equal(waitid(P_PID, (id_t)worker->pid, &info, WEXITED | WNOWAIT), 0);
+	worker_end(worker, &how);
+	assert_string_equal(text_string(&how), expected);
+	text_release(&how);
 }
 
 /* It frees what it took and ends when its input closes (sanitizers look on). */
@@ -292,59 +304,63 @@ static void test_worker_ends(void **state)
 	struct toy_reference reference;
 	struct toy_candidate candidate;
 	struct measure_open open = {.seed = 1, .kernel_timeout_s = 5};
+	char device[] = "0", title[] = "toy";
 	uint32_t handles[] = {8};
 	struct measure_sample sample = {.handles = handles,
 		.handle_count = 1,
 		.rounds_min = 3,
 		.rounds_max = 3,
 		.seconds_max = 5};
-	struct json *header = json_new_object();
-	struct text payload = {0};
-	struct child worker;
-	char *program = path_executable();
-	const char *arguments[] = {program, "worker-measure", NULL};
-	struct child_exit how;
+	struct measure_hello hello = {device};
+	struct measure_helpers helpers;
+	struct measure_problem problem;
+	struct worker worker;
 	struct error err;
 
 	(void)state;
 	toy.workspace_bytes = 100;
 	bench_setup(&bench, "");
-	assert_ok(child_start(&worker, program, arguments, NULL, &err));
-	json_put_string(header, "device", "0");
-	packet_pack(header, NULL, 0, &payload);
-	say(&worker, REQUEST_HELLO, &payload);
+	assert_ok(worker_start(&worker, NULL, "worker-measure", false, &err));
+	say(&worker, REQUEST_HELLO, &measure_hello_record, &hello);
 	await(&worker, REPLY_HELLO);
-	measure_open_pack(&open, &payload);
-	say(&worker, REQUEST_OPEN, &payload);
-	packet_pack(json_new_object(), &bench.helpers, 1, &payload);
-	say(&worker, REQUEST_HELPERS, &payload);
+	say(&worker, REQUEST_OPEN, &measure_open_record, &open);
+	helpers.cubin = bench.helpers;
+	say(&worker, REQUEST_HELPERS, &measure_helpers_record, &helpers);
 	await(&worker, REPLY_HELPERS);
 	toy_reference_make(&toy, "standin_scale_reference", &reference);
-	measure_problem_pack(1, "toy", &reference.plan, &reference.cubin, &payload);
-	say(&worker, REQUEST_PROBLEM, &payload);
+	problem = (struct measure_problem){1, title, reference.plan, reference.cubin};
+	say(&worker, REQUEST_PROBLEM, &measure_problem_record, &problem);
 	toy_candidate_make(&toy, "standin_scale", &candidate);
 	for (uint32_t handle = 7; handle < 10; handle++) {
-		measure_load_pack(handle, 1, &candidate.plan, &candidate.cubin, 1, &payload);
-		say(&worker, REQUEST_LOAD, &payload);
+		const struct measure_load load = {handle, 1, candidate.plan, &candidate.cubin, 1};
+
+		say(&worker, REQUEST_LOAD, &measure_load_record, &load);
 		await(&worker, REPLY_LOADED);
-		measure_handle_pack(handle, &payload);
-		say(&worker, REQUEST_VERIFY, &payload);
+		say(&worker, REQUEST_VERIFY, &measure_handle_record,
+			&(struct measure_handle){handle});
 		await(&worker, REPLY_VERIFIED);
 	}
-	measure_sample_pack(&sample, &payload);
-	say(&worker, REQUEST_SAMPLE, &payload);
+	say(&worker, REQUEST_SAMPLE, &measure_sample_record, &sample);
 	await(&worker, REPLY_SAMPLED);
-	measure_handle_pack(9, &payload);
-	say(&worker, REQUEST_UNLOAD, &payload);
-	close(worker.to_fd);
-	worker.to_fd = open_null();
-	how = child_reap(&worker);
-	assert_false(how.by_signal);
-	assert_int_equal(how.code, 0);
+	say(&worker, REQUEST_UNLOAD, &measure_handle_record, &(struct measure_handle){9});
+	expect_end(&worker, "ended with exit code 0");
 	text_release(&reference.cubin);
 	text_release(&candidate.cubin);
-	free(program);
 	bench_close(&bench);
+}
+
+/* A request that cannot be read is answered, and the worker ends. */
+static void test_worker_refuses_nonsense(void **state)
+{
+	const struct measure_handle wrong = {1};
+	struct worker worker;
+	struct error err;
+
+	(void)state;
+	assert_ok(worker_start(&worker, NULL, "worker-measure", false, &err));
+	say(&worker, REQUEST_SAMPLE, &measure_handle_record, &wrong);
+	await(&worker, REPLY_ERROR);
+	expect_end(&worker, "ended with exit code 1");
 }
 
 int main(int argc, char **argv)
@@ -358,6 +374,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_uuid_and_lock),
 		cmocka_unit_test(test_list_without_gpu),
 		cmocka_unit_test(test_worker_ends),
+		cmocka_unit_test(test_worker_refuses_nonsense),
 	};
 
 	if (bench_is_worker(argc, argv))

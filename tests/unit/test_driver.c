@@ -13,7 +13,6 @@
 
 #include "unit/unit.h"
 
-#include "base/child.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "driver/gpu.h"

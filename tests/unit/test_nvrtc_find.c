@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "compile/host_limits.h"
+#include "process/host_limits.h"
 #include "compile/nvrtc_find.h"
 #include "unit/compile_folder.h"
 

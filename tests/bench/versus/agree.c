@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "measure/helper_kernels.h"
 
 enum {
 	ELEMENTS_MAX = 4 << 20,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "measure/helper_kernels.h"
 #include "measure/runner.h"
 
 /* Runs differ in how many kernels a run has; this is more than any of them. */

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "base/library.h"
+#include "process/library.h"
 #include "base/text.h"
 #include "spec/dtype.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compile/host_limits.h"
+#include "process/host_limits.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * How many compilers this machine can run at once: cores that we may use and memory that is free,
  * bounded by what control groups (version 1 or 2) allow where they can be seen.
  */
-#ifndef COMPILE_HOST_LIMITS_H
-#define COMPILE_HOST_LIMITS_H
+#ifndef PROCESS_HOST_LIMITS_H
+#define PROCESS_HOST_LIMITS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/library.h"
+#include "process/library.h"
 
 #include <dlfcn.h>
 #include <link.h>

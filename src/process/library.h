@@ -2,8 +2,8 @@
  *
  * Shared libraries at run time: one binary starts on machines with and without a GPU.
  */
-#ifndef BASE_LIBRARY_H
-#define BASE_LIBRARY_H
+#ifndef PROCESS_LIBRARY_H
+#define PROCESS_LIBRARY_H
 
 #include <stddef.h>
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Worker processes, and the messages that we exchange with them.
+ *
+ * A worker is this program (or a path that an option names) started with a hidden command by
+ * posix_spawn, never by fork: the parent may hold threads and locks. Its standard input and output
+ * carry frames (magic, kind, size, payload; host byte order), the payload being a packed record
+ * (base/record_wire.h). It dies with its parent.
+ */
+#ifndef PROCESS_WORKER_H
+#define PROCESS_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/record.h"
+#include "base/text.h"
+
+/* ---- the parent's side ---- */
+struct worker {
+	pid_t pid;           /* 0: not running */
+	int to_fd;           /* we write */
+	int from_fd;         /* we read; close-on-exec, non-blocking is not set */
+	int stderr_fd;       /* what it prints there, kept; -1: it goes where ours goes */
+	size_t pipe_bytes;   /* unread by the worker, so much can be written without waiting */
+	struct text pending; /* bytes received that do not make a whole frame yet */
+};
+
+/* path: NULL for this executable. keep_stderr: for the last words that worker_end() tells. */
+enum status worker_start(struct worker *worker, const char *path, const char *command,
+	bool keep_stderr, struct error *err);
+/* Writes a frame of message_pack(). A worker that is gone is an error, never a SIGPIPE. */
+enum status worker_send(struct worker *worker, const struct text *frame, struct error *err);
+void worker_kill(struct worker *worker); /* SIGKILL; does not wait */
+/* Kills it if it still runs, waits, closes. Appends to how (NULL is fine): "killed by signal 11
+ * (Segmentation fault)", "ended with exit code 3", with its last words. */
+void worker_end(struct worker *worker, struct text *how);
+
+/* ---- the worker's side ---- */
+/* The first call of a worker: ends it with its parent, and leaves standard output to whatever
+ * libraries print. Returns where its frames go; negative: failed. */
+int worker_begin(void);
+
+/* ---- messages ---- */
+struct message {
+	uint32_t kind;
+	struct text payload;
+};
+
+enum message_result {
+	MESSAGE_READY,
+	MESSAGE_NONE,   /* time is up; what came in so far is kept */
+	MESSAGE_CLOSED, /* the other side is gone, or spoke nonsense */
+};
+
+/* Appends a frame. record: NULL for no payload. */
+void message_pack(
+	uint32_t kind, const struct record *record, const void *value, struct text *frame);
+enum status message_send(
+	int fd, uint32_t kind, const struct record *record, const void *value, struct error *err);
+/* Waits up to timeout_s (negative: forever, 0: only what is there) for a whole frame.
+ * `pending` carries bytes over between calls. */
+enum message_result message_receive(
+	int fd, struct text *pending, double timeout_s, struct message *message);
+/* value is zeroed first; STATUS_FAILED if the payload is no such record. `what` names the sender.
+ */
+enum status message_unpack(const struct message *message, const struct record *record,
+	const char *what, void *value, struct error *err);
+void message_release(struct message *message);
+
+#endif
