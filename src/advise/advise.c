@@ -34,16 +34,15 @@ static enum status open_row(struct advise *advise, struct advice_row *row,
 	if (status == STATUS_OK)
 		status = problem_min_bytes(problem, &row->min_bytes, err);
 	if (status == STATUS_OK)
-		status = scored_candidates_find(&advise->seeds, advise->bench, problem,
-			advise->options.families, &row->best_of.scored_candidates, err);
+		status = seeds_candidates(&advise->seeds, advise->bench, problem,
+			advise->options.families, &row->best_of.candidates, err);
 	return status;
 }
 
 static double first_prediction_us(const struct advice_row *row)
 {
-	return row->best_of.scored_candidates.count
-		       ? row->best_of.scored_candidates.items[0].predicted_us
-		       : INFINITY;
+	return row->best_of.candidates.count ? row->best_of.candidates.items[0].prediction.time_us
+					     : INFINITY;
 }
 
 static void rate_raw(const struct advice_row *asked, struct advice_row *row)
@@ -121,7 +120,7 @@ static enum status open_rows(struct advise *advise, struct error *err)
 
 static void row_release(struct advice_row *row)
 {
-	scored_candidates_release(&row->best_of.scored_candidates);
+	candidate_list_release(&row->best_of.candidates);
 	for (size_t i = 0; i < row->reason_count; i++)
 		free(row->reasons[i].text);
 	free(row->reasons);
@@ -161,7 +160,7 @@ static void choose_rows(struct advise *advise)
 static void take_winner(
 	struct advise *advise, const struct tuned *tuned, const struct advice_row *row)
 {
-	const struct scored_candidates *scored_candidates = &row->best_of.scored_candidates;
+	const struct candidate_list *list = &row->best_of.candidates;
 	struct json *asked = problem_to_json(row->best_of.problem);
 	struct json_at entry, winner, configuration;
 	const char *family;
@@ -171,8 +170,8 @@ static void take_winner(
 		     json_member_string(&winner, "family", &family, NULL) == STATUS_OK;
 
 	json_free(asked);
-	for (size_t i = 0; found && i < scored_candidates->bound_count; i++) {
-		const struct bound_family *bound = scored_candidates->bounds[i];
+	for (size_t i = 0; found && i < list->bound_count; i++) {
+		const struct bound_family *bound = list->bounds[i];
 		choice choices[SPACE_PARAMETERS_MAX];
 		struct text text = {0};
 
@@ -236,9 +235,9 @@ static enum status tune_rows(struct advise *advise, struct error *err)
 	for (size_t i = 0; i < advise->row_count; i++) {
 		struct best_of *best_of = &advise->rows[i].best_of;
 
-		scored_candidates_release(&best_of->scored_candidates);
-		status = scored_candidates_find(&advise->seeds, advise->bench, best_of->problem,
-			advise->options.families, &best_of->scored_candidates, err);
+		candidate_list_release(&best_of->candidates);
+		status = seeds_candidates(&advise->seeds, advise->bench, best_of->problem,
+			advise->options.families, &best_of->candidates, err);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -312,8 +311,7 @@ static enum status settle(struct advise *advise, struct error *err)
 	if (status == STATUS_OK && !advise->rows[0].best_of.best)
 		status = error_set(err, STATUS_FAILED,
 			"%s: expected a candidate that works, found none of %zu",
-			advise->asked.items[0]->text,
-			advise->rows[0].best_of.scored_candidates.count);
+			advise->asked.items[0]->text, advise->rows[0].best_of.candidates.count);
 	return status;
 }
 

@@ -20,11 +20,11 @@ static void add(struct advice_row *row, const char *kind, char *text)
 }
 
 /* Why a family is not among those of a problem: the line that names it, without its name. */
-static char *why_left_out(const struct scored_candidates *scored_candidates, const char *family)
+static char *why_left_out(const struct candidate_list *candidates, const char *family)
 {
 	size_t length = strlen(family);
 
-	for (const char *line = scored_candidates->left_out; line && *line;
+	for (const char *line = candidates->left_out; line && *line;
 		line += strcspn(line, "\n"), line += *line == '\n')
 		if (strncmp(line, family, length) == 0 && line[length] == ' ')
 			return string_copy_bytes(
@@ -41,7 +41,7 @@ static void explain_family(const struct advice_row *asked, struct advice_row *ro
 
 	if (strcmp(before, now) == 0)
 		return;
-	why = why_left_out(&asked->best_of.scored_candidates, now);
+	why = why_left_out(&asked->best_of.candidates, now);
 	if (why && strncmp(why, refusal, strlen(refusal)) == 0)
 		memmove(why, why + strlen(refusal), strlen(why + strlen(refusal)) + 1);
 	add(row, "family",

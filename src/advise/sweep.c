@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "candidate/configuration.h"
 #include "family/advice.h"
 #include "family/family.h"
 #include "advise/setting.h"
@@ -110,17 +111,9 @@ static enum status read_problems(
 /* ---- a configuration at a point ---- */
 static bool is_legal(const struct bound_family *bound, const choice *choices)
 {
-	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
-	int violated = -1;
 	bool legal;
 
-	space_fixed(bound->space, slots);
-	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
-		slots[space_parameter_slot(bound->space, i)] =
-			space_parameter_values(bound->space, i)->items[choices[i]];
-	legal = space_examine(bound->space, slots, &violated, NULL) == STATUS_OK && violated < 0;
-	free(slots);
-	return legal;
+	return configuration_is_legal(bound, choices, &legal, NULL) == STATUS_OK && legal;
 }
 
 /* One argument moved to another value, the nearest in its list. */
@@ -147,61 +140,42 @@ static bool move_an_argument(const struct bound_family *bound, choice *choices)
 	return false;
 }
 
-/* The choices of a text; false where a value is not in its list here. */
-static bool read_choices(const struct bound_family *bound, const char *text, choice *choices)
-{
-	const struct space *space = bound->space;
-	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
-	bool given[SPACE_PARAMETERS_MAX];
-	bool found = !*text || configuration_parse(bound, text, slots, given, NULL) == STATUS_OK;
-
-	for (size_t i = 0; found && i < space_parameter_count(space); i++) {
-		int index = space_choice_find(space, i, slots[space_parameter_slot(space, i)]);
-
-		found = index >= 0;
-		choices[i] = (choice)(found ? index : 0);
-	}
-	free(slots);
-	return found;
-}
-
 enum status sweep_bind(const struct sweep *sweep, const struct sweep_series *series, size_t point,
-	struct bound_family **bound, choice *choices, struct error *err)
+	struct candidate *candidate, struct error *err)
 {
 	const struct problem *problem = sweep->problems.items[point];
 	const struct device_spec *device = device_spec(sweep->bench->device);
 	bool applies;
 	enum status status = family_applies(series->family, problem, device, &applies, NULL, err);
 
-	*bound = NULL;
+	*candidate = (struct candidate){0};
 	if (status != STATUS_OK || !applies)
 		return status;
-	status = family_bind(series->family, problem, device, NULL, bound, err);
+	status = family_bind(series->family, problem, device, NULL, &candidate->bound, err);
 	if (status != STATUS_OK)
 		return status;
-	if (!read_choices(*bound, series->configuration, choices) ||
-		(!is_legal(*bound, choices) && !move_an_argument(*bound, choices))) {
-		bound_family_free(*bound);
-		*bound = NULL;
-	}
+	if (!configuration_read(candidate->bound, series->configuration, candidate->choices) ||
+		(!is_legal(candidate->bound, candidate->choices) &&
+			!move_an_argument(candidate->bound, candidate->choices)))
+		candidate_release(candidate);
 	return STATUS_OK;
 }
 
 enum status sweep_add(struct sweep *sweep, const struct sweep_series *series, size_t point,
 	struct trial **trial, struct error *err)
 {
-	struct bound_family *bound;
-	choice choices[SPACE_PARAMETERS_MAX];
-	enum status status = sweep_bind(sweep, series, point, &bound, choices, err);
+	struct candidate candidate;
+	enum status status = sweep_bind(sweep, series, point, &candidate, err);
 
 	*trial = NULL;
-	if (status != STATUS_OK || !bound)
+	if (status != STATUS_OK || !candidate.bound)
 		return status;
-	status = evaluator_add(&sweep->evaluator, bound, choices, TRIAL_VERIFIED, trial, err);
+	status = evaluator_add(
+		&sweep->evaluator, candidate.bound, candidate.choices, TRIAL_VERIFIED, trial, err);
 	if (status == STATUS_OK)
-		(*trial)->owned = bound;
+		(*trial)->owned = candidate.bound;
 	else
-		bound_family_free(bound);
+		candidate_release(&candidate);
 	return status;
 }
 

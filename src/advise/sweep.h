@@ -82,10 +82,10 @@ void sweep_to_csv(const struct sweep *sweep, struct text *csv);
 /* Fills in series: family and configuration. */
 enum status sweep_choose(
 	struct sweep *sweep, const struct sweep_options *options, struct error *err);
-/* The configuration's choices at a point: parameters that are kernel arguments move to the nearest
- * value that is legal. *bound is NULL where there is none; else the caller owns it. */
+/* The configuration at a point: parameters that are kernel arguments move to the nearest value that
+ * is legal. Its bound family is NULL where there is none; else the caller's. */
 enum status sweep_bind(const struct sweep *sweep, const struct sweep_series *series, size_t point,
-	struct bound_family **bound, choice *choices, struct error *err);
+	struct candidate *candidate, struct error *err);
 /* The same as a trial; NULL where there is none. */
 enum status sweep_add(struct sweep *sweep, const struct sweep_series *series, size_t point,
 	struct trial **trial, struct error *err);

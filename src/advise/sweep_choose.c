@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "engine/complete.h"
+#include "learn/prediction.h"
 #include "advise/sweep.h"
 
 enum {
@@ -58,22 +59,20 @@ static enum status rate(struct choosing *choosing, struct rated *rated)
 		.family = rated->family, .configuration = rated->configuration};
 
 	for (size_t i = 0; i < choosing->sample_count; i++) {
-		choice choices[SPACE_PARAMETERS_MAX];
-		struct bound_family *bound;
-		enum status status = sweep_bind(choosing->sweep, &series, choosing->samples[i],
-			&bound, choices, choosing->err);
+		struct candidate candidate;
+		enum status status = sweep_bind(
+			choosing->sweep, &series, choosing->samples[i], &candidate, choosing->err);
 
-		rated->time_us[i] = INFINITY;
-		if (status == STATUS_OK && bound)
-			status = predict_once(
-				bound, choices, NULL, &rated->time_us[i], choosing->err);
-		if (status == STATUS_OK && bound && isfinite(rated->time_us[i])) {
+		if (status == STATUS_OK && candidate.bound)
+			status = predict_candidate(&candidate, NULL, choosing->err);
+		rated->time_us[i] = candidate.bound ? candidate.prediction.time_us : INFINITY;
+		candidate_release(&candidate);
+		if (status != STATUS_OK)
+			return status;
+		if (isfinite(rated->time_us[i])) {
 			rated->legal++;
 			rated->mean_log += log(rated->time_us[i]);
 		}
-		bound_family_free(bound);
-		if (status != STATUS_OK)
-			return status;
 	}
 	if (rated->legal)
 		rated->mean_log /= (double)rated->legal;
@@ -314,11 +313,10 @@ static enum status choose_asked(struct choosing *choosing)
 	if (status == STATUS_OK) {
 		struct rated rated = {.family = family};
 
-		configuration_format(bound, completion.configuration, &text);
+		configuration_format(bound, completion.candidate.choices, &text);
 		rated.configuration = text.data;
 		add_series(sweep, &rated);
 	}
-	completion_release(&completion);
 	bound_family_free(bound);
 	text_release(&text);
 	text_release(&why);

@@ -147,6 +147,22 @@ enum status family_bind(const struct family *family, const struct problem *probl
 	return status;
 }
 
+enum status family_bind_applicable(const struct family *family, const struct problem *problem,
+	const struct device_spec *device, struct bound_family **bound, struct error *err)
+{
+	struct text why = {0};
+	bool applies = true;
+	enum status status = family_applies(family, problem, device, &applies, &why, err);
+
+	if (status == STATUS_OK && !applies)
+		status = error_set(err, STATUS_BAD_INPUT, "%s does not apply: needs %s",
+			family->name, text_string(&why));
+	if (status == STATUS_OK)
+		status = family_bind(family, problem, device, NULL, bound, err);
+	text_release(&why);
+	return status;
+}
+
 void bound_family_free(struct bound_family *bound)
 {
 	if (!bound)
@@ -155,4 +171,21 @@ void bound_family_free(struct bound_family *bound)
 	bound_model_free(bound->model);
 	space_free(bound->space);
 	free(bound);
+}
+
+void candidate_release(struct candidate *candidate)
+{
+	bound_family_free(candidate->bound);
+	*candidate = (struct candidate){0};
+}
+
+struct value *candidate_values(const struct candidate *candidate, struct error *err)
+{
+	const struct space *space = candidate->bound->space;
+	struct value *slots = memory_zeroed(space_slot_count(space) + 1, sizeof(*slots));
+
+	if (space_values(space, candidate->choices, slots, err) == STATUS_OK)
+		return slots;
+	free(slots);
+	return NULL;
 }

@@ -36,7 +36,31 @@ enum status family_applies(const struct family *family, const struct problem *pr
 enum status family_bind(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct error *err);
+/* The same without an extra constraint; that it does not apply is an error, which says why. */
+enum status family_bind_applicable(const struct family *family, const struct problem *problem,
+	const struct device_spec *device, struct bound_family **bound, struct error *err);
 void bound_family_free(struct bound_family *bound);
+
+/* What the model says of a candidate before it is compiled. */
+struct prediction {
+	double time_us;             /* infinite: not one block fits */
+	double units, useful_ratio; /* of the longest launch, as in struct launch_score */
+	int regs_per_thread;        /* estimated, of the longest launch */
+};
+
+/* One of a bound family's configurations: a family and a configuration for a problem on a device.
+ */
+struct candidate {
+	struct bound_family *bound; /* who made the candidate says whose it is */
+	choice choices[SPACE_PARAMETERS_MAX];
+	struct prediction prediction; /* where it was asked for */
+	bool is_winner;               /* it won a search, of this problem or of another */
+};
+
+/* Frees bound: for candidates that own theirs. */
+void candidate_release(struct candidate *candidate);
+/* Values of all slots; caller frees. NULL: an expression failed. */
+struct value *candidate_values(const struct candidate *candidate, struct error *err);
 
 /* "BM=128,BN=256,...": canonical, every parameter in the family's order. */
 void configuration_format(

@@ -17,8 +17,7 @@ struct work;
 
 struct composite_step {
 	struct problem *problem;    /* owned */
-	struct bound_family *bound; /* owned; NULL: not chosen yet */
-	choice *configuration;      /* owned */
+	struct candidate candidate; /* owned; without bound: not chosen yet */
 	struct value *slots;        /* owned */
 };
 
@@ -32,11 +31,10 @@ enum status composite_open(
 	const struct catalogue *catalogue, struct bound_family *bound, struct error *err);
 void composite_free(struct composite *composite); /* NULL is fine */
 
-/* The candidate of a step. Takes chosen, which is a plain family bound to the step's problem;
- * copies configuration. A second choice replaces the first. Errors: the step's tensors do not fit
- * what they are mapped to; chosen is freed then. */
-enum status composite_choose(struct bound_family *bound, size_t step, struct bound_family *chosen,
-	const choice *configuration, struct error *err);
+/* The candidate of a step: taken, also on failure; it is of a plain family bound to the step's
+ * problem. A second choice replaces the first. Errors: an expression fails. */
+enum status composite_choose(
+	struct bound_family *bound, size_t step, struct candidate *chosen, struct error *err);
 /* The same by names, as a tuned file has them. Errors: an unknown or composite family, one that
  * does not apply, a configuration that is not legal here. */
 enum status composite_choose_json(const struct catalogue *catalogue, struct bound_family *bound,

@@ -119,7 +119,7 @@ static void append_launches(struct plan *part, const uint32_t *places, size_t fi
 
 static enum status count_units(const struct composite_step *step, size_t *count, struct error *err)
 {
-	const struct family *family = step->bound->family;
+	const struct family *family = step->candidate.bound->family;
 	int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
 	enum status status = family_units(family, step->slots, units, err);
 
@@ -148,7 +148,7 @@ enum status composite_plan(const struct bound_family *bound, struct plan *plan, 
 		uint32_t *places;
 		size_t first_map = plan->tensor_map_count;
 
-		status = candidate_plan(step->bound, step->slots, &part, err);
+		status = candidate_plan(step->candidate.bound, step->slots, &part, err);
 		if (status != STATUS_OK)
 			return status;
 		places = memory_zeroed(part.buffer_count + 1, sizeof(*places));
@@ -174,7 +174,7 @@ enum status composite_build(
 		const struct composite_step *step = &composite->steps[i];
 		struct build part = {0};
 
-		if (candidate_build(step->bound, step->slots, &part, err) != STATUS_OK) {
+		if (candidate_build(step->candidate.bound, step->slots, &part, err) != STATUS_OK) {
 			build_release(build);
 			return STATUS_FAILED;
 		}
@@ -200,7 +200,7 @@ static void keep_in_l2(
 	double limit = l2_share * (double)bound->device->l2_bytes;
 
 	for (size_t i = 0; i < step->tensor_count; i++) {
-		const struct operation *operation = chosen->bound->family->operation;
+		const struct operation *operation = chosen->candidate.bound->family->operation;
 		size_t tensor = 0;
 		double bytes;
 
@@ -210,7 +210,7 @@ static void keep_in_l2(
 		if (step->buffers[i] < family->operation->tensor_count ||
 			tensor == operation->tensor_count)
 			continue;
-		bytes = (double)chosen->bound->model->tensors[tensor].bytes;
+		bytes = (double)chosen->candidate.bound->model->tensors[tensor].bytes;
 		for (size_t k = first; k < work->launch_count && bytes <= limit; k++) {
 			double *dram = tensor == operation->output
 					       ? &work->launches[k].dram_write_bytes
@@ -232,7 +232,7 @@ enum status composite_work(const struct bound_family *bound, struct work *work, 
 		size_t first = work->launch_count;
 		struct work part = {0};
 
-		if (candidate_work(step->bound, step->slots, &part, err) != STATUS_OK)
+		if (candidate_work(step->candidate.bound, step->slots, &part, err) != STATUS_OK)
 			return STATUS_FAILED;
 		work->launches = memory_resize(work->launches,
 			work->launch_count + part.launch_count + 1, sizeof(*work->launches));

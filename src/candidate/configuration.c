@@ -229,3 +229,79 @@ enum status configuration_values(const struct bound_family *bound, const char *t
 	free(given);
 	return status;
 }
+
+/* ---- choices ---- */
+/* The choice of the value that `text` begins with, up to a comma or the end; -1 if none is. */
+static ptrdiff_t find_value(const struct value_list *values, const char *text, size_t length)
+{
+	struct text printed = {0};
+	ptrdiff_t found = -1;
+
+	for (size_t i = 0; i < values->count && found < 0; i++) {
+		text_clear(&printed);
+		value_format(values->items[i], &printed);
+		if (printed.length == length && memcmp(text_string(&printed), text, length) == 0)
+			found = (ptrdiff_t)i;
+	}
+	text_release(&printed);
+	return found;
+}
+
+bool configuration_read(const struct bound_family *bound, const char *text, choice *choices)
+{
+	const struct space *space = bound->space;
+
+	for (size_t i = 0; i < space_parameter_count(space); i++) {
+		const char *name = space_parameter_name(space, i);
+		size_t length = strlen(name);
+		ptrdiff_t value;
+
+		if (i && *text++ != ',')
+			return false;
+		if (strncmp(text, name, length) != 0 || text[length] != '=')
+			return false;
+		text += length + 1;
+		length = strcspn(text, ",");
+		value = find_value(space_parameter_values(space, i), text, length);
+		if (value < 0)
+			return false;
+		choices[i] = (choice)value;
+		text += length;
+	}
+	return *text == '\0';
+}
+
+static enum status examine(
+	const struct bound_family *bound, const choice *choices, int *violated, struct error *err)
+{
+	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
+	enum status status = space_examine_choices(bound->space, choices, slots, violated, err);
+
+	free(slots);
+	return status;
+}
+
+enum status configuration_is_legal(
+	const struct bound_family *bound, const choice *choices, bool *legal, struct error *err)
+{
+	int violated = -1;
+	enum status status = examine(bound, choices, &violated, err);
+
+	*legal = status == STATUS_OK && violated < 0;
+	return status;
+}
+
+enum status configuration_expect_legal(
+	const struct bound_family *bound, const choice *choices, struct error *err)
+{
+	int violated = -1;
+	enum status status = examine(bound, choices, &violated, err);
+
+	if (status != STATUS_OK || violated < 0)
+		return status;
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a configuration that is legal here, found one that violates \"%s\" "
+		"(%s)",
+		family_name(bound->family), space_constraint_text(bound->space, (size_t)violated),
+		space_constraint_why(bound->space, (size_t)violated));
+}

@@ -28,6 +28,16 @@ enum status configuration_value_parse(const struct bound_family *bound, size_t p
 enum status configuration_values(const struct bound_family *bound, const char *text,
 	struct value *slots, bool *legal, struct error *err);
 
+/* Choices of a text in canonical form (configuration_format()), as journals have it; false if a
+ * value is not in its list here. */
+bool configuration_read(const struct bound_family *bound, const char *text, choice *choices);
+/* Errors: expressions that fail. */
+enum status configuration_is_legal(
+	const struct bound_family *bound, const choice *choices, bool *legal, struct error *err);
+/* The same; a violated constraint is an error that names it. */
+enum status configuration_expect_legal(
+	const struct bound_family *bound, const choice *choices, struct error *err);
+
 /* The error about a value that is not in the parameter's list: "BM: expected one of 64, 128, found
  * ...". */
 enum status configuration_refuse(

@@ -180,13 +180,12 @@ enum status check_kept_save(const struct check *check, struct check_row *row, st
 {
 	const char *folder = check->kept_folder;
 	const struct trial *trial = row->work->trial;
-	const struct bound_family *bound = row->work->pool.families[0].bound;
+	const struct bound_family *bound = row->work->winner.bound;
 	size_t count = trial->build.unit_count;
 	char *key = key_of(row), *path = string_format("%s/%s.json", folder, key);
 	char **files = memory_zeroed(count + 1, sizeof(*files));
 	struct json *problem = problem_to_json(row->work->problem);
-	struct json *configuration =
-		configuration_to_json(bound, candidates_configuration(&row->work->pool, 0));
+	struct json *configuration = configuration_to_json(bound, row->work->winner.choices);
 	const struct kernel_description description = {.kind = "cubin",
 		.operation = row->operation,
 		.problem = problem,

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "check/baseline.h"
-#include "engine/single.h"
+#include "engine/row.h"
 #include "score/score.h"
 
 bool check_row_is_decided(const struct check_row *row)
@@ -107,8 +107,8 @@ void check_row_build(struct check *check, struct check_row *row)
 	json_find(&row->entry, "winner", &winner);
 	status = open_problem(check, row, &reason);
 	if (status == STATUS_OK)
-		status = single_open(&check->context->catalogue, row->work->problem, spec, &winner,
-			&row->work->pool, &reason);
+		status = row_candidate(&check->context->catalogue, row->work->problem, spec,
+			&winner, &row->work->winner, &reason);
 	if (status != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
 }
@@ -130,9 +130,8 @@ static void start(struct check *check, struct check_row *row)
 	struct error reason = {0};
 
 	if (!check_row_is_decided(row) &&
-		evaluator_add(&check->evaluator, work->pool.families[0].bound,
-			candidates_configuration(&work->pool, 0), TRIAL_COMPILED, &work->trial,
-			&reason) != STATUS_OK)
+		evaluator_add(&check->evaluator, work->winner.bound, work->winner.choices,
+			TRIAL_COMPILED, &work->trial, &reason) != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
 }
 
@@ -341,7 +340,7 @@ void check_row_release(struct check_row *row)
 
 	if (work) {
 		check_kept_release(&work->kept);
-		candidates_release(&work->pool);
+		candidate_release(&work->winner);
 		problem_free(work->problem);
 		json_free(work->retuned);
 	}

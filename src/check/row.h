@@ -8,7 +8,7 @@
 
 #include "check/check.h"
 #include "engine/blocks.h"
-#include "engine/candidates.h"
+#include "candidate/candidate.h"
 
 /* A binary of an earlier check. */
 struct check_kept {
@@ -18,12 +18,12 @@ struct check_kept {
 
 struct check_work {
 	struct problem *problem;
-	struct candidates pool; /* the winner alone */
-	struct trial *trial;    /* of today's kernel; the evaluator's; NULL: it cannot be built */
-	bool can_run;           /* it compiled */
-	uint32_t differs;       /* traits (check/identity.h) */
-	bool updated;           /* the row's entry is today's kernel now */
-	struct json *retuned;   /* the better entry, owned; NULL: none */
+	struct candidate winner;
+	struct trial *trial;  /* of today's kernel; the evaluator's; NULL: it cannot be built */
+	bool can_run;         /* it compiled */
+	uint32_t differs;     /* traits (check/identity.h) */
+	bool updated;         /* the row's entry is today's kernel now */
+	struct json *retuned; /* the better entry, owned; NULL: none */
 	struct check_kept kept;
 	/* today's kernel (the first load is the trial) and the kept one; NULL: not loaded */
 	struct trial *now_loads[CHECK_LOADS], *kept_loads[CHECK_LOADS];

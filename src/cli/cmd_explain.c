@@ -12,7 +12,6 @@
 #include "cli/show.h"
 #include "format/tuned.h"
 #include "engine/explanation.h"
-#include "engine/explanation_steps.h"
 
 struct explain_options {
 	struct common_options common;
@@ -64,7 +63,7 @@ static void print_explanation(const struct explanation *explanation, const char 
 
 static void print_step(const struct explanation *step, size_t number, const char *indent)
 {
-	const struct problem *problem = step->bound->problem;
+	const struct problem *problem = step->completion.candidate.bound->problem;
 
 	printf("%sstep %zu: %s %s\n", indent, number, operation_name(problem->operation),
 		problem->text);
@@ -74,13 +73,14 @@ static void print_step(const struct explanation *step, size_t number, const char
 /* What is said of the candidate stands four blanks further in than its name. */
 static void print_explanation(const struct explanation *explanation, const char *indent)
 {
-	const struct bound_family *bound = explanation->bound;
+	const struct candidate *candidate = &explanation->completion.candidate;
+	const struct bound_family *bound = candidate->bound;
 	struct text configuration = {0}, filled = {0};
 	char *deeper = string_format("%s  ", indent);
 
-	configuration_format(bound, explanation->configuration, &configuration);
+	configuration_format(bound, candidate->choices, &configuration);
 	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
-		if (explanation->filled_in[i])
+		if (explanation->completion.filled_in[i])
 			text_appendf(&filled, "%s%s", filled.length ? ", " : "",
 				space_parameter_name(bound->space, i));
 	printf("%s%s {%s}\n", indent, family_name(bound->family), text_string(&configuration));
@@ -141,7 +141,7 @@ static enum status explain_family(struct explain *explain, const struct family *
 	if (why.length)
 		text_appendf(&explain->reasons, "\n  %s", why.data);
 	if (status == STATUS_OK && found)
-		status = explanation_make(&explain->context, bound, &completion, &explanation, err);
+		status = explanation_make(&explain->context, &completion, &explanation, err);
 	if (status == STATUS_OK && found) {
 		if (explain->options->common.json) {
 			json_push(explain->candidates, explanation_to_json(&explanation));
@@ -154,7 +154,6 @@ static enum status explain_family(struct explain *explain, const struct family *
 		explain->explained++;
 	}
 	explanation_release(&explanation);
-	completion_release(&completion);
 	bound_family_free(bound);
 	text_release(&why);
 	return status;

@@ -153,9 +153,10 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 		const struct composite_step *step = &composite->steps[i];
 		struct text configuration = {0};
 
-		configuration_format(step->bound, step->configuration, &configuration);
+		configuration_format(
+			step->candidate.bound, step->candidate.choices, &configuration);
 		fprintf(out, "             step %zu: %s {%s}\n", i + 1,
-			family_name(step->bound->family), text_string(&configuration));
+			family_name(step->candidate.bound->family), text_string(&configuration));
 		text_release(&configuration);
 	}
 }

@@ -12,60 +12,60 @@ enum {
 	TRIES_WITHOUT = 40, /* as long as none of them has worked */
 	MEASURED_MODEL = 4, /* of the model's choice, where they are measured */
 };
-/* Prospects are ranked with estimated registers: one this much behind may still be better. */
+/* Candidates are ranked with estimated registers: one this much behind may still be better. */
 static const double prediction_slack_ratio = 0.01;
 
 /* Estimates of registers are capped by what a thread may have: where two candidates of a family
  * with the same estimate spilled, the next one will. */
 struct refusal {
-	size_t bound;
+	const struct bound_family *bound;
 	int regs_per_thread;
 	unsigned count;
 };
 static const unsigned refusals_enough = 2;
 
 static struct refusal *find_refusal(
-	const struct best_of *best_of, const struct scored_candidate *scored_candidate)
+	const struct best_of *best_of, const struct candidate *candidate)
 {
 	for (size_t i = 0; i < best_of->refusal_count; i++)
-		if (best_of->refusals[i].bound == scored_candidate->bound &&
-			best_of->refusals[i].regs_per_thread == scored_candidate->regs_per_thread)
+		if (best_of->refusals[i].bound == candidate->bound &&
+			best_of->refusals[i].regs_per_thread ==
+				candidate->prediction.regs_per_thread)
 			return &best_of->refusals[i];
 	return NULL;
 }
 
-static void note_refusal(struct best_of *best_of, const struct scored_candidate *scored_candidate)
+static void note_refusal(struct best_of *best_of, const struct candidate *candidate)
 {
-	struct refusal *known = find_refusal(best_of, scored_candidate);
+	struct refusal *known = find_refusal(best_of, candidate);
 
 	if (!known) {
 		ARRAY_GROW(best_of->refusals, best_of->refusal_count, best_of->refusal_capacity);
 		known = &best_of->refusals[best_of->refusal_count++];
-		*known = (struct refusal){.bound = scored_candidate->bound,
-			.regs_per_thread = scored_candidate->regs_per_thread};
+		*known = (struct refusal){.bound = candidate->bound,
+			.regs_per_thread = candidate->prediction.regs_per_thread};
 	}
 	known->count++;
 }
 
 static void skip_hopeless(struct best_of *best_of)
 {
-	for (; best_of->next < best_of->scored_candidates.count; best_of->next++) {
+	for (; best_of->next < best_of->candidates.count; best_of->next++) {
 		const struct refusal *refusal =
-			find_refusal(best_of, &best_of->scored_candidates.items[best_of->next]);
+			find_refusal(best_of, &best_of->candidates.items[best_of->next]);
 
 		if (!refusal || refusal->count < refusals_enough)
 			break;
 	}
 }
 
-static enum status try_scored_candidate(
-	struct evaluator *evaluator, const struct best_of *best_of, size_t index, struct error *err)
+static enum status try_candidate(
+	struct evaluator *evaluator, const struct candidate *candidate, struct error *err)
 {
-	const struct scored_candidate *scored_candidate = &best_of->scored_candidates.items[index];
 	struct trial *trial;
 
-	return evaluator_add(evaluator, best_of->scored_candidates.bounds[scored_candidate->bound],
-		scored_candidate->choices, TRIAL_VERIFIED, &trial, err);
+	return evaluator_add(
+		evaluator, candidate->bound, candidate->choices, TRIAL_VERIFIED, &trial, err);
 }
 
 static void take_best(const struct evaluator *evaluator, struct best_of **bests, size_t count)
@@ -89,11 +89,11 @@ static void take_best(const struct evaluator *evaluator, struct best_of **bests,
 
 static bool is_settled(const struct best_of *best_of)
 {
-	const struct scored_candidates *scored_candidates = &best_of->scored_candidates;
+	const struct candidate_list *list = &best_of->candidates;
 
-	return best_of->next >= scored_candidates->count ||
+	return best_of->next >= list->count ||
 	       best_of->tried >= (best_of->best ? TRIES_MAX : TRIES_WITHOUT) ||
-	       scored_candidates->items[best_of->next].predicted_us >=
+	       list->items[best_of->next].prediction.time_us >=
 		       best_of->time_us * (1 - prediction_slack_ratio);
 }
 
@@ -105,8 +105,8 @@ static void take_refusals(
 		for (size_t i = 0; i < count; i++)
 			if (evaluator->trials[k]->problem == bests[i]->problem &&
 				evaluator->trials[k]->evaluation.outcome != OUTCOME_OK)
-				note_refusal(bests[i],
-					&bests[i]->scored_candidates.items[bests[i]->next - 1]);
+				note_refusal(
+					bests[i], &bests[i]->candidates.items[bests[i]->next - 1]);
 }
 
 static enum status settle_predicted(
@@ -125,7 +125,8 @@ static enum status settle_predicted(
 			if (is_settled(bests[i]))
 				continue;
 			bests[i]->tried++;
-			status = try_scored_candidate(evaluator, bests[i], bests[i]->next++, err);
+			status = try_candidate(
+				evaluator, &bests[i]->candidates.items[bests[i]->next++], err);
 			any = true;
 		}
 		if (status == STATUS_OK && any)
@@ -149,11 +150,11 @@ static enum status settle_measured(
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct scored_candidates *scored_candidates = &bests[i]->scored_candidates;
+		const struct candidate_list *list = &bests[i]->candidates;
 
-		for (size_t k = 0; k < scored_candidates->count && status == STATUS_OK; k++)
-			if (k < MEASURED_MODEL || scored_candidates->items[k].is_winner)
-				status = try_scored_candidate(evaluator, bests[i], k, err);
+		for (size_t k = 0; k < list->count && status == STATUS_OK; k++)
+			if (k < MEASURED_MODEL || list->items[k].is_winner)
+				status = try_candidate(evaluator, &list->items[k], err);
 	}
 	sampling.seconds_max = seconds_each * (double)evaluator->count;
 	if (status == STATUS_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a problem is worth: its fastest candidate among a few scored_candidates, compiled, and on a
+ * What a problem is worth: its fastest candidate among a few candidates, compiled, and on a
  * GPU measured, side by side with those of other problems.
  */
 #ifndef ENGINE_BEST_OF_H
@@ -13,8 +13,8 @@ struct refusal;
 
 struct best_of {
 	const struct problem *problem; /* borrowed */
-	struct scored_candidates scored_candidates;
-	size_t next; /* of the scored_candidates: the first that was not tried */
+	struct candidate_list candidates;
+	size_t next; /* of the candidates: the first that was not tried */
 	size_t tried;
 	struct refusal *refusals; /* what did not compile well; inside settling */
 	size_t refusal_count, refusal_capacity;
@@ -22,7 +22,7 @@ struct best_of {
 	double time_us;           /* of best; infinite: none */
 };
 
-/* Finds the best of each. On a device that predicts, scored_candidates are compiled in their order
+/* Finds the best of each. On a device that predicts, candidates are compiled in their order
  * until what is left cannot be better; on one that measures, the first few of each and all that won
  * a search are timed, all problems interleaved. */
 enum status bests_settle(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "candidate/configuration.h"
 #include "family/family.h"
 #include "engine/scoring.h"
 #include "engine/steps.h"
@@ -63,71 +64,20 @@ static enum status enumerate_family(struct family_candidates *family, struct err
 	return space_enumerate(family->bound->space, collect, &collector, &family->removed, err);
 }
 
-/* ---- from a configuration's text back to choices ---- */
-/* The choice of the value that `text` begins with, up to a comma or the end; -1 if none is. */
-static ptrdiff_t find_value(const struct value_list *values, const char *text, size_t length)
-{
-	struct text printed = {0};
-	ptrdiff_t found = -1;
-
-	for (size_t i = 0; i < values->count && found < 0; i++) {
-		text_clear(&printed);
-		value_format(values->items[i], &printed);
-		if (printed.length == length && memcmp(text_string(&printed), text, length) == 0)
-			found = (ptrdiff_t)i;
-	}
-	text_release(&printed);
-	return found;
-}
-
-/* "BM=128,BN=256" in the family's order; false if it is not a configuration of this space. */
-static bool read_choices(const struct space *space, const char *text, choice *choices)
-{
-	for (size_t i = 0; i < space_parameter_count(space); i++) {
-		const char *name = space_parameter_name(space, i);
-		size_t length = strlen(name);
-		ptrdiff_t value;
-
-		if (i && *text++ != ',')
-			return false;
-		if (strncmp(text, name, length) != 0 || text[length] != '=')
-			return false;
-		text += length + 1;
-		length = strcspn(text, ",");
-		value = find_value(space_parameter_values(space, i), text, length);
-		if (value < 0)
-			return false;
-		choices[i] = (choice)value;
-		text += length;
-	}
-	return *text == '\0';
-}
-
 /* ---- the space that a recording holds ---- */
 struct recorder {
 	struct family_candidates *family;
 	size_t capacity; /* in configurations */
-	struct value *slots;
 	enum status status;
 	struct error *err;
 };
-
-static bool is_legal(struct recorder *recorder, const choice *choices)
-{
-	const struct space *space = recorder->family->bound->space;
-	int violated = -1;
-
-	recorder->status = space_values(space, choices, recorder->slots, recorder->err);
-	if (recorder->status == STATUS_OK)
-		recorder->status = space_check(space, recorder->slots, &violated, recorder->err);
-	return recorder->status == STATUS_OK && violated < 0;
-}
 
 static void add_recorded(void *context, const char *name, const char *configuration)
 {
 	struct recorder *recorder = context;
 	struct family_candidates *family = recorder->family;
 	choice *choices;
+	bool legal = false;
 
 	if (recorder->status != STATUS_OK || strcmp(name, family_name(family->bound->family)) != 0)
 		return;
@@ -137,9 +87,10 @@ static void add_recorded(void *context, const char *name, const char *configurat
 			family->parameter_count * sizeof(choice));
 	}
 	choices = family->configurations + family->count * family->parameter_count;
-	if (read_choices(family->bound->space, configuration, choices) &&
-		is_legal(recorder, choices))
-		family->count++;
+	if (configuration_read(family->bound, configuration, choices))
+		recorder->status =
+			configuration_is_legal(family->bound, choices, &legal, recorder->err);
+	family->count += legal;
 }
 
 static int compare_choices(const void *a, const void *b, void *context)
@@ -159,11 +110,8 @@ static enum status take_recorded(const struct problem *problem, const struct dev
 {
 	struct recorder recorder = {.family = family, .err = err};
 
-	recorder.slots =
-		memory_zeroed(space_slot_count(family->bound->space), sizeof(*recorder.slots));
 	family->recorded = device_recorded(
 		device, operation_name(problem->operation), problem->text, add_recorded, &recorder);
-	free(recorder.slots);
 	if (family->count)
 		qsort_r(family->configurations, family->count,
 			family->parameter_count * sizeof(choice), compare_choices,
@@ -365,15 +313,15 @@ const choice *candidates_configuration(const struct candidates *pool, size_t can
 	return family->configurations + (candidate - family->first) * family->parameter_count;
 }
 
-struct value *candidates_values(const struct candidates *pool, size_t candidate, struct error *err)
+struct candidate candidates_at(const struct candidates *pool, size_t candidate)
 {
-	const struct space *space = candidates_family_of(pool, candidate)->bound->space;
-	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
+	const struct family_candidates *family = candidates_family_of(pool, candidate);
+	struct candidate result = {
+		.bound = family->bound, .prediction.time_us = pool->predicted_us[candidate]};
 
-	if (space_values(space, candidates_configuration(pool, candidate), slots, err) == STATUS_OK)
-		return slots;
-	free(slots);
-	return NULL;
+	memcpy(result.choices, candidates_configuration(pool, candidate),
+		family->parameter_count * sizeof(choice));
+	return result;
 }
 
 ptrdiff_t candidates_find(
@@ -387,7 +335,7 @@ ptrdiff_t candidates_find(
 		if (strcmp(family_name(candidates->bound->family), family) != 0)
 			continue;
 		choices = memory_zeroed(candidates->parameter_count, sizeof(*choices));
-		if (read_choices(candidates->bound->space, configuration, choices))
+		if (configuration_read(candidates->bound, configuration, choices))
 			found = search_view_find(&pool->view, f, choices);
 		free(choices);
 		return found;

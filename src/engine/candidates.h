@@ -60,8 +60,8 @@ bool candidates_family_wanted(const struct family *family, const char *const *na
 const struct family_candidates *candidates_family_of(
 	const struct candidates *pool, size_t candidate);
 const choice *candidates_configuration(const struct candidates *pool, size_t candidate);
-/* Values of all slots; caller frees. */
-struct value *candidates_values(const struct candidates *pool, size_t candidate, struct error *err);
+/* Its bound family stays the pool's. */
+struct candidate candidates_at(const struct candidates *pool, size_t candidate);
 /* The candidate of this family and configuration (a JSON object), or -1. */
 ptrdiff_t candidates_find_json(
 	const struct candidates *pool, const char *family, const struct json_at *configuration);

@@ -13,7 +13,7 @@
 struct restriction {
 	struct bound_family *bound;
 	struct predictor predictor;
-	int *fixed;
+	int fixed[SPACE_PARAMETERS_MAX];
 	size_t parameters;
 	struct completion *completion;
 	struct error *err;
@@ -35,7 +35,8 @@ static bool changes_units(struct restriction *restriction, const choice *default
 	const struct space *space = restriction->bound->space;
 	const struct value_list *values = space_parameter_values(space, parameter);
 	choice configuration[SPACE_PARAMETERS_MAX];
-	double first = -1, predicted_us;
+	struct prediction prediction;
+	double first = -1;
 	bool changes = false;
 
 	memcpy(configuration, defaults, restriction->parameters * sizeof(*defaults));
@@ -43,7 +44,7 @@ static bool changes_units(struct restriction *restriction, const choice *default
 		double units;
 
 		configuration[parameter] = (choice)i;
-		if (predict_choices(&restriction->predictor, configuration, &predicted_us, NULL) !=
+		if (predict_choices(&restriction->predictor, configuration, &prediction, NULL) !=
 			STATUS_OK)
 			continue;
 		units = total_units(restriction->predictor.work);
@@ -56,22 +57,22 @@ static bool changes_units(struct restriction *restriction, const choice *default
 static bool consider(const choice *configuration, const struct value *slots, void *context)
 {
 	struct restriction *restriction = context;
-	struct completion *completion = restriction->completion;
-	double predicted_us;
+	struct candidate *best = &restriction->completion->candidate;
+	struct prediction prediction;
 
 	for (size_t i = 0; i < restriction->parameters; i++)
 		if (restriction->fixed[i] >= 0 && configuration[i] != restriction->fixed[i])
 			return true;
 	restriction->status =
-		predict(&restriction->predictor, slots, NULL, &predicted_us, restriction->err);
+		predict(&restriction->predictor, slots, NULL, &prediction, restriction->err);
 	if (restriction->status != STATUS_OK)
 		return false;
-	if (!completion->legal || predicted_us < completion->predicted_us) {
-		completion->predicted_us = predicted_us;
-		memcpy(completion->configuration, configuration,
+	if (!restriction->completion->legal || prediction.time_us < best->prediction.time_us) {
+		best->prediction = prediction;
+		memcpy(best->choices, configuration,
 			restriction->parameters * sizeof(*configuration));
 	}
-	completion->legal++;
+	restriction->completion->legal++;
 	return true;
 }
 
@@ -81,7 +82,7 @@ static enum status read_given(const struct bound_family *bound, const char *text
 	const struct space *space = bound->space;
 	size_t count = space_parameter_count(space);
 	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
-	bool *given = memory_zeroed(count, sizeof(*given));
+	bool given[SPACE_PARAMETERS_MAX] = {false};
 	enum status status = STATUS_OK;
 
 	if (*text)
@@ -102,7 +103,6 @@ static enum status read_given(const struct bound_family *bound, const char *text
 		error_context(err, "%s", family_name(bound->family));
 	}
 	free(slots);
-	free(given);
 	return status;
 }
 
@@ -117,19 +117,15 @@ static enum status search(struct restriction *restriction)
 enum status completion_find(struct bound_family *bound, const char *text, bool *found,
 	struct completion *completion, struct text *why, struct error *err)
 {
-	size_t count = space_parameter_count(bound->space);
-	struct restriction restriction = {.bound = bound,
-		.parameters = count,
-		.completion = completion,
-		.err = err,
-		.fixed = memory_zeroed(count, sizeof(int))};
-	int *given = memory_zeroed(count, sizeof(*given));
-	choice *defaults = memory_zeroed(count, sizeof(*defaults));
+	const size_t count = space_parameter_count(bound->space);
+	struct restriction restriction = {
+		.bound = bound, .parameters = count, .completion = completion, .err = err};
+	int given[SPACE_PARAMETERS_MAX];
+	choice defaults[SPACE_PARAMETERS_MAX];
 	bool has_defaults = false;
 	enum status status;
 
-	*completion = (struct completion){.configuration = memory_zeroed(count, sizeof(choice)),
-		.filled_in = memory_zeroed(count, sizeof(bool))};
+	*completion = (struct completion){.candidate.bound = bound};
 	*found = false;
 	predictor_open(&restriction.predictor, bound, NULL);
 	status = read_given(bound, text, given, completion, err);
@@ -150,18 +146,6 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 	if (status == STATUS_OK && !*found && why)
 		text_appendf(why, "%s: no legal configuration has %s", family_name(bound->family),
 			*text ? text : "any value");
-	if (status != STATUS_OK)
-		completion_release(completion);
 	predictor_close(&restriction.predictor);
-	free(restriction.fixed);
-	free(given);
-	free(defaults);
 	return status;
-}
-
-void completion_release(struct completion *completion)
-{
-	free(completion->configuration);
-	free(completion->filled_in);
-	*completion = (struct completion){0};
 }

@@ -10,16 +10,14 @@
 #include "candidate/candidate.h"
 
 struct completion {
-	choice *configuration; /* owned; one choice per parameter */
-	bool *filled_in;       /* owned; per parameter: not given */
-	double predicted_us;
-	size_t legal; /* how many completions were legal */
+	struct candidate candidate;           /* bound is borrowed */
+	bool filled_in[SPACE_PARAMETERS_MAX]; /* per parameter: not given */
+	size_t legal;                         /* how many completions were legal */
 };
 
 /* text: "" for none given. *found is false if no legal configuration agrees with text (why, may be
  * NULL, says so). Errors: an unknown parameter, a value that is not in its list. */
 enum status completion_find(struct bound_family *bound, const char *text, bool *found,
 	struct completion *completion, struct text *why, struct error *err);
-void completion_release(struct completion *completion);
 
 #endif

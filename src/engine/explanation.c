@@ -10,7 +10,7 @@
 #include "score/occupancy.h"
 
 /* Fills resources from the compiled kernels; a kernel that does not compile is no error here. */
-static enum status compile(struct context *bench, struct explanation *explanation,
+static enum status compile(struct context *context, struct explanation *explanation,
 	const struct plan *plan, const struct build *build, struct error *err)
 {
 	struct kernel_resources *resources = memory_zeroed(plan->launch_count, sizeof(*resources));
@@ -21,7 +21,7 @@ static enum status compile(struct context *bench, struct explanation *explanatio
 		enum occupancy_limiter limiter;
 		struct error reason = {0};
 
-		if (kernel_store_wait(bench->store, &build->units[launch->unit], &kernel,
+		if (kernel_store_wait(context->store, &build->units[launch->unit], &kernel,
 			    &reason) != STATUS_OK) {
 			explanation->compile_problem = string_copy(reason.message);
 			free(resources);
@@ -31,10 +31,11 @@ static enum status compile(struct context *bench, struct explanation *explanatio
 			if (strcmp(kernel->entries[k].name, launch->entry) == 0)
 				resources[i] = kernel->entries[k].resources;
 		resources[i].max_clusters = -1;
-		resources[i].blocks_per_sm = occupancy_blocks_per_sm(explanation->bound->device,
-			(int)(launch->block[0] * launch->block[1] * launch->block[2]),
-			resources[i].regs_per_thread, resources[i].smem_static_bytes,
-			launch->smem_dynamic_bytes, &limiter);
+		resources[i].blocks_per_sm =
+			occupancy_blocks_per_sm(explanation->completion.candidate.bound->device,
+				(int)(launch->block[0] * launch->block[1] * launch->block[2]),
+				resources[i].regs_per_thread, resources[i].smem_static_bytes,
+				launch->smem_dynamic_bytes, &limiter);
 	}
 	(void)err;
 	explanation->resources = resources;
@@ -44,9 +45,9 @@ static enum status compile(struct context *bench, struct explanation *explanatio
 
 /* Each step looked at on its own. */
 static enum status explain_steps(
-	struct context *bench, struct explanation *explanation, struct error *err)
+	struct context *context, struct explanation *explanation, struct error *err)
 {
-	const struct composite *composite = explanation->bound->composite;
+	const struct composite *composite = explanation->completion.candidate.bound->composite;
 	enum status status = STATUS_OK;
 
 	if (!composite)
@@ -54,48 +55,38 @@ static enum status explain_steps(
 	explanation->steps = memory_zeroed(composite->step_count, sizeof(*explanation->steps));
 	for (size_t i = 0; i < composite->step_count && status == STATUS_OK; i++) {
 		const struct composite_step *step = &composite->steps[i];
-		size_t parameters = space_parameter_count(step->bound->space);
-		struct completion completion = {
-			.configuration = memory_zeroed(parameters + 1, sizeof(choice)),
-			.filled_in = memory_zeroed(parameters + 1, sizeof(bool))};
+		struct completion completion = {.candidate = step->candidate};
 
-		for (size_t k = 0; k < parameters; k++) {
-			completion.configuration[k] = step->configuration[k];
-			completion.filled_in[k] = true;
-		}
-		status = explanation_make(
-			bench, step->bound, &completion, &explanation->steps[i], err);
+		memset(completion.filled_in, true, sizeof(completion.filled_in));
+		status = explanation_make(context, &completion, &explanation->steps[i], err);
 		explanation->step_count += status == STATUS_OK;
 	}
 	return status;
 }
 
-enum status explanation_make(struct context *bench, const struct bound_family *bound,
-	struct completion *completion, struct explanation *explanation, struct error *err)
+enum status explanation_make(struct context *context, const struct completion *completion,
+	struct explanation *explanation, struct error *err)
 {
+	const struct bound_family *bound = completion->candidate.bound;
 	struct plan plan = {0};
 	struct build build = {0};
 	struct predictor predictor;
-	double predicted_us;
+	struct prediction prediction;
 	enum status status;
 
 	predictor_open(&predictor, bound, NULL);
-	*explanation = (struct explanation){.bound = bound,
-		.configuration = completion->configuration,
-		.filled_in = completion->filled_in};
-	*completion = (struct completion){0};
-	explanation->slots =
-		memory_zeroed(space_slot_count(bound->space), sizeof(*explanation->slots));
-	status = space_values(bound->space, explanation->configuration, explanation->slots, err);
+	*explanation = (struct explanation){.completion = *completion};
+	explanation->slots = candidate_values(&completion->candidate, err);
+	status = explanation->slots ? STATUS_OK : STATUS_FAILED;
 	if (status == STATUS_OK)
 		status = candidate_plan(bound, explanation->slots, &plan, err);
 	if (status == STATUS_OK)
 		status = candidate_build(bound, explanation->slots, &build, err);
-	if (status == STATUS_OK && bench->store)
-		status = compile(bench, explanation, &plan, &build, err);
+	if (status == STATUS_OK && context->store)
+		status = compile(context, explanation, &plan, &build, err);
 	if (status == STATUS_OK)
 		status = predict(
-			&predictor, explanation->slots, explanation->resources, &predicted_us, err);
+			&predictor, explanation->slots, explanation->resources, &prediction, err);
 	if (status == STATUS_OK) {
 		const struct launch_score *longest = predictor_longest(&predictor);
 
@@ -104,7 +95,7 @@ enum status explanation_make(struct context *bench, const struct bound_family *b
 			longest->blocks_per_sm, &explanation->facts, err);
 	}
 	if (status == STATUS_OK)
-		status = explain_steps(bench, explanation, err);
+		status = explain_steps(context, explanation, err);
 	plan_release(&plan);
 	build_release(&build);
 	predictor_close(&predictor);
@@ -115,8 +106,6 @@ enum status explanation_make(struct context *bench, const struct bound_family *b
 
 void explanation_release(struct explanation *explanation)
 {
-	free(explanation->configuration);
-	free(explanation->filled_in);
 	free(explanation->slots);
 	score_release(&explanation->score);
 	free(explanation->resources);
@@ -128,6 +117,66 @@ void explanation_release(struct explanation *explanation)
 	*explanation = (struct explanation){0};
 }
 
+/* ---- steps of a composite family ---- */
+static enum status consider(const struct family *family, const struct problem *problem,
+	const struct device_spec *device, struct candidate *best, struct error *err)
+{
+	struct completion completion = {0};
+	struct bound_family *bound = NULL;
+	bool applies, found = false;
+	enum status status = family_applies(family, problem, device, &applies, NULL, err);
+
+	if (status != STATUS_OK || !applies)
+		return status;
+	status = family_bind(family, problem, device, NULL, &bound, err);
+	if (status == STATUS_OK)
+		status = completion_find(bound, "", &found, &completion, NULL, err);
+	if (status != STATUS_OK || !found ||
+		(best->bound &&
+			completion.candidate.prediction.time_us >= best->prediction.time_us)) {
+		bound_family_free(bound);
+		return status;
+	}
+	candidate_release(best);
+	*best = completion.candidate;
+	return STATUS_OK;
+}
+
+static enum status choose_step(struct context *context, struct bound_family *bound, size_t step,
+	bool *found, struct text *why, struct error *err)
+{
+	const struct problem *problem = bound->composite->steps[step].problem;
+	struct candidate best = {0};
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < context->catalogue.family_count && status == STATUS_OK; i++) {
+		const struct family *family = context->catalogue.families[i];
+
+		if (family_operation(family) == problem->operation && !family_is_composite(family))
+			status = consider(family, problem, bound->device, &best, err);
+	}
+	*found = status == STATUS_OK && best.bound;
+	if (*found)
+		return composite_choose(bound, step, &best, err);
+	if (status == STATUS_OK && why)
+		text_appendf(why, "%s: no family can do its step %s %s", family_name(bound->family),
+			operation_name(problem->operation), problem->text);
+	candidate_release(&best);
+	return status;
+}
+
+enum status explanation_choose_steps(struct context *context, struct bound_family *bound,
+	bool *found, struct text *why, struct error *err)
+{
+	enum status status = composite_open(&context->catalogue, bound, err);
+
+	*found = status == STATUS_OK;
+	for (size_t i = 0; *found && i < bound->composite->step_count && status == STATUS_OK; i++)
+		status = choose_step(context, bound, i, found, why, err);
+	return status;
+}
+
+/* ---- JSON ---- */
 static struct json *value_json(struct value value)
 {
 	struct json *list;
@@ -211,7 +260,7 @@ static struct json *traffic_json(const struct explanation *explanation)
 
 static struct json *step_json(const struct explanation *step)
 {
-	const struct problem *problem = step->bound->problem;
+	const struct problem *problem = step->completion.candidate.bound->problem;
 	struct json *json = explanation_to_json(step);
 
 	json_put_string(json, "operation", operation_name(problem->operation));
@@ -221,13 +270,14 @@ static struct json *step_json(const struct explanation *step)
 
 struct json *explanation_to_json(const struct explanation *explanation)
 {
-	const struct bound_family *bound = explanation->bound;
+	const struct candidate *candidate = &explanation->completion.candidate;
+	const struct bound_family *bound = candidate->bound;
 	struct json *json = json_new_object(), *filled_in = json_new_array();
 
 	json_put_string(json, "family", family_name(bound->family));
-	json_put(json, "configuration", configuration_to_json(bound, explanation->configuration));
+	json_put(json, "configuration", configuration_to_json(bound, candidate->choices));
 	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
-		if (explanation->filled_in[i])
+		if (explanation->completion.filled_in[i])
 			json_push(
 				filled_in, json_new_string(space_parameter_name(bound->space, i)));
 	json_put(json, "filled_in", filled_in);

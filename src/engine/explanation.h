@@ -10,9 +10,7 @@
 #include "engine/context.h"
 
 struct explanation {
-	const struct bound_family *bound; /* borrowed */
-	choice *configuration;
-	bool *filled_in;
+	struct completion completion; /* its bound family is borrowed */
 	struct value *slots;
 	struct score score;
 	struct kernel_resources *resources; /* per launch; NULL: not compiled */
@@ -23,10 +21,15 @@ struct explanation {
 	size_t step_count;
 };
 
-/* Compiles where the bench has a compiler. Takes the completion's arrays. bound must outlive it; of
- * a composite family every step must be chosen. */
-enum status explanation_make(struct context *bench, const struct bound_family *bound,
-	struct completion *completion, struct explanation *explanation, struct error *err);
+/* Compiles where there is a compiler. completion's bound family must outlive it; of a composite
+ * family every step must be chosen. */
+enum status explanation_make(struct context *context, const struct completion *completion,
+	struct explanation *explanation, struct error *err);
+/* What the model would serve the steps of a composite family with: for each the candidate with the
+ * shortest predicted time, of all plain families that apply. *found is false where none does; why
+ * (may be NULL) says for which step. Opens the composite. */
+enum status explanation_choose_steps(struct context *context, struct bound_family *bound,
+	bool *found, struct text *why, struct error *err);
 void explanation_release(struct explanation *explanation);
 struct json *explanation_to_json(const struct explanation *explanation);
 

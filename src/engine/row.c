@@ -1,11 +1,222 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/row.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "candidate/composite.h"
+#include "candidate/configuration.h"
+#include "family/family.h"
 #include "engine/steps.h"
+#include "learn/prediction.h"
 
+static enum status bind(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct json_at *row, struct candidate *candidate,
+	struct error *err)
+{
+	const struct family *family;
+	const char *name;
+	enum status status = json_member_string(row, "family", &name, err);
+
+	*candidate = (struct candidate){0};
+	if (status == STATUS_OK)
+		status = catalogue_family(catalogue, problem->operation, name, &family, err);
+	if (status == STATUS_OK)
+		status = family_bind_applicable(family, problem, device, &candidate->bound, err);
+	return status;
+}
+
+/* The steps as the row has them; for another problem theirs differ, and must be legal there. */
+static enum status choose_steps(const struct catalogue *catalogue, struct bound_family *bound,
+	const struct json_at *row, struct error *err)
+{
+	struct json_at steps;
+	enum status status = composite_open(catalogue, bound, err);
+
+	if (status == STATUS_OK)
+		status = json_member(row, "steps", &steps, err);
+	if (status == STATUS_OK && json_count(&steps) != bound->composite->step_count)
+		status = json_error(&steps, err, "%zu steps", bound->composite->step_count);
+	for (size_t i = 0; status == STATUS_OK && i < bound->composite->step_count; i++) {
+		struct json_at step = json_item(&steps, i), configuration;
+		const char *family;
+
+		status = json_member_string(&step, "family", &family, err);
+		if (status == STATUS_OK)
+			status = json_member(&step, "configuration", &configuration, err);
+		if (status == STATUS_OK)
+			status = composite_choose_json(
+				catalogue, bound, i, family, &configuration, err);
+	}
+	return status;
+}
+
+static enum status read_choices(
+	const struct json_at *row, struct candidate *candidate, struct error *err)
+{
+	struct json_at configuration;
+	enum status status = json_member(row, "configuration", &configuration, err);
+
+	return status == STATUS_OK ? configuration_from_json(candidate->bound, &configuration,
+					     candidate->choices, err)
+				   : status;
+}
+
+/* The end of both: predicted, or released. */
+static enum status finish(enum status status, struct candidate *candidate, struct error *err)
+{
+	if (status == STATUS_OK)
+		status = predict_candidate(candidate, NULL, err);
+	if (status != STATUS_OK)
+		candidate_release(candidate);
+	return status;
+}
+
+enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct json_at *row, struct candidate *candidate,
+	struct error *err)
+{
+	enum status status = bind(catalogue, problem, device, row, candidate, err);
+
+	if (status == STATUS_OK && family_is_composite(candidate->bound->family))
+		status = choose_steps(catalogue, candidate->bound, row, err);
+	if (status == STATUS_OK)
+		status = read_choices(row, candidate, err);
+	if (status == STATUS_OK)
+		status = configuration_expect_legal(candidate->bound, candidate->choices, err);
+	return finish(status, candidate, err);
+}
+
+/* ---- launch arguments chosen anew ---- */
+/* Less than the model can tell apart is no reason to leave what was measured. */
+static const double worth_it_ratio = 0.97;
+
+struct refit {
+	const struct bound_family *bound;
+	struct predictor predictor;
+	choice now[SPACE_PARAMETERS_MAX], best[SPACE_PARAMETERS_MAX];
+	double best_us;
+};
+
+/* Infinite where it is not legal. */
+static enum status predict_now(struct refit *refit, double *predicted_us, struct error *err)
+{
+	struct prediction prediction = {.time_us = INFINITY};
+	int violated = -1;
+	enum status status = space_examine_choices(
+		refit->bound->space, refit->now, refit->predictor.slots, &violated, err);
+
+	if (status == STATUS_OK && violated < 0)
+		status = predict(&refit->predictor, refit->predictor.slots, NULL, &prediction, err);
+	*predicted_us = prediction.time_us;
+	return status;
+}
+
+/* All values of the arguments from parameter `from` on. */
+static enum status walk(struct refit *refit, size_t from, struct error *err)
+{
+	const struct space *space = refit->bound->space;
+	const size_t count = space_parameter_count(space);
+	double predicted_us;
+	enum status status = STATUS_OK;
+
+	while (from < count && !refit->bound->family->parameters[from].is_argument)
+		from++;
+	if (from == count) {
+		status = predict_now(refit, &predicted_us, err);
+		if (status == STATUS_OK && predicted_us < refit->best_us) {
+			refit->best_us = predicted_us;
+			memcpy(refit->best, refit->now, sizeof(refit->best));
+		}
+		return status;
+	}
+	for (size_t i = 0; i < space_parameter_values(space, from)->count && status == STATUS_OK;
+		i++) {
+		refit->now[from] = (choice)i;
+		status = walk(refit, from + 1, err);
+	}
+	return status;
+}
+
+/* Moves choices to those with other values of the launch's arguments, where they are predicted
+ * faster by 3% or more, or where choices themselves are not legal. *found false: none is legal. */
+static enum status refit_arguments(struct candidate *candidate, bool *found, struct error *err)
+{
+	struct refit refit = {.bound = candidate->bound, .best_us = INFINITY};
+	double tuned_us;
+	enum status status;
+
+	predictor_open(&refit.predictor, candidate->bound, NULL);
+	memcpy(refit.now, candidate->choices, sizeof(refit.now));
+	status = predict_now(&refit, &tuned_us, err);
+	if (status == STATUS_OK)
+		status = walk(&refit, 0, err);
+	*found = isfinite(refit.best_us);
+	if (status == STATUS_OK && *found &&
+		!(isfinite(tuned_us) && refit.best_us >= tuned_us * worth_it_ratio))
+		memcpy(candidate->choices, refit.best, sizeof(refit.best));
+	predictor_close(&refit.predictor);
+	return status;
+}
+
+enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct json_at *row, struct candidate *candidate,
+	bool *refitted, struct error *err)
+{
+	choice tuned[SPACE_PARAMETERS_MAX];
+	bool found = false;
+	enum status status = bind(catalogue, problem, device, row, candidate, err);
+
+	*refitted = false;
+	if (status == STATUS_OK && family_is_composite(candidate->bound->family)) {
+		candidate_release(candidate);
+		return row_candidate(catalogue, problem, device, row, candidate, err);
+	}
+	if (status == STATUS_OK)
+		status = read_choices(row, candidate, err);
+	memcpy(tuned, candidate->choices, sizeof(tuned));
+	if (status == STATUS_OK)
+		status = refit_arguments(candidate, &found, err);
+	/* says which constraint, or that the model sees no block that fits: an infinite time */
+	if (status == STATUS_OK && !found)
+		status = configuration_expect_legal(candidate->bound, candidate->choices, err);
+	*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
+	return finish(status, candidate, err);
+}
+
+enum status candidate_describe(
+	const struct candidate *candidate, struct evaluation *evaluation, struct error *err)
+{
+	const struct bound_family *bound = candidate->bound;
+	struct text configuration = {0};
+	struct predictor predictor;
+	struct prediction prediction;
+	struct build build = {0};
+	enum status status;
+
+	*evaluation = (struct evaluation){.predicted = true};
+	predictor_open(&predictor, bound, NULL);
+	status = predict_choices(&predictor, candidate->choices, &prediction, err);
+	if (status == STATUS_OK)
+		status = candidate_build(bound, predictor.slots, &build, err);
+	if (status == STATUS_OK) {
+		configuration_format(bound, candidate->choices, &configuration);
+		evaluation->family = string_copy(family_name(bound->family));
+		evaluation->configuration = text_detach(&configuration);
+		string_put(evaluation->kernel_hash, sizeof(evaluation->kernel_hash),
+			build.kernel_hash);
+		evaluation->score = predictor_take_score(&predictor);
+		evaluation->launch_count = evaluation->score.launch_count;
+		evaluation_add_samples(evaluation, &candidate->prediction.time_us, 1);
+	}
+	predictor_close(&predictor);
+	build_release(&build);
+	return status;
+}
+
+/* ---- from a candidate to a row ---- */
 static struct json *argument_json(const struct plan *plan, const struct plan_argument *argument)
 {
 	switch (argument->kind) {

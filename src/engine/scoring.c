@@ -39,12 +39,14 @@ static void score_one(struct scorer *scorer, size_t candidate)
 	const size_t f = pool->family_of[candidate];
 	const struct family_candidates *family = &pool->families[f];
 	struct predictor *predictor = &scorer->predictors[f];
+	struct prediction prediction = {0};
 
 	if (!predictor->bound)
 		predictor_open(predictor, family->bound, NULL);
 	scorer->status = predict_choices(predictor,
 		family->configurations + (candidate - family->first) * family->parameter_count,
-		&pool->predicted_us[candidate], &scorer->err);
+		&prediction, &scorer->err);
+	pool->predicted_us[candidate] = prediction.time_us;
 	if (scorer->status == STATUS_OK)
 		return;
 	scorer->failed = candidate;
@@ -122,7 +124,7 @@ enum status score_least_us(const struct candidates *pool, const struct correctio
 	*time_us = INFINITY;
 	for (; kept < count && status == STATUS_OK; kept++) {
 		const size_t candidate = order[kept], f = pool->family_of[candidate];
-		double corrected_us;
+		struct prediction prediction;
 
 		if (pool->predicted_us[candidate] >
 			worth_a_look_ratio * pool->predicted_us[order[0]])
@@ -130,9 +132,9 @@ enum status score_least_us(const struct candidates *pool, const struct correctio
 		if (!predictors[f].bound)
 			predictor_open(&predictors[f], pool->families[f].bound, corrections);
 		status = predict_choices(&predictors[f], candidates_configuration(pool, candidate),
-			&corrected_us, err);
+			&prediction, err);
 		if (status == STATUS_OK)
-			*time_us = fmin(*time_us, corrected_us);
+			*time_us = fmin(*time_us, prediction.time_us);
 	}
 	for (size_t f = 0; f < pool->family_count; f++)
 		predictor_close(&predictors[f]);

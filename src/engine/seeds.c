@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "candidate/configuration.h"
+#include "learn/prediction.h"
 #include "search/order.h"
 
 enum {
@@ -37,28 +39,13 @@ void seeds_add(
 		.is_winner = is_winner};
 }
 
-enum status scored_candidate_score(
-	struct predictor *predictor, struct scored_candidate *scored_candidate, struct error *err)
-{
-	enum status status = predict_choices(
-		predictor, scored_candidate->choices, &scored_candidate->predicted_us, err);
-	const struct launch_score *longest = predictor_longest(predictor);
-
-	if (status == STATUS_OK && longest) {
-		scored_candidate->units = longest->tiles;
-		scored_candidate->useful_ratio = longest->tile_efficiency_ratio;
-		scored_candidate->regs_per_thread = longest->regs_per_thread;
-	}
-	return status;
-}
-
 /* ---- scanning ---- */
-static bool is_new(const struct scored_candidate *known, size_t count,
-	const struct scored_candidate *scored_candidate)
+static bool is_new(
+	const struct prediction *known, size_t count, const struct prediction *prediction)
 {
 	for (size_t i = 0; i < count; i++)
-		if (fabs(known[i].units - scored_candidate->units) < 0.5 &&
-			fabs(known[i].useful_ratio - scored_candidate->useful_ratio) < 1e-6)
+		if (fabs(known[i].units - prediction->units) < 0.5 &&
+			fabs(known[i].useful_ratio - prediction->useful_ratio) < 1e-6)
 			return false;
 	return true;
 }
@@ -69,7 +56,7 @@ static enum status take_best(
 	const struct family_candidates *family = &pool->families[index];
 	const struct bound_family *bound = family->bound;
 	size_t *order = memory_zeroed(family->count + 1, sizeof(*order));
-	struct scored_candidate *known = memory_zeroed(SEEDS_PER_FAMILY, sizeof(*known));
+	struct prediction known[SEEDS_PER_FAMILY];
 	struct predictor predictor;
 	size_t taken = 0;
 	enum status status = STATUS_OK;
@@ -81,23 +68,21 @@ static enum status take_best(
 	for (size_t i = 0; status == STATUS_OK && i < family->count && i < LOOKED_AT_PER_FAMILY &&
 			   taken < SEEDS_PER_FAMILY;
 		i++) {
-		struct scored_candidate scored_candidate = {0};
+		const choice *choices = candidates_configuration(pool, order[i]);
+		struct prediction prediction;
 		struct text text = {0};
 
 		if (!isfinite(pool->predicted_us[order[i]]))
 			break;
-		memcpy(scored_candidate.choices, candidates_configuration(pool, order[i]),
-			family->parameter_count * sizeof(choice));
-		status = scored_candidate_score(&predictor, &scored_candidate, err);
-		if (status != STATUS_OK || !is_new(known, taken, &scored_candidate))
+		status = predict_choices(&predictor, choices, &prediction, err);
+		if (status != STATUS_OK || !is_new(known, taken, &prediction))
 			continue;
-		known[taken++] = scored_candidate;
-		configuration_format(bound, scored_candidate.choices, &text);
+		known[taken++] = prediction;
+		configuration_format(bound, choices, &text);
 		seeds_add(seeds, bound->family, text_string(&text), false);
 		text_release(&text);
 	}
 	predictor_close(&predictor);
-	free(known);
 	free(order);
 	return status;
 }
@@ -119,7 +104,7 @@ enum status seeds_scan(struct seeds *seeds, const struct context *bench,
 	return status;
 }
 
-/* ---- scored_candidates ---- */
+/* ---- candidates for a problem ---- */
 static bool has_seed(const struct seeds *seeds, const struct family *family)
 {
 	for (size_t i = 0; i < seeds->count; i++)
@@ -128,50 +113,29 @@ static bool has_seed(const struct seeds *seeds, const struct family *family)
 	return false;
 }
 
-/* The choices of a text; false where it is not legal here. */
-static bool read_legal(const struct bound_family *bound, const char *text, choice *choices)
+static enum status add_candidates(const struct seeds *seeds, struct bound_family *bound,
+	struct candidate_list *list, struct error *err)
 {
-	const struct space *space = bound->space;
-	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
-	bool given[SPACE_PARAMETERS_MAX];
-	int violated = -1;
-	bool legal = !*text || configuration_parse(bound, text, slots, given, NULL) == STATUS_OK;
-
-	for (size_t i = 0; legal && i < space_parameter_count(space); i++) {
-		int found = space_choice_find(space, i, slots[space_parameter_slot(space, i)]);
-
-		legal = found >= 0;
-		choices[i] = (choice)(legal ? found : 0);
-	}
-	if (legal) {
-		space_fixed(space, slots);
-		legal = space_examine(space, slots, &violated, NULL) == STATUS_OK && violated < 0;
-	}
-	free(slots);
-	return legal;
-}
-
-static enum status add_scored_candidates(const struct seeds *seeds, size_t index,
-	struct scored_candidates *scored_candidates, struct error *err)
-{
-	const struct bound_family *bound = scored_candidates->bounds[index];
 	struct predictor predictor;
 	enum status status = STATUS_OK;
 
 	predictor_open(&predictor, bound, NULL);
 	for (size_t i = 0; i < seeds->count && status == STATUS_OK; i++) {
-		struct scored_candidate scored_candidate = {
-			.bound = index, .is_winner = seeds->items[i].is_winner};
+		const struct seed *seed = &seeds->items[i];
+		struct candidate candidate = {.bound = bound, .is_winner = seed->is_winner};
+		bool legal = false;
 
-		if (seeds->items[i].family != bound->family ||
-			!read_legal(bound, seeds->items[i].configuration, scored_candidate.choices))
+		if (seed->family != bound->family ||
+			!configuration_read(bound, seed->configuration, candidate.choices) ||
+			configuration_is_legal(bound, candidate.choices, &legal, NULL) !=
+				STATUS_OK ||
+			!legal)
 			continue;
-		status = scored_candidate_score(&predictor, &scored_candidate, err);
-		if (status != STATUS_OK || !isfinite(scored_candidate.predicted_us))
+		status = predict_choices(&predictor, candidate.choices, &candidate.prediction, err);
+		if (status != STATUS_OK || !isfinite(candidate.prediction.time_us))
 			continue;
-		ARRAY_GROW(scored_candidates->items, scored_candidates->count,
-			scored_candidates->capacity);
-		scored_candidates->items[scored_candidates->count++] = scored_candidate;
+		ARRAY_GROW(list->items, list->count, list->capacity);
+		list->items[list->count++] = candidate;
 	}
 	predictor_close(&predictor);
 	return status;
@@ -192,16 +156,15 @@ static void add_default(struct seeds *seeds, const struct bound_family *bound)
 }
 
 static enum status add_family(struct seeds *seeds, const struct context *bench,
-	const struct family *family, struct scored_candidates *scored_candidates,
-	struct text *left_out, struct error *err)
+	const struct family *family, struct candidate_list *list, struct text *left_out,
+	struct error *err)
 {
 	const struct device_spec *device = device_spec(bench->device);
 	const char *only[] = {family_name(family), NULL};
 	struct bound_family *bound;
 	struct text why = {0};
 	bool applies;
-	enum status status =
-		family_applies(family, scored_candidates->problem, device, &applies, &why, err);
+	enum status status = family_applies(family, list->problem, device, &applies, &why, err);
 
 	if (status == STATUS_OK && !applies)
 		text_appendf(left_out, "%s does not apply: needs %s\n", family_name(family),
@@ -211,59 +174,62 @@ static enum status add_family(struct seeds *seeds, const struct context *bench,
 		return status;
 	/* a space that is empty here is no reason to give up the others */
 	if (!has_seed(seeds, family) &&
-		seeds_scan(seeds, bench, scored_candidates->problem, only, NULL) != STATUS_OK)
+		seeds_scan(seeds, bench, list->problem, only, NULL) != STATUS_OK)
 		return STATUS_OK;
-	status = family_bind(family, scored_candidates->problem, device, NULL, &bound, err);
+	status = family_bind(family, list->problem, device, NULL, &bound, err);
 	if (status != STATUS_OK)
 		return status;
-	scored_candidates->bounds = memory_resize(scored_candidates->bounds,
-		scored_candidates->bound_count + 1, sizeof(struct bound_family *));
-	scored_candidates->bounds[scored_candidates->bound_count++] = bound;
+	list->bounds =
+		memory_resize(list->bounds, list->bound_count + 1, sizeof(struct bound_family *));
+	list->bounds[list->bound_count++] = bound;
 	add_default(seeds, bound);
-	return add_scored_candidates(
-		seeds, scored_candidates->bound_count - 1, scored_candidates, err);
+	return add_candidates(seeds, bound, list, err);
 }
 
-static int compare_scored_candidates(const void *a, const void *b)
+/* Of equals those of the family that was bound first. */
+static int compare_candidates(const void *a, const void *b, void *context)
 {
-	const struct scored_candidate *x = a, *y = b;
+	const struct candidate *x = a, *y = b;
+	const struct candidate_list *list = context;
 
-	if (x->predicted_us < y->predicted_us || x->predicted_us > y->predicted_us)
-		return x->predicted_us < y->predicted_us ? -1 : 1;
-	return x->bound < y->bound ? -1 : x->bound > y->bound;
+	if (x->prediction.time_us < y->prediction.time_us ||
+		x->prediction.time_us > y->prediction.time_us)
+		return x->prediction.time_us < y->prediction.time_us ? -1 : 1;
+	for (size_t i = 0; x->bound != y->bound && i < list->bound_count; i++)
+		if (list->bounds[i] == x->bound || list->bounds[i] == y->bound)
+			return list->bounds[i] == x->bound ? -1 : 1;
+	return 0;
 }
 
-enum status scored_candidates_find(struct seeds *seeds, const struct context *bench,
-	const struct problem *problem, const char *const *families,
-	struct scored_candidates *scored_candidates, struct error *err)
+enum status seeds_candidates(struct seeds *seeds, const struct context *bench,
+	const struct problem *problem, const char *const *families, struct candidate_list *list,
+	struct error *err)
 {
 	struct text left_out = {0};
 	enum status status = STATUS_OK;
 
-	*scored_candidates = (struct scored_candidates){.problem = problem};
+	*list = (struct candidate_list){.problem = problem};
 	for (size_t i = 0; i < bench->catalogue.family_count && status == STATUS_OK; i++) {
 		const struct family *family = bench->catalogue.families[i];
 
 		if (family_operation(family) == problem->operation &&
 			!family_is_composite(family) && candidates_family_wanted(family, families))
-			status =
-				add_family(seeds, bench, family, scored_candidates, &left_out, err);
+			status = add_family(seeds, bench, family, list, &left_out, err);
 	}
-	scored_candidates->left_out = left_out.length ? text_detach(&left_out) : NULL;
-	if (scored_candidates->count)
-		qsort(scored_candidates->items, scored_candidates->count,
-			sizeof(*scored_candidates->items), compare_scored_candidates);
+	list->left_out = left_out.length ? text_detach(&left_out) : NULL;
+	if (list->count)
+		qsort_r(list->items, list->count, sizeof(*list->items), compare_candidates, list);
 	if (status != STATUS_OK)
-		scored_candidates_release(scored_candidates);
+		candidate_list_release(list);
 	return status;
 }
 
-void scored_candidates_release(struct scored_candidates *scored_candidates)
+void candidate_list_release(struct candidate_list *list)
 {
-	for (size_t i = 0; i < scored_candidates->bound_count; i++)
-		bound_family_free(scored_candidates->bounds[i]);
-	free(scored_candidates->bounds);
-	free(scored_candidates->items);
-	free(scored_candidates->left_out);
-	*scored_candidates = (struct scored_candidates){0};
+	for (size_t i = 0; i < list->bound_count; i++)
+		bound_family_free(list->bounds[i]);
+	free(list->bounds);
+	free(list->items);
+	free(list->left_out);
+	*list = (struct candidate_list){0};
 }

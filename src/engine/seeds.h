@@ -21,21 +21,12 @@ struct seeds {
 	size_t count, capacity;
 };
 
-/* One candidate for a problem. */
-struct scored_candidate {
-	size_t bound; /* index into scored_candidates.bounds */
-	choice choices[SPACE_PARAMETERS_MAX];
-	double predicted_us;        /* registers are estimated */
-	double units, useful_ratio; /* of the longest launch */
-	int regs_per_thread;        /* estimated, of the longest launch */
-	bool is_winner;
-};
-
-struct scored_candidates {
+/* Candidates for one problem. */
+struct candidate_list {
 	const struct problem *problem; /* borrowed */
 	struct bound_family **bounds;  /* owned: families that apply */
 	size_t bound_count;
-	struct scored_candidate *items; /* fastest first */
+	struct candidate *items; /* fastest first */
 	size_t count, capacity;
 	char *left_out; /* families that do not apply and why, one a line; NULL: none */
 };
@@ -49,15 +40,11 @@ void seeds_add(struct seeds *seeds, const struct family *family, const char *con
 enum status seeds_scan(struct seeds *seeds, const struct context *bench,
 	const struct problem *problem, const char *const *families, struct error *err);
 
-/* Those seeds that are legal for this problem. A family that applies here and has no
- * seed yet is scanned on this problem first. No scored_candidate is no error. */
-enum status scored_candidates_find(struct seeds *seeds, const struct context *bench,
-	const struct problem *problem, const char *const *families,
-	struct scored_candidates *scored_candidates, struct error *err);
-void scored_candidates_release(struct scored_candidates *scored_candidates);
-
-/* Scores one candidate: time and units of the longest launch. */
-enum status scored_candidate_score(
-	struct predictor *predictor, struct scored_candidate *scored_candidate, struct error *err);
+/* Those seeds that are legal for this problem. A family that applies here and has no seed yet is
+ * scanned on this problem first. No candidate is no error. */
+enum status seeds_candidates(struct seeds *seeds, const struct context *bench,
+	const struct problem *problem, const char *const *families, struct candidate_list *list,
+	struct error *err);
+void candidate_list_release(struct candidate_list *list);
 
 #endif

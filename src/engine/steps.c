@@ -116,11 +116,11 @@ enum status steps_to_json(const struct bound_family *bound, struct json **steps,
 
 		json_put_string(json, "operation", operation_name(step->problem->operation));
 		json_put(json, "problem", problem_to_json(step->problem));
-		json_put_string(json, "family", family_name(step->bound->family));
+		json_put_string(json, "family", family_name(step->candidate.bound->family));
 		json_put(json, "configuration",
-			configuration_to_json(step->bound, step->configuration));
+			configuration_to_json(step->candidate.bound, step->candidate.choices));
 		json_push(list, json);
-		if (candidate_build(step->bound, step->slots, &build, err) != STATUS_OK) {
+		if (candidate_build(step->candidate.bound, step->slots, &build, err) != STATUS_OK) {
 			json_free(list);
 			return STATUS_FAILED;
 		}

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "engine/kernel_json.h"
 #include "engine/kernel_store.h"
-#include "engine/single.h"
+#include "engine/row.h"
 
 const struct export_image export_images[] = {
 	{"cubin", "the kernel compiled for the GPU, with launch metadata in JSON", ".cubin", "sm_"},
@@ -43,17 +43,16 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 	if (status == STATUS_OK)
 		status = json_member(entry, "winner", &winner, err);
 	if (status == STATUS_OK)
-		status = single_open(
-			catalogue, kernel->problem, device, &winner, &kernel->pool, err);
+		status = row_candidate(
+			catalogue, kernel->problem, device, &winner, &kernel->candidate, err);
 	if (status == STATUS_OK) {
-		slots = candidates_values(&kernel->pool, 0, err);
+		slots = candidate_values(&kernel->candidate, err);
 		status = slots ? STATUS_OK : STATUS_FAILED;
 	}
 	if (status == STATUS_OK)
-		status = candidate_plan(kernel->pool.families[0].bound, slots, &kernel->plan, err);
+		status = candidate_plan(kernel->candidate.bound, slots, &kernel->plan, err);
 	if (status == STATUS_OK)
-		status =
-			candidate_build(kernel->pool.families[0].bound, slots, &kernel->build, err);
+		status = candidate_build(kernel->candidate.bound, slots, &kernel->build, err);
 	free(slots);
 	if (status != STATUS_OK)
 		export_kernel_release(kernel);
@@ -153,10 +152,9 @@ enum status export_kernel_make(struct export_kernel *kernel, const struct export
 struct json *export_kernel_json(const struct export_kernel *kernel,
 	const struct export_image *image, const struct compiler *compiler, char *const *files)
 {
-	const struct bound_family *bound = kernel->pool.families[0].bound;
+	const struct bound_family *bound = kernel->candidate.bound;
 	struct json *problem = problem_to_json(kernel->problem);
-	struct json *configuration =
-		configuration_to_json(bound, candidates_configuration(&kernel->pool, 0));
+	struct json *configuration = configuration_to_json(bound, kernel->candidate.choices);
 	const struct kernel_description description = {.kind = image->name,
 		.operation = operation_name(kernel->problem->operation),
 		.problem = problem,
@@ -183,7 +181,7 @@ void export_kernel_release(struct export_kernel *kernel)
 	json_free(kernel->resources);
 	plan_release(&kernel->plan);
 	build_release(&kernel->build);
-	candidates_release(&kernel->pool);
+	candidate_release(&kernel->candidate);
 	problem_free(kernel->problem);
 	*kernel = (struct export_kernel){0};
 }

@@ -20,8 +20,8 @@ extern const struct export_image export_images[]; /* ends with a NULL name */
 const struct export_image *export_image_find(const char *name);
 
 struct export_kernel {
-	struct problem *problem; /* owned */
-	struct candidates pool;  /* the entry's winner */
+	struct problem *problem;    /* owned */
+	struct candidate candidate; /* the entry's winner */
 	struct plan plan;
 	struct build build;
 	const struct device_spec *device; /* borrowed */
@@ -29,7 +29,7 @@ struct export_kernel {
 	struct json *resources; /* per unit [{"name", "regs_per_thread", ...}]; NULL: source */
 };
 
-/* Errors: as single_open(). */
+/* Errors: as row_candidate(). */
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct json_at *entry, struct export_kernel *kernel, struct error *err);
 /* Whether the sources make another kernel than the one that was tuned. */

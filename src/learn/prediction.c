@@ -25,8 +25,9 @@ void predictor_close(struct predictor *predictor)
 }
 
 enum status predict(struct predictor *predictor, const struct value *slots,
-	const struct kernel_resources *resources, double *time_us, struct error *err)
+	const struct kernel_resources *resources, struct prediction *prediction, struct error *err)
 {
+	const struct launch_score *longest;
 	double factor = 1;
 	enum status status =
 		work_context_evaluate(predictor->context, slots, &predictor->work, err);
@@ -36,17 +37,23 @@ enum status predict(struct predictor *predictor, const struct value *slots,
 	score_release(&predictor->score);
 	score_compute(predictor->bound->device, predictor->work, resources, &predictor->score);
 	status = correction_factor(predictor->correction, slots, &predictor->score, &factor, err);
-	*time_us = predictor->score.predicted_time_us * factor;
+	*prediction = (struct prediction){.time_us = predictor->score.predicted_time_us * factor};
+	longest = predictor_longest(predictor);
+	if (longest) {
+		prediction->units = longest->tiles;
+		prediction->useful_ratio = longest->tile_efficiency_ratio;
+		prediction->regs_per_thread = longest->regs_per_thread;
+	}
 	return status;
 }
 
-enum status predict_choices(
-	struct predictor *predictor, const choice *choices, double *time_us, struct error *err)
+enum status predict_choices(struct predictor *predictor, const choice *choices,
+	struct prediction *prediction, struct error *err)
 {
 	const enum status status =
 		space_values(predictor->bound->space, choices, predictor->slots, err);
 
-	return status == STATUS_OK ? predict(predictor, predictor->slots, NULL, time_us, err)
+	return status == STATUS_OK ? predict(predictor, predictor->slots, NULL, prediction, err)
 				   : status;
 }
 
@@ -58,14 +65,14 @@ struct score predictor_take_score(struct predictor *predictor)
 	return score;
 }
 
-enum status predict_once(const struct bound_family *bound, const choice *choices,
-	const struct corrections *corrections, double *time_us, struct error *err)
+enum status predict_candidate(
+	struct candidate *candidate, const struct corrections *corrections, struct error *err)
 {
 	struct predictor predictor;
 	enum status status;
 
-	predictor_open(&predictor, bound, corrections);
-	status = predict_choices(&predictor, choices, time_us, err);
+	predictor_open(&predictor, candidate->bound, corrections);
+	status = predict_choices(&predictor, candidate->choices, &candidate->prediction, err);
 	predictor_close(&predictor);
 	return status;
 }

@@ -30,17 +30,17 @@ void predictor_close(struct predictor *predictor); /* zeroed is fine */
  * launch; NULL: not compiled. Infinite where the model sees no block that fits. Errors: expressions
  * that fail. */
 enum status predict(struct predictor *predictor, const struct value *slots,
-	const struct kernel_resources *resources, double *time_us, struct error *err);
+	const struct kernel_resources *resources, struct prediction *prediction, struct error *err);
 /* The same of choices, before compilation. */
-enum status predict_choices(
-	struct predictor *predictor, const choice *choices, double *time_us, struct error *err);
+enum status predict_choices(struct predictor *predictor, const choice *choices,
+	struct prediction *prediction, struct error *err);
 
 /* The last score, now the caller's to release. */
 struct score predictor_take_score(struct predictor *predictor);
 
-/* One prediction, with a predictor of its own. */
-enum status predict_once(const struct bound_family *bound, const choice *choices,
-	const struct corrections *corrections, double *time_us, struct error *err);
+/* One candidate's prediction, with a predictor of its own. */
+enum status predict_candidate(
+	struct candidate *candidate, const struct corrections *corrections, struct error *err);
 
 /* The launch that takes longest; NULL: nothing was launched. */
 const struct launch_score *predictor_longest(const struct predictor *predictor);

@@ -6,16 +6,16 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/row.h"
+#include "learn/prediction.h"
 #include "engine/scoring.h"
-#include "engine/single.h"
+#include "engine/row.h"
 
 /* A configuration of the file on its way through the lookup. */
 struct option {
-	struct candidates pool; /* that one, bound to the problem asked for */
-	struct json_at entry;   /* that it was tuned in */
-	char *name;             /* "family{configuration}" */
-	double predicted_us, default_us;
+	struct candidate candidate; /* for the problem asked for; owns its bound family */
+	struct json_at entry;       /* that it was tuned in */
+	char *name;                 /* "family{configuration}" */
+	double default_us;
 	bool refitted; /* its launch arguments are the model's for this problem */
 };
 
@@ -81,24 +81,25 @@ static bool is_new(struct lookup *lookup, const char *name)
 
 /* What the family's default would take; infinite where it has no legal configuration or is
  * composite (its steps are the choice). */
-static enum status predict_default(const struct lookup *lookup, const struct bound_family *bound,
+static enum status predict_default(const struct lookup *lookup, struct bound_family *bound,
 	double *predicted_us, struct error *err)
 {
-	choice choices[SPACE_PARAMETERS_MAX];
+	struct candidate candidate = {.bound = bound, .prediction.time_us = INFINITY};
 	bool found = false;
+	enum status status = STATUS_OK;
 
-	*predicted_us = INFINITY;
-	if (bound->composite || configuration_default(bound, choices, &found, NULL) != STATUS_OK ||
-		!found)
-		return STATUS_OK;
-	return predict_once(bound, choices, lookup->request->corrections, predicted_us, err);
+	if (!bound->composite &&
+		configuration_default(bound, candidate.choices, &found, NULL) == STATUS_OK && found)
+		status = predict_candidate(&candidate, lookup->request->corrections, err);
+	*predicted_us = candidate.prediction.time_us;
+	return status;
 }
 
-static enum status default_of(const struct lookup *lookup, const struct bound_family *bound,
+static enum status default_of(const struct lookup *lookup, struct bound_family *bound,
 	double *default_us, struct error *err)
 {
 	for (size_t i = 0; i < lookup->count; i++)
-		if (lookup->options[i].pool.families[0].bound->family == bound->family) {
+		if (lookup->options[i].candidate.bound->family == bound->family) {
 			*default_us = lookup->options[i].default_us;
 			return STATUS_OK;
 		}
@@ -120,23 +121,20 @@ static enum status consider(struct lookup *lookup, const struct json_at *entry,
 		free(option.name);
 		return STATUS_OK;
 	}
-	if (single_open_refitted(request->catalogue, lookup->problem, request->device, row,
-		    &option.pool, &option.refitted, &reason) != STATUS_OK) {
+	if (row_candidate_refitted(request->catalogue, lookup->problem, request->device, row,
+		    &option.candidate, &option.refitted, &reason) != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		free(option.name);
 		return STATUS_OK;
 	}
-	status = predict_once(option.pool.families[0].bound,
-		candidates_configuration(&option.pool, 0), request->corrections,
-		&option.predicted_us, err);
+	status = predict_candidate(&option.candidate, request->corrections, err);
 	if (status == STATUS_OK)
-		status = default_of(lookup, option.pool.families[0].bound, &option.default_us, err);
+		status = default_of(lookup, option.candidate.bound, &option.default_us, err);
 	if (status != STATUS_OK) {
-		candidates_release(&option.pool);
+		candidate_release(&option.candidate);
 		free(option.name);
 		return status;
 	}
-	option.pool.predicted_us[0] = option.predicted_us;
 	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
 	lookup->options[lookup->count++] = option;
 	return STATUS_OK;
@@ -212,11 +210,11 @@ static enum status option_result(
 	const struct option *option, struct json **result, struct error *err)
 {
 	struct evaluation evaluation = {0};
-	enum status status = single_evaluate(&option->pool, &evaluation, err);
+	enum status status = candidate_describe(&option->candidate, &evaluation, err);
 
 	if (status == STATUS_OK)
-		status = row_to_json(option->pool.families[0].bound,
-			candidates_configuration(&option->pool, 0), &evaluation, result, err);
+		status = row_to_json(option->candidate.bound, option->candidate.choices,
+			&evaluation, result, err);
 	evaluation_release(&evaluation);
 	return status;
 }
@@ -230,7 +228,7 @@ static enum status find_exact(
 	const struct problem *problem = lookup->problem;
 	struct json *asked = problem_to_json(problem);
 	struct json_at entry, winner;
-	struct candidates pool;
+	struct candidate candidate;
 	struct error reason = {0};
 	const char *timing = "";
 	enum status status;
@@ -241,8 +239,8 @@ static enum status find_exact(
 	json_free(asked);
 	if (!found)
 		return STATUS_OK;
-	if (single_open(request->catalogue, problem, request->device, &winner, &pool, &reason) !=
-		STATUS_OK) {
+	if (row_candidate(request->catalogue, problem, request->device, &winner, &candidate,
+		    &reason) != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
 	}
@@ -251,11 +249,11 @@ static enum status find_exact(
 	answer->why = string_format("the file has this problem, %s", timing);
 	answer->result = json_copy(winner.node);
 	answer->from = from_json(&entry);
-	status = predict_once(pool.families[0].bound, candidates_configuration(&pool, 0),
-		request->corrections, &answer->predicted_us, err);
+	status = predict_candidate(&candidate, request->corrections, err);
+	answer->predicted_us = candidate.prediction.time_us;
 	if (status == STATUS_OK)
-		status = predict_default(lookup, pool.families[0].bound, &answer->default_us, err);
-	candidates_release(&pool);
+		status = predict_default(lookup, candidate.bound, &answer->default_us, err);
+	candidate_release(&candidate);
 	return status;
 }
 
@@ -273,13 +271,14 @@ static struct problem *problem_of(const struct lookup *lookup, const struct json
 /* Nothing that the model likes less than what an untuned family would do. */
 static bool is_eligible(const struct option *option)
 {
-	return isfinite(option->predicted_us) && option->predicted_us <= option->default_us;
+	return isfinite(option->candidate.prediction.time_us) &&
+	       option->candidate.prediction.time_us <= option->default_us;
 }
 
 /* Of equals the one that runs as it was measured. */
 static double ranked_us(const struct option *option)
 {
-	return option->predicted_us * (option->refitted ? 1.001 : 1);
+	return option->candidate.prediction.time_us * (option->refitted ? 1.001 : 1);
 }
 
 /* How far this goes: tests/tools/lookup_quality.c leaves each problem of a tuned file out and looks
@@ -331,7 +330,7 @@ static enum status find_nearest(
 		best->refitted ? "; its launch arguments are the model's choice for this problem"
 			       : "");
 	answer->from = from_json(&best->entry);
-	answer->predicted_us = best->predicted_us;
+	answer->predicted_us = best->candidate.prediction.time_us;
 	answer->default_us = best->default_us;
 	problem_free(there);
 	return STATUS_OK;
@@ -356,7 +355,7 @@ static enum status find_best(
 static void lookup_release(struct lookup *lookup)
 {
 	for (size_t i = 0; i < lookup->count; i++) {
-		candidates_release(&lookup->options[i].pool);
+		candidate_release(&lookup->options[i].candidate);
 		free(lookup->options[i].name);
 	}
 	for (size_t i = 0; i < lookup->seen_count; i++)

@@ -15,12 +15,12 @@ static void estimate_resources(const struct bound_family *bound, const struct va
 {
 	const struct launch_score *longest;
 	struct predictor predictor;
-	double predicted_us;
+	struct prediction prediction;
 
 	(void)context;
 	predictor_open(&predictor, bound, NULL);
 	/* a tile outside of the lists need not have a model */
-	if (predict(&predictor, slots, NULL, &predicted_us, NULL) == STATUS_OK &&
+	if (predict(&predictor, slots, NULL, &prediction, NULL) == STATUS_OK &&
 		(longest = predictor_longest(&predictor)) != NULL) {
 		*smem_bytes = longest->smem_bytes;
 		*blocks_per_sm = longest->blocks_per_sm;

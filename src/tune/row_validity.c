@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/single.h"
+#include "engine/row.h"
 
 static bool is_same(const struct evaluation *a, const struct evaluation *b)
 {
@@ -27,19 +27,19 @@ static bool was_tried(const struct row_validity *row_validity, const struct eval
 bool row_validity_row(const struct json_at *row, void *context)
 {
 	const struct row_validity *row_validity = context;
-	struct candidates pool;
+	struct candidate candidate;
 	struct evaluation today = {0};
 	const char *hash = "";
 	bool stands = false;
 
 	json_member_string(row, "kernel_hash", &hash, NULL);
 	/* gone, or not legal any more: it falls */
-	if (single_open(&row_validity->context->catalogue, row_validity->problem,
-		    device_spec(row_validity->context->device), row, &pool, NULL) != STATUS_OK)
+	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
+		    device_spec(row_validity->context->device), row, &candidate, NULL) != STATUS_OK)
 		return false;
-	if (single_evaluate(&pool, &today, NULL) == STATUS_OK)
+	if (candidate_describe(&candidate, &today, NULL) == STATUS_OK)
 		stands = strcmp(today.kernel_hash, hash) == 0 && !was_tried(row_validity, &today);
 	evaluation_release(&today);
-	candidates_release(&pool);
+	candidate_release(&candidate);
 	return stands;
 }

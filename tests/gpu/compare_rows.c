@@ -20,7 +20,7 @@
 #include "gpu/bench_test.h"
 #include "check/judge.h"
 #include "engine/blocks.h"
-#include "engine/single.h"
+#include "engine/row.h"
 
 #include "base/statistics.h"
 
@@ -33,7 +33,7 @@ enum {
 
 struct row {
 	const char *name;
-	struct candidates pool;
+	struct candidate candidate;
 	struct trial *loads[LOADS_MAX]; /* the evaluator's; the first is compiled and verified */
 	struct block_series *series;    /* one per load; borrowed */
 	char *wrong;                    /* why it has no time, or NULL */
@@ -204,7 +204,7 @@ static void comparison_end(struct comparison *comparison)
 	for (size_t i = 0; i < comparison->count; i++) {
 		struct row *row = &comparison->rows[i];
 
-		candidates_release(&row->pool);
+		candidate_release(&row->candidate);
 		free(row->wrong);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(comparison->series); i++)
@@ -225,13 +225,13 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 		*row = (struct row){0};
 		status = json_member_string(&item, "name", &row->name, err);
 		if (status == STATUS_OK)
-			status = single_open(&comparison->bench->catalogue, problem,
-				device_spec(comparison->bench->device), &item, &row->pool, err);
+			status = row_candidate(&comparison->bench->catalogue, problem,
+				device_spec(comparison->bench->device), &item, &row->candidate,
+				err);
 		comparison->count += status == STATUS_OK;
 		if (status == STATUS_OK)
-			status = evaluator_add(&comparison->evaluator, row->pool.families[0].bound,
-				candidates_configuration(&row->pool, 0), TRIAL_COMPILED,
-				&row->loads[0], err);
+			status = evaluator_add(&comparison->evaluator, row->candidate.bound,
+				row->candidate.choices, TRIAL_COMPILED, &row->loads[0], err);
 	}
 	return status;
 }
@@ -308,17 +308,17 @@ static enum status prefetch(
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows); i++) {
 		struct json_at item = json_item(&rows, i);
 		struct evaluator evaluator = {.context = comparison->bench};
-		struct candidates pool;
+		struct candidate candidate;
 		struct trial *trial;
 
-		status = single_open(&comparison->bench->catalogue, problem,
-			device_spec(comparison->bench->device), &item, &pool, err);
+		status = row_candidate(&comparison->bench->catalogue, problem,
+			device_spec(comparison->bench->device), &item, &candidate, err);
 		if (status != STATUS_OK)
 			break;
-		status = evaluator_add(&evaluator, pool.families[0].bound,
-			candidates_configuration(&pool, 0), TRIAL_COMPILED, &trial, err);
+		status = evaluator_add(&evaluator, candidate.bound, candidate.choices,
+			TRIAL_COMPILED, &trial, err);
 		evaluator_release(&evaluator);
-		candidates_release(&pool);
+		candidate_release(&candidate);
 	}
 	problem_free(problem);
 	return status;

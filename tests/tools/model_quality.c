@@ -87,11 +87,13 @@ static enum status find_problem(struct report *report, const struct journal_prob
 static enum status predict_text(struct predictor *predictor, const char *configuration, bool *legal,
 	double *predicted_us, struct error *err)
 {
+	struct prediction prediction = {0};
 	enum status status =
 		configuration_values(predictor->bound, configuration, predictor->slots, legal, err);
 
 	if (status == STATUS_OK && *legal)
-		status = predict(predictor, predictor->slots, NULL, predicted_us, err);
+		status = predict(predictor, predictor->slots, NULL, &prediction, err);
+	*predicted_us = prediction.time_us;
 	return status;
 }
 

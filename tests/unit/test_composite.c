@@ -210,7 +210,7 @@ static void test_chain(void **state)
 	assert_ok(candidate_work(bound, slots, &work, &err));
 	assert_int_equal(work.launch_count, 3);
 	for (size_t i = 0; i < 2; i++)
-		assert_ok(candidate_work(bound->composite->steps[i].bound,
+		assert_ok(candidate_work(bound->composite->steps[i].candidate.bound,
 			bound->composite->steps[i].slots, i ? &second : &first, &err));
 	parts = dram_bytes(&first) + dram_bytes(&second);
 	assert_true(fabs(parts - dram_bytes(&work) - 2.0 * 1024 * 2048 * 2) < 1);
@@ -228,16 +228,15 @@ static void choose_default(
 {
 	const struct problem *problem = bound->composite->steps[step].problem;
 	const struct family *family;
-	struct bound_family *chosen;
-	choice choices[SPACE_PARAMETERS_MAX];
+	struct candidate chosen = {0};
 	struct error err = {0};
 	bool found;
 
 	assert_ok(catalogue_family(&fixture->catalogue, problem->operation, name, &family, &err));
-	assert_ok(family_bind(family, problem, fixture->device, NULL, &chosen, &err));
-	assert_ok(configuration_default(chosen, choices, &found, &err));
+	assert_ok(family_bind(family, problem, fixture->device, NULL, &chosen.bound, &err));
+	assert_ok(configuration_default(chosen.bound, chosen.choices, &found, &err));
 	assert_true(found);
-	assert_ok(composite_choose(bound, step, chosen, choices, &err));
+	assert_ok(composite_choose(bound, step, &chosen, &err));
 }
 
 static void test_tensor_maps(void **state)

@@ -144,7 +144,8 @@ static void the_factor_is_the_trees_sum(void **state)
 	assert_ok(corrections_load(with_file, "toy", &desk.catalogue, &corrections, &err));
 	assert_int_equal(corrections.count, 1);
 	for (size_t i = 0; i < desk.pool.count; i++) {
-		struct value *slots = candidates_values(&desk.pool, i, &err);
+		struct candidate candidate = candidates_at(&desk.pool, i);
+		struct value *slots = candidate_values(&candidate, &err);
 		const bool slow = number(&desk, i, ROWS_PARAMETER) == 2;
 		struct work work;
 		struct score score;
@@ -157,8 +158,8 @@ static void the_factor_is_the_trees_sum(void **state)
 			halved++;
 		}
 		doubled += slow;
-		assert_ok(predict_once(desk.pool.families[0].bound,
-			candidates_configuration(&desk.pool, i), &corrections, &time_us, &err));
+		assert_ok(predict_candidate(&candidate, &corrections, &err));
+		time_us = candidate.prediction.time_us;
 		assert_true(fabs(time_us / (score.predicted_time_us * factor) - 1) < 1e-6);
 		expected_least_us = fmin(expected_least_us, time_us);
 		score_release(&score);
@@ -177,16 +178,16 @@ static void without_a_file_the_model_stands(void **state)
 {
 	struct corrections corrections;
 	struct desk desk;
+	struct candidate candidate;
 	struct error err = {0};
-	double time_us;
 
 	(void)state;
 	desk_open(&desk, "rows=1000,cols=777");
 	assert_ok(corrections_load(without_file, "toy", &desk.catalogue, &corrections, &err));
 	assert_int_equal(corrections.count, 0);
-	assert_ok(predict_once(desk.pool.families[0].bound, candidates_configuration(&desk.pool, 0),
-		&corrections, &time_us, &err));
-	assert_true(time_us == desk.pool.predicted_us[0]);
+	candidate = candidates_at(&desk.pool, 0);
+	assert_ok(predict_candidate(&candidate, &corrections, &err));
+	assert_true(candidate.prediction.time_us == desk.pool.predicted_us[0]);
 	/* a device that has none among others that do */
 	assert_ok(corrections_load(with_file, "h200-sxm", &desk.catalogue, &corrections, &err));
 	assert_int_equal(corrections.count, 0);

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "candidate/composite.h"
-#include "engine/single.h"
+#include "engine/row.h"
 #include "family/step.h"
 
 enum {
@@ -60,52 +60,49 @@ enum status chain_favour(const struct context *bench, struct seeds *gemm, struct
 	return status;
 }
 
-static bool is_default(
-	const struct bound_family *bound, const struct scored_candidate *scored_candidate)
+static bool is_default(const struct candidate *candidate)
 {
+	const struct bound_family *bound = candidate->bound;
 	choice choices[SPACE_PARAMETERS_MAX];
 	bool found = false;
 
 	return configuration_default(bound, choices, &found, NULL) == STATUS_OK && found &&
-	       memcmp(choices, scored_candidate->choices,
+	       memcmp(choices, candidate->choices,
 		       space_parameter_count(bound->space) * sizeof(*choices)) == 0;
 }
 
-static struct json *row_json(const struct scored_candidates *scored_candidates,
-	const struct scored_candidate *scored_candidate)
+static struct json *row_json(const struct candidate *candidate)
 {
-	const struct bound_family *bound = scored_candidates->bounds[scored_candidate->bound];
 	struct json *row = json_new_object();
 
-	json_put_string(row, "family", family_name(bound->family));
-	json_put(row, "configuration", configuration_to_json(bound, scored_candidate->choices));
+	json_put_string(row, "family", family_name(candidate->bound->family));
+	json_put(row, "configuration", configuration_to_json(candidate->bound, candidate->choices));
 	return row;
 }
 
 /* The fastest by the model: of each family the default and others of unlike numbers of tiles. */
-static struct json *take(const struct scored_candidates *scored_candidates, size_t per_family)
+static struct json *take(const struct candidate_list *list, size_t per_family)
 {
 	struct json *rows = json_new_array();
-	const struct scored_candidate *taken[CHOSEN_MAX];
+	const struct candidate *taken[CHOSEN_MAX];
 	size_t count = 0;
 
-	for (size_t i = 0; i < scored_candidates->count && count < CHOSEN_MAX; i++) {
-		const struct scored_candidate *scored_candidate = &scored_candidates->items[i];
-		bool wanted = true,
-		     given = is_default(
-			     scored_candidates->bounds[scored_candidate->bound], scored_candidate);
+	for (size_t i = 0; i < list->count && count < CHOSEN_MAX; i++) {
+		const struct candidate *candidate = &list->items[i];
+		bool wanted = true, given = is_default(candidate);
 		size_t alike = 0;
 
 		for (size_t k = 0; k < count; k++) {
-			if (taken[k]->bound != scored_candidate->bound)
+			if (taken[k]->bound != candidate->bound)
 				continue;
 			alike++;
-			wanted = wanted && fabs(taken[k]->units - scored_candidate->units) >= 0.5;
+			wanted = wanted && fabs(taken[k]->prediction.units -
+						   candidate->prediction.units) >= 0.5;
 		}
 		if (!given && (!wanted || alike >= per_family))
 			continue;
-		taken[count++] = scored_candidate;
-		json_push(rows, row_json(scored_candidates, scored_candidate));
+		taken[count++] = candidate;
+		json_push(rows, row_json(candidate));
 	}
 	return rows;
 }
@@ -113,14 +110,13 @@ static struct json *take(const struct scored_candidates *scored_candidates, size
 static enum status choose_rows(const struct context *bench, struct seeds *seeds,
 	const struct problem *problem, size_t per_family, struct json **rows, struct error *err)
 {
-	struct scored_candidates scored_candidates;
-	enum status status =
-		scored_candidates_find(seeds, bench, problem, NULL, &scored_candidates, err);
+	struct candidate_list list;
+	enum status status = seeds_candidates(seeds, bench, problem, NULL, &list, err);
 
 	if (status != STATUS_OK)
 		return status;
-	*rows = take(&scored_candidates, per_family);
-	scored_candidates_release(&scored_candidates);
+	*rows = take(&list, per_family);
+	candidate_list_release(&list);
 	return STATUS_OK;
 }
 
@@ -175,16 +171,15 @@ static enum status request_row(const struct catalogue *catalogue, const struct d
 	struct kernel_store *store, const struct problem *problem, const struct json_at *row,
 	struct error *err)
 {
-	struct candidates pool;
+	struct candidate candidate;
 	struct value *slots;
 	struct build build = {0};
-	enum status status = single_open(catalogue, problem, device, row, &pool, err);
+	enum status status = row_candidate(catalogue, problem, device, row, &candidate, err);
 
 	if (status != STATUS_OK)
 		return status;
-	slots = candidates_values(&pool, 0, err);
-	status = slots ? candidate_build(pool.families[0].bound, slots, &build, err)
-		       : STATUS_BAD_INPUT;
+	slots = candidate_values(&candidate, err);
+	status = slots ? candidate_build(candidate.bound, slots, &build, err) : STATUS_BAD_INPUT;
 	for (size_t i = 0; status == STATUS_OK && i < build.unit_count; i++) {
 		const struct stored_kernel *kernel;
 
@@ -192,7 +187,7 @@ static enum status request_row(const struct catalogue *catalogue, const struct d
 	}
 	build_release(&build);
 	free(slots);
-	candidates_release(&pool);
+	candidate_release(&candidate);
 	return status;
 }
 

@@ -10,7 +10,7 @@
 static struct json *facts_json(
 	const struct bound_family *bound, const struct loaded_row *loaded_row, struct error *err)
 {
-	struct value *slots = candidates_values(&loaded_row->pool, 0, err);
+	struct value *slots = candidate_values(&loaded_row->candidate, err);
 	const struct plan *plan = &loaded_row->loaded.plan;
 	struct json *json = json_new_object();
 	struct fact_list facts = {0};
@@ -48,8 +48,7 @@ static enum status run_row(struct setup *setup, const struct problem *problem,
 		json_put_string(json, "family", loaded_row.family);
 		json_put_string(json, "configuration", loaded_row.configuration);
 		json_put_string(json, "kernel", plan->launches[i].entry);
-		json_put(json, "facts",
-			facts_json(loaded_row.pool.families[0].bound, &loaded_row, err));
+		json_put(json, "facts", facts_json(loaded_row.candidate.bound, &loaded_row, err));
 		json_push(rows, json);
 	}
 	if (!failure->fatal)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/single.h"
+#include "engine/row.h"
 
 enum {
 	FEW_ROUNDS = 5,
@@ -80,14 +80,15 @@ enum status loaded_row_load(struct setup *setup, const struct problem *problem,
 
 	*loaded_row = (struct loaded_row){.us = INFINITY};
 	*failure = (struct failure){.outcome = OUTCOME_OK};
-	status = single_open(&setup->catalogue, problem, setup->spec, row, &loaded_row->pool, err);
+	status = row_candidate(
+		&setup->catalogue, problem, setup->spec, row, &loaded_row->candidate, err);
 	if (status != STATUS_OK)
 		return status;
-	bound = loaded_row->pool.families[0].bound;
+	bound = loaded_row->candidate.bound;
 	loaded_row->family = family_name(bound->family);
-	configuration_format(bound, candidates_configuration(&loaded_row->pool, 0), &text);
+	configuration_format(bound, loaded_row->candidate.choices, &text);
 	loaded_row->configuration = text_detach(&text);
-	slots = candidates_values(&loaded_row->pool, 0, err);
+	slots = candidate_values(&loaded_row->candidate, err);
 	status = slots ? candidate_plan(bound, slots, &plan, err) : STATUS_BAD_INPUT;
 	if (status == STATUS_OK)
 		status = candidate_build(bound, slots, &build, err);
@@ -122,7 +123,7 @@ void loaded_row_release(struct setup *setup, struct loaded_row *loaded_row)
 	timed_run_release(&setup->gpu, &loaded_row->timed_run);
 	if (loaded_row->loaded.problem)
 		loaded_release(&setup->gpu, &loaded_row->loaded);
-	candidates_release(&loaded_row->pool);
+	candidate_release(&loaded_row->candidate);
 	free(loaded_row->configuration);
 	free(loaded_row->left_out);
 	*loaded_row = (struct loaded_row){0};

@@ -12,8 +12,8 @@
 #include "engine/candidates.h"
 
 struct loaded_row {
-	struct candidates pool; /* of this one */
-	const char *family;     /* borrowed from the catalogue */
+	struct candidate candidate;
+	const char *family; /* borrowed from the catalogue */
 	char *configuration;
 	struct loaded loaded;
 	struct timed_run timed_run;
