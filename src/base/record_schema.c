@@ -281,53 +281,9 @@ void csv_append(struct text *line, const char *field)
 	text_append_char(line, '"');
 }
 
-static void cell_append(const struct record_member *member, const void *item, struct text *line)
-{
-	const char *string = item;
-	double real;
-
-	switch (member->kind) {
-	case RECORD_KIND_BOOL:
-		text_append(line, record_load(member, item) ? "true" : "false");
-		break;
-	case RECORD_KIND_INT:
-		text_appendf(line, "%lld", (long long)record_load(member, item));
-		break;
-	case RECORD_KIND_UINT:
-		text_appendf(line, "%llu", (unsigned long long)record_load(member, item));
-		break;
-	case RECORD_KIND_REAL:
-		real = record_load_real(member, item);
-		if (isfinite(real))
-			text_appendf(line, "%.*g", member->flags & RECORD_WHOLE ? 17 : 10, real);
-		break;
-	case RECORD_KIND_ENUM:
-		csv_append(line, member->names[record_load(member, item)]);
-		break;
-	case RECORD_KIND_FLAGS:
-		for (size_t i = 0, any = 0; member->names[i]; i++)
-			if (record_load(member, item) & (int64_t)1 << i)
-				text_appendf(line, "%s%s", any++ ? " " : "", member->names[i]);
-		break;
-	case RECORD_KIND_STRING:
-	case RECORD_KIND_BORROWED:
-		memcpy(&string, item, sizeof(string));
-		csv_append(line, string ? string : "");
-		break;
-	default: /* TEXT */
-		csv_append(line, string);
-	}
-}
-
-struct columns {
-	struct text *line;
-	bool names; /* those of the columns, not their values */
-	bool any;
-};
-
-/* value: NULL for names, or where a nested record is absent: its cells stay empty. */
-static void columns_append(
-	struct columns *columns, const struct record *record, const char *value, const char *prefix)
+/* value: NULL where there is none. */
+static void walk_cells(const struct record *record, const char *value, const char *prefix,
+	void (*each)(const struct record_cell *cell, void *context), void *context)
 {
 	for (size_t i = 0; i < record->member_count; i++) {
 		const struct record_member *member = &record->members[i];
@@ -339,32 +295,111 @@ static void columns_append(
 			record_is_absent(member, value))
 			item = NULL;
 		if (member->shape == RECORD_FLATTENED) {
-			columns_append(columns, member->record, item, prefix);
+			walk_cells(member->record, item, prefix, each, context);
 		} else if (member->shape == RECORD_ONE && member->kind == RECORD_KIND_RECORD) {
 			char *inner = string_format("%s%s.", prefix, member->name);
 
-			columns_append(columns, member->record, item, inner);
+			walk_cells(member->record, item, inner, each, context);
 			free(inner);
 		}
 		if (member->shape != RECORD_ONE || member->kind > RECORD_KIND_FLAGS ||
 			member->kind == RECORD_KIND_BYTES || member->kind == RECORD_KIND_JSON)
 			continue;
-		if (columns->any)
-			text_append_char(columns->line, ',');
-		columns->any = true;
-		if (columns->names)
-			text_appendf(columns->line, "%s%s", prefix, member->name);
-		else if (item)
-			cell_append(member, item, columns->line);
+		each(&(struct record_cell){.member = member, .prefix = prefix, .item = item},
+			context);
 	}
+}
+
+void record_cells(const struct record *record, const void *value,
+	void (*each)(const struct record_cell *cell, void *context), void *context)
+{
+	walk_cells(record, value, "", each, context);
+}
+
+double record_cell_number(const struct record_cell *cell)
+{
+	const enum record_kind kind = cell->member->kind;
+
+	if (cell->item && kind == RECORD_KIND_REAL)
+		return record_load_real(cell->member, cell->item);
+	if (cell->item && (kind == RECORD_KIND_INT || kind == RECORD_KIND_UINT))
+		return (double)record_load(cell->member, cell->item);
+	return NAN;
+}
+
+const char *record_cell_string(const struct record_cell *cell)
+{
+	const struct record_member *member = cell->member;
+	const char *string = cell->item;
+
+	if (!cell->item)
+		return NULL;
+	switch (member->kind) {
+	case RECORD_KIND_BOOL:
+		return record_load(member, cell->item) ? "true" : "false";
+	case RECORD_KIND_ENUM:
+		return member->names[record_load(member, cell->item)];
+	case RECORD_KIND_STRING:
+	case RECORD_KIND_BORROWED:
+		memcpy(&string, cell->item, sizeof(string));
+		return string;
+	case RECORD_KIND_TEXT:
+		return string;
+	default:
+		return NULL;
+	}
+}
+
+struct row {
+	struct text *line;
+	bool any;
+};
+
+static void begin_cell(struct row *row)
+{
+	if (row->any)
+		text_append_char(row->line, ',');
+	row->any = true;
+}
+
+static void append_name(const struct record_cell *cell, void *context)
+{
+	struct row *row = context;
+
+	begin_cell(row);
+	text_appendf(row->line, "%s%s", cell->prefix, cell->member->name);
+}
+
+static void append_value(const struct record_cell *cell, void *context)
+{
+	const struct record_member *member = cell->member;
+	struct row *row = context;
+	const char *string = record_cell_string(cell);
+	const double number = record_cell_number(cell);
+
+	begin_cell(row);
+	if (!cell->item)
+		return;
+	if (string)
+		csv_append(row->line, string);
+	else if (member->kind == RECORD_KIND_INT)
+		text_appendf(row->line, "%lld", (long long)record_load(member, cell->item));
+	else if (member->kind == RECORD_KIND_UINT)
+		text_appendf(
+			row->line, "%llu", (unsigned long long)record_load(member, cell->item));
+	else if (isfinite(number))
+		text_appendf(row->line, "%.*g", member->flags & RECORD_WHOLE ? 17 : 10, number);
+	for (size_t i = 0, any = 0; member->kind == RECORD_KIND_FLAGS && member->names[i]; i++)
+		if (record_load(member, cell->item) & (int64_t)1 << i)
+			text_appendf(row->line, "%s%s", any++ ? " " : "", member->names[i]);
 }
 
 void record_csv_header(const struct record *record, struct text *line)
 {
-	columns_append(&(struct columns){.line = line, .names = true}, record, NULL, "");
+	record_cells(record, NULL, append_name, &(struct row){.line = line});
 }
 
 void record_csv_row(const struct record *record, const void *value, struct text *line)
 {
-	columns_append(&(struct columns){.line = line}, record, value, "");
+	record_cells(record, value, append_value, &(struct row){.line = line});
 }

@@ -16,6 +16,19 @@ struct json *record_schema_reference(const struct record *record, struct json *d
 struct json *record_schema_define(const char *name, struct json *schema, struct json *definitions);
 
 /* ---- columns: members with one value, those of nested records as "score.waves" ---- */
+struct record_cell {
+	const struct record_member *member;
+	const char *prefix; /* "score." of a nested record's member */
+	const void *item;   /* NULL: there is none */
+};
+/* In the order of the table. value NULL: names only. */
+void record_cells(const struct record *record, const void *value,
+	void (*each)(const struct record_cell *cell, void *context), void *context);
+/* NaN where there is none, or it is no number. */
+double record_cell_number(const struct record_cell *cell);
+/* Text, or the name of an enum or a bool; NULL otherwise. */
+const char *record_cell_string(const struct record_cell *cell);
+
 void record_csv_header(const struct record *record, struct text *line); /* without newline */
 void record_csv_row(const struct record *record, const void *value, struct text *line);
 /* One field, quoted where it must be. */

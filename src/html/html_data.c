@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_schema.h"
 #include "report/report_candidate.h"
 
 /* ---- one column ---- */
@@ -150,160 +151,141 @@ void html_column_release(struct html_column *column)
 	*column = (struct html_column){0};
 }
 
-/* ---- what the columns hold ---- */
+/* ---- what the columns hold: the numbers and names of three records ---- */
 enum {
+	COLUMNS_MAX = 96,
 	DETAIL_MAX = 160,
 	NAME_SIZE = 64
 };
 
-typedef const struct report_candidate candidate_t;
-typedef double number_of(candidate_t *candidate);
-typedef const char *string_of(candidate_t *candidate);
-
-/* ---- the score ---- */
-#define LAUNCH_NUMBER(member)                                                                      \
-	static double launch_##member(candidate_t *candidate)                                      \
-	{                                                                                          \
-		const struct launch_score *launch = report_longest(&candidate->evaluation->score); \
-                                                                                                   \
-		return launch ? (double)launch->member : NAN;                                      \
-	}
-LAUNCH_NUMBER(tiles)
-LAUNCH_NUMBER(slots_per_wave)
-LAUNCH_NUMBER(waves)
-LAUNCH_NUMBER(waves_exact)
-LAUNCH_NUMBER(wave_efficiency_ratio)
-LAUNCH_NUMBER(tile_efficiency_ratio)
-LAUNCH_NUMBER(blocks_per_sm)
-LAUNCH_NUMBER(occupancy_ratio)
-LAUNCH_NUMBER(regs_per_thread)
-LAUNCH_NUMBER(smem_bytes)
-LAUNCH_NUMBER(bank_conflict_ratio)
-LAUNCH_NUMBER(lines_per_row_ratio)
-LAUNCH_NUMBER(sectors_per_row_ratio)
-LAUNCH_NUMBER(dram_bytes)
-LAUNCH_NUMBER(l2_bytes)
-LAUNCH_NUMBER(arithmetic_intensity)
-
-static const char *limiter(candidate_t *candidate)
-{
-	const struct launch_score *launch = report_longest(&candidate->evaluation->score);
-
-	return launch ? occupancy_limiter_name(launch->occupancy_limiter) : NULL;
-}
-
-static const char *bound(candidate_t *candidate)
-{
-	const struct launch_score *launch = report_longest(&candidate->evaluation->score);
-
-	return launch ? bound_kind_name(launch->bound) : NULL;
-}
-
-/* ---- the measurement ---- */
-static double family(candidate_t *candidate)
-{
-	return (double)candidate->family;
-}
-
-static double low(candidate_t *candidate)
-{
-	return isfinite(report_time_us(candidate)) ? candidate->evaluation->time.ci95_low : NAN;
-}
-
-static double high(candidate_t *candidate)
-{
-	return isfinite(report_time_us(candidate)) ? candidate->evaluation->time.ci95_high : NAN;
-}
-
-static double samples(candidate_t *candidate)
-{
-	return (double)candidate->evaluation->sample_count;
-}
-
-static double final(candidate_t *candidate)
-{
-	return candidate->final && candidate->final->sample_count ? candidate->final->time.median
-								  : NAN;
-}
-
-static double measured_rank(candidate_t *candidate)
-{
-	return candidate->measured_rank ? (double)candidate->measured_rank : NAN;
-}
-
-static double model_rank(candidate_t *candidate)
-{
-	return candidate->model_rank ? (double)candidate->model_rank : NAN;
-}
-
-static double spill_bytes(candidate_t *candidate)
-{
-	const struct evaluation *evaluation = candidate->evaluation;
-	double bytes = 0;
-
-	if (!evaluation->resources)
-		return NAN;
-	for (size_t i = 0; i < evaluation->launch_count; i++)
-		bytes += evaluation->resources[i].spill_store_bytes +
-			 evaluation->resources[i].spill_load_bytes;
-	return bytes;
-}
-
-static double relative_error(candidate_t *candidate)
-{
-	const struct verification *verification = &candidate->evaluation->verification;
-
-	return verification->done ? verification->max_rel_error : NAN;
-}
-
-static double at_s(candidate_t *candidate)
-{
-	return candidate->evaluation->at_s > 0 ? candidate->evaluation->at_s : NAN;
-}
-
-static const char *outcome(candidate_t *candidate)
-{
-	return outcome_name(candidate->evaluation->outcome);
-}
-
-static const struct {
-	const char *name;
-	number_of *of;
-} numbers[] = {
-	{"family", family},
-	{"time", report_time_us},
-	{"low", low},
-	{"high", high},
-	{"samples", samples},
-	{"final", final},
-	{"predicted", report_predicted_us},
-	{"measured_rank", measured_rank},
-	{"model_rank", model_rank},
-	{"tiles", launch_tiles},
-	{"slots_per_wave", launch_slots_per_wave},
-	{"waves", launch_waves},
-	{"waves_exact", launch_waves_exact},
-	{"wave_efficiency_ratio", launch_wave_efficiency_ratio},
-	{"tile_efficiency_ratio", launch_tile_efficiency_ratio},
-	{"blocks_per_sm", launch_blocks_per_sm},
-	{"occupancy_ratio", launch_occupancy_ratio},
-	{"regs_per_thread", launch_regs_per_thread},
-	{"smem_bytes", launch_smem_bytes},
-	{"spill_bytes", spill_bytes},
-	{"bank_conflict_ratio", launch_bank_conflict_ratio},
-	{"lines_per_row_ratio", launch_lines_per_row_ratio},
-	{"sectors_per_row_ratio", launch_sectors_per_row_ratio},
-	{"dram_bytes", launch_dram_bytes},
-	{"l2_bytes", launch_l2_bytes},
-	{"arithmetic_intensity", launch_arithmetic_intensity},
-	{"max_rel_error", relative_error},
-	{"at_s", at_s},
+/* What neither an evaluation nor its score has as one number. */
+struct view {
+	double family, time, low, high, samples, remeasured, predicted, measured_rank, model_rank,
+		spill_bytes;
 };
 
-static const struct {
-	const char *name;
-	string_of *of;
-} strings[] = {{"outcome", outcome}, {"occupancy_limiter", limiter}, {"bound", bound}};
+#define VIEW(field, help) RECORD_VALUE(struct view, field, #field, help)
+static const struct record_member view_members[] = {
+	VIEW(family, "index among the families"),
+	VIEW(time, "in the search"),
+	VIEW(low, "of the 95% interval"),
+	VIEW(high, "of the 95% interval"),
+	VIEW(samples, "how many"),
+	VIEW(remeasured, "when the best were timed again, interleaved"),
+	VIEW(predicted, "by the model"),
+	VIEW(measured_rank, "by time"),
+	VIEW(model_rank, "by the model"),
+	VIEW(spill_bytes, "stored and loaded, of all launches"),
+};
+static RECORD_DEFINE(struct view, view_record, view_members, .name = "candidate");
+
+static struct view view_of(const struct report_candidate *candidate)
+{
+	const struct evaluation *evaluation = candidate->evaluation, *again = candidate->final;
+	struct view view = {.family = (double)candidate->family,
+		.time = report_time_us(candidate),
+		.low = NAN,
+		.high = NAN,
+		.samples = (double)evaluation->sample_count,
+		.remeasured = again && again->sample_count ? again->time.median : NAN,
+		.predicted = report_predicted_us(candidate),
+		.measured_rank = candidate->measured_rank ? (double)candidate->measured_rank : NAN,
+		.model_rank = candidate->model_rank ? (double)candidate->model_rank : NAN,
+		.spill_bytes = evaluation->resources ? 0 : NAN};
+
+	if (isfinite(view.time)) {
+		view.low = evaluation->time.ci95_low;
+		view.high = evaluation->time.ci95_high;
+	}
+	for (size_t i = 0; evaluation->resources && i < evaluation->launch_count; i++)
+		view.spill_bytes += evaluation->resources[i].spill_store_bytes +
+				    evaluation->resources[i].spill_load_bytes;
+	return view;
+}
+
+/* What stands elsewhere: text, and the time of the longest launch alone. */
+static bool is_left_out(const struct record_member *member)
+{
+	switch (member->kind) {
+	case RECORD_KIND_INT:
+	case RECORD_KIND_UINT:
+	case RECORD_KIND_REAL:
+		return strcmp(member->name, "predicted_time_us") == 0;
+	case RECORD_KIND_ENUM:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void each_cell(const struct report_candidate *candidate,
+	void (*each)(const struct record_cell *cell, void *context), void *context)
+{
+	const struct view view = candidate ? view_of(candidate) : (struct view){0};
+
+	record_cells(&view_record, candidate ? &view : NULL, each, context);
+	record_cells(&launch_score_record,
+		candidate ? report_longest(&candidate->evaluation->score) : NULL, each, context);
+	record_cells(&evaluation_record, candidate ? candidate->evaluation : NULL, each, context);
+}
+
+struct columns {
+	struct html_column items[COLUMNS_MAX];
+	const char *names[COLUMNS_MAX];
+	size_t at; /* in the row that is being filled */
+};
+
+static void add_cell(const struct record_cell *cell, void *context)
+{
+	struct columns *columns = context;
+	struct html_column *column = &columns->items[columns->at];
+
+	if (is_left_out(cell->member))
+		return;
+	if (columns->at >= COLUMNS_MAX)
+		BUG("more than %d columns of a candidate", COLUMNS_MAX);
+	columns->names[columns->at++] = cell->member->name;
+	if (cell->member->kind == RECORD_KIND_ENUM)
+		html_column_string(column, record_cell_string(cell));
+	else
+		html_column_number(column, record_cell_number(cell));
+}
+
+static void write_columns(const struct report_entry *entry, struct text *json)
+{
+	struct columns *columns = memory_zeroed(1, sizeof(*columns));
+
+	for (size_t i = 0; i < entry->candidate_count; i++) {
+		columns->at = 0;
+		each_cell(&entry->candidates[i], add_cell, columns);
+	}
+	for (size_t i = 0; i < columns->at; i++) {
+		if (html_column_write(&columns->items[i], columns->names[i], json))
+			text_append_char(json, ',');
+		html_column_release(&columns->items[i]);
+	}
+	free(columns);
+}
+
+static void add_name(const struct record_cell *cell, void *context)
+{
+	struct text *json = context;
+
+	if (is_left_out(cell->member))
+		return;
+	text_append_char(json, '[');
+	html_json_string(json, cell->member->name);
+	text_append_char(json, ',');
+	html_json_string(json, cell->member->help);
+	text_append(json, "],");
+}
+
+void html_data_names(struct text *page)
+{
+	text_append(page, "<script type=\"application/json\" id=\"columns\">[");
+	each_cell(NULL, add_name, page);
+	text_append(page, "[]]</script>\n");
+}
 
 static void write_details(
 	const struct report_entry *entry, struct html_column *column, struct text *json)
@@ -394,18 +376,7 @@ void html_data(const struct report_entry *entry, size_t index, struct text *page
 		html_json_string(page, entry->family_names[i]);
 	}
 	text_append(page, "],\"columns\":{");
-	for (size_t k = 0; k < ARRAY_COUNT(numbers); k++) {
-		for (size_t i = 0; i < entry->candidate_count; i++)
-			html_column_number(&column, numbers[k].of(&entry->candidates[i]));
-		if (html_column_write(&column, numbers[k].name, page))
-			text_append_char(page, ',');
-	}
-	for (size_t k = 0; k < ARRAY_COUNT(strings); k++) {
-		for (size_t i = 0; i < entry->candidate_count; i++)
-			html_column_string(&column, strings[k].of(&entry->candidates[i]));
-		if (html_column_write(&column, strings[k].name, page))
-			text_append_char(page, ',');
-	}
+	write_columns(entry, page);
 	write_details(entry, &column, page);
 	for (size_t i = 0; i < entry->family_name_count; i++)
 		write_parameters(entry, i, &column, page);

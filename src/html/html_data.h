@@ -32,7 +32,9 @@ void html_column_release(struct html_column *column);
 /* A JSON string in quotes; safe inside <script>. */
 void html_json_string(struct text *json, const char *value);
 
-/* The <script> element; index: of the entry. */
+/* A <script> element with the columns' names and meanings, [name, meaning] each. */
+void html_data_names(struct text *page);
+/* The <script> element of an entry; index: of the entry. */
 void html_data(const struct report_entry *entry, size_t index, struct text *page);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "figure/assets.h"
+#include "html/html_data.h"
 #include "html/html_entry.h"
 #include "html/html.h"
 #include "report/ceiling.h"
@@ -288,6 +289,7 @@ void html_page(const struct report *report, struct text *page)
 	for (size_t i = 0; i < report->entry_count; i++)
 		html_entry(report, i, page);
 	text_append(page, "</section>\n");
+	html_data_names(page);
 	device(report, page);
 	text_appendf(page,
 		"</main>\n<div id=\"tip\" role=\"tooltip\" hidden></div>\n<div id=\"live\" "

@@ -76,6 +76,7 @@ struct json *score_to_json(const struct score *score); /* NULL: there are no lau
 enum status score_from_json(const struct json_at *at, struct score *score, struct error *err);
 /* A member of a table, a struct score; left out where there are no launches. */
 extern const struct record_custom score_custom;
+RECORD_DECLARE(struct launch_score, launch_score_record); /* of one launch */
 
 /* Blocks of a launch that fit on one SM and why not more (NVIDIA's cuda_occupancy.h). */
 int occupancy_blocks_per_sm(const struct device_spec *device, int threads, int regs_per_thread,

@@ -40,7 +40,7 @@ static const struct record_member launch_members[] = {
 		.absent = INFINITY),
 };
 #undef FIGURE
-static RECORD_DEFINE(struct launch_score, launch_score_record, launch_members,
+RECORD_DEFINE(struct launch_score, launch_score_record, launch_members,
 	.name = "launch_score", .open = true);
 
 /* The object: `longest` is the launch with the longest time, its time that of all launches. */

@@ -2,24 +2,36 @@
 (() => {
 	const tip = document.getElementById("tip");
 	const live = document.getElementById("live");
-	const percent = v => (100 * v).toFixed(1) + " %";
-	const rows = [
-		["time", "Time", tiletune.time], ["final", "Time in the final", tiletune.time],
+	const first = [
+		["time", "Time", tiletune.time], ["remeasured", "Time, measured again", tiletune.time],
 		["tflops", "TFLOP/s", tiletune.number], ["predicted", "Predicted", tiletune.time],
 		["measured_rank", "Rank", String], ["model_rank", "Rank by the model", String],
-		["tiles", "Tiles", tiletune.number], ["slots_per_wave", "Slots per wave", tiletune.number],
-		["waves", "Waves", tiletune.number], ["waves_exact", "Waves, exactly", tiletune.number],
-		["wave_efficiency_ratio", "Wave efficiency", percent], ["tile_efficiency_ratio", "Tile efficiency", percent],
-		["blocks_per_sm", "Blocks per SM", String], ["occupancy_ratio", "Occupancy", percent],
-		["occupancy_limiter", "limited by", String], ["regs_per_thread", "Registers per thread", String],
-		["smem_bytes", "Shared memory", tiletune.bytes], ["spill_bytes", "Spilled", tiletune.bytes],
-		["bank_conflict_ratio", "Bank conflicts", v => "× " + tiletune.number(v)],
-		["lines_per_row_ratio", "Cache lines per row", v => "× " + tiletune.number(v)],
-		["sectors_per_row_ratio", "Sectors per row", v => "× " + tiletune.number(v)],
-		["dram_bytes", "DRAM traffic", tiletune.bytes], ["l2_bytes", "L2 traffic", tiletune.bytes],
-		["arithmetic_intensity", "FLOP per DRAM byte", tiletune.number], ["bound", "Bound by", String],
-		["max_rel_error", "Largest relative error", v => v.toExponential(2)],
 	];
+	const hidden = ["family", "low", "high", "samples", "outcome", "compile_seconds", "at_s"];
+	const special = { bound: "Bound by", occupancy_limiter: "Limited by", max_rel_error: "Largest relative error", spill_bytes: "Spilled" };
+	const words = { regs: "registers", smem: "shared memory", sm: "SM", dram: "DRAM", l2: "L2", abs: "absolute", max: "largest" };
+
+	// A member's name without its unit, in words.
+	function label(name) {
+		const text = name.replace(/_(ratio|bytes|us|s|j|w)$/, "").split("_").map(w => words[w] || w).join(" ");
+		return special[name] || text[0].toUpperCase() + text.slice(1);
+	}
+
+	// The unit stands in the name.
+	function format(name) {
+		const unit = /_(s|j|w)$/.exec(name);
+		if (name.endsWith("_bytes")) return tiletune.bytes;
+		if (name.endsWith("_us")) return tiletune.time;
+		if (/(efficiency|occupancy)_ratio$/.test(name)) return v => (100 * v).toFixed(1) + " %";
+		if (name.endsWith("_ratio")) return v => "× " + tiletune.number(v);
+		if (name.endsWith("_error")) return v => v.toExponential(2);
+		return v => (typeof v === "number" ? tiletune.number(v) : v) + (unit ? " " + unit[1].replace("j", "J").replace("w", "W") : "");
+	}
+
+	const known = new Set([...hidden, ...first.map(row => row[0])]);
+	const rows = first.map(row => [...row, ""]);
+	for (const [name, meaning] of JSON.parse(document.getElementById("columns").textContent))
+		if (name && !known.has(name)) rows.push([name, label(name), format(name), meaning]);
 
 	function element(name, text, parent) {
 		const made = document.createElement(name);
@@ -43,11 +55,11 @@
 			element("div", c.outcome[point.row] + (why ? ": " + why : ""), tip).className = "bad";
 		}
 		const list = document.createElement("dl");
-		for (const [key, label, format] of rows) {
+		for (const [key, title, print, meaning] of rows) {
 			const value = c[key] && c[key][point.row];
 			if (value === null || value === undefined) continue;
-			element("dt", label, list);
-			element("dd", format(value), list);
+			element("dt", title, list).title = meaning;
+			element("dd", print(value), list);
 		}
 		tip.append(list);
 	}
