@@ -6,18 +6,20 @@
 
 #include <string.h>
 
-extern const struct strategy strategy_random, strategy_exhaustive, strategy_model_top,
-	strategy_local, strategy_guided, strategy_rule;
+/* clang-format off */
+#define STRATEGIES(row) \
+	row(guided) \
+	row(local) \
+	row(model_top) \
+	row(exhaustive) \
+	row(random) \
+	row(rule)
+/* clang-format on */
 
-const struct strategy *const strategies[] = {
-	&strategy_guided,
-	&strategy_local,
-	&strategy_model_top,
-	&strategy_exhaustive,
-	&strategy_random,
-	&strategy_rule,
-	NULL,
-};
+#define DECLARE(name) extern const struct strategy strategy_##name;
+#define ADDRESS(name) &strategy_##name,
+STRATEGIES(DECLARE)
+const struct strategy *const strategies[] = {STRATEGIES(ADDRESS) NULL};
 
 const struct strategy *strategy_find(const char *name)
 {
