@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune advise: which sizes near the asked ones are better, and the saw-tooth over a sweep.
+ * tiletune advise: which sizes near the requested ones are better, and times over a range of sizes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -52,10 +52,10 @@ enum {
 static const char *heading(enum variant_kind kind)
 {
 	static const char *const headings[] = {
-		[VARIANT_PAD] = "filled up with zeros (the result is part of the larger one)",
-		[VARIANT_PITCH] = "rows further apart, the same work",
-		[VARIANT_CHOOSE] = "larger sizes, if the model's sizes are yours to choose",
-		[VARIANT_SHRINK] = "smaller sizes, if the model's sizes are yours to choose",
+		[VARIANT_PAD] = "padded with zeros (the result is part of the larger one)",
+		[VARIANT_PITCH] = "larger leading dimension, the same work",
+		[VARIANT_CHOOSE] = "larger sizes, if you can choose the sizes",
+		[VARIANT_SHRINK] = "smaller sizes, if you can choose the sizes",
 	};
 
 	return headings[kind];
@@ -108,7 +108,7 @@ static void print_advice(const struct advise *advise)
 	printf("%s %s on %s, %s\n", operation_name(advise->operation), asked->best_of.problem->text,
 		device_spec(advise->bench->device)->title,
 		advise->measured ? "measured" : "predicted, not measured");
-	print_candidate(asked, "  as asked: ");
+	print_candidate(asked, "  as requested: ");
 	show_why(stdout, asked->best_of.problem, &asked->best_of.best->evaluation.score, "    ");
 	for (size_t i = 1; i < advise->row_count; i++) {
 		const struct advice_row *row = &advise->rows[i];
@@ -159,7 +159,7 @@ static enum status advise_problem(const struct advise_command *command, struct c
 	const struct operation *operation, const char *text, struct error *err)
 {
 	struct tuning tuning = {.command = command,
-		.show = {.talk = stderr, .context = context, .progress = isatty(STDERR_FILENO)}};
+		.show = {.out = stderr, .context = context, .progress = isatty(STDERR_FILENO)}};
 	struct advise_options options = {.families = command->families.items,
 		.tune = tune_quickly,
 		.tune_context = &tuning,
@@ -312,7 +312,7 @@ static enum status write_files(const struct advise_command *command, const struc
 	return status;
 }
 
-/* What the machine gets on stdout leaves no room for the plot there. */
+/* A file on stdout sends the plot to stderr. */
 static bool is_stdout(const char *path)
 {
 	return path && strcmp(path, "-") == 0;
@@ -417,8 +417,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_advise = {
 	.name = "advise",
-	.summary =
-		"Tell which sizes near the asked ones are better, how much, why and at what cost",
+	.summary = "Tell which sizes near the requested ones are better, how much, why and at what "
+		   "cost",
 	.arguments = "OPERATION -p PROBLEM | OPERATION [-p PROBLEM] --sweep N=1024:4096:64",
 	.description = "Looks at sizes rounded up and down and at rows further apart: what "
 		       "alignment, tile\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune cache: looks after the compiled kernels on disk.
+ * tiletune cache: the compiled kernels on disk.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -92,7 +92,7 @@ static void list_item(const struct cache_item *item, void *context)
 	clock_format_duration(item->age_s, age, sizeof(age));
 	printf("%.12s  %-28s %-8s %-24s %9" PRIu64 " B  %s ago%s\n", item->key, item->label.unit,
 		item->label.arch, item->label.compiler, item->size_bytes, age,
-		item->failed ? "  (refused)" : "");
+		item->failed ? "  (failed)" : "");
 }
 
 static enum status list(const struct cache_options *options, struct cache *cache, struct error *err)
@@ -118,7 +118,7 @@ static void print_summary(
 		format_bytes((double)summary->kept_bytes).text, cache_folder(cache));
 }
 
-/* what: that were removed, for a person */
+/* what: names the files that were removed */
 static enum status report(const struct cache_options *options, const char *what,
 	const struct cache *cache, const struct cache_summary *summary, struct error *err)
 {
@@ -168,7 +168,7 @@ static enum status check(
 	return status == STATUS_OK ? report(options, "damaged file", cache, &summary, err) : status;
 }
 
-/* A folder that was named is there: a slip of the pen makes no cache. */
+/* A folder that was named is there: a typing error creates no cache. */
 static enum status open_folder(const struct cache_options *options, const char *folder,
 	struct cache **cache, struct error *err)
 {

@@ -31,9 +31,9 @@ static const struct option check_option_table[] = {
 	{"threshold", 't', OPTION_STRING, AT(threshold), "RATIO",
 		"a slowdown of this much must be found; default 5%", NULL},
 	{"confidence", 0, OPTION_STRING, AT(confidence), "RATIO",
-		"how sure a verdict must be; default 99%", NULL},
+		"confidence of a verdict; default 99%", NULL},
 	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
-		"for timing; default 0.3 s per entry, less where things are clear", NULL},
+		"for timing; default 0.3 s per entry, less where the result is clear", NULL},
 	{"allow", 0, OPTION_STRING, AT(allow), "WHAT,...",
 		"what may differ: gpu, sm_count, mig, uuid, driver, nvrtc, kernel, all, none; "
 		"default uuid,driver,nvrtc,kernel",
@@ -42,11 +42,12 @@ static const struct option check_option_table[] = {
 	{"markdown", 0, OPTION_STRING, AT(markdown), "FILE",
 		"write Markdown, as for a job's summary", NULL},
 	{"retune", 0, OPTION_FLAG, AT(retune), NULL,
-		"search for something better than the baseline's winners, too", NULL},
+		"also search for something faster than the baseline's winners", NULL},
 	{"update", 0, OPTION_FLAG, AT(update), NULL,
-		"if all is well, make what was found the new baseline", NULL},
+		"if the check passes, make what was found the new baseline", NULL},
 	{"keep-cubins", 0, OPTION_FLAG, AT(keep_cubins), NULL,
-		"if all is well, store the binaries and their times beside the baseline: later "
+		"if the check passes, store the binaries and their times beside the baseline: "
+		"later "
 		"checks time old and new in turn",
 		NULL},
 	DEVICE_OPTIONS(struct check_command),
@@ -86,7 +87,7 @@ static enum status read_options(
 		"confidence", command->confidence, 0.5, 0.9999, &options->confidence_ratio, err);
 }
 
-/* Of another GPU nothing can be told: where the baseline can be checked. */
+/* Another GPU cannot be compared: where the baseline can be checked. */
 static void hint_at_device(const struct check *check, const struct folders *folders)
 {
 	const char *name = "another GPU";
@@ -136,18 +137,18 @@ static enum status write_reports(const struct check_command *command, const stru
 	return status;
 }
 
-/* What a check leaves behind, if all is well. */
+/* What a check that passes writes. */
 static enum status write_baseline(const struct check_command *command, struct check *check,
 	const char *run_id, struct error *err)
 {
-	FILE *talk = command->common.json ? stderr : stdout;
+	FILE *out = command->common.json ? stderr : stdout;
 	size_t kept = 0;
 	enum status status = STATUS_OK;
 
 	if (!command->update && !command->keep_cubins)
 		return STATUS_OK;
 	if (check_status(check) != STATUS_OK) {
-		fprintf(stderr, "notice: %s is left as it is: not all is well\n",
+		fprintf(stderr, "notice: %s is not changed: the check did not pass\n",
 			check->baseline->path);
 		return STATUS_OK;
 	}
@@ -161,9 +162,9 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	if (status == STATUS_OK)
 		status = tuned_save(check->baseline, check->baseline->path, err);
 	if (status == STATUS_OK && command->update)
-		fprintf(talk, "wrote %s\n", check->baseline->path);
+		fprintf(out, "wrote %s\n", check->baseline->path);
 	if (status == STATUS_OK && command->keep_cubins)
-		fprintf(talk, "kept the cubins of %zu entries in %s\n", kept, check->kept_folder);
+		fprintf(out, "kept the cubins of %zu entries in %s\n", kept, check->kept_folder);
 	return status;
 }
 

@@ -56,7 +56,7 @@ static void print_gpu(
 		spec && spec->from_sheet ? "sheet " : "no sheet: default rates of its architecture",
 		spec && spec->from_sheet ? spec->name : "");
 	if (listing->busy_by[0])
-		printf("  %13s held by %s\n", "", listing->busy_by);
+		printf("  %13s in use by %s\n", "", listing->busy_by);
 }
 
 static enum status list_gpus(const struct devices_options *options, char **config_folders,
@@ -125,7 +125,7 @@ static enum status list_sheets(const struct devices_options *options, char **con
 	return status;
 }
 
-/* No compiler is worth a line here, not a failure. */
+/* A missing compiler is reported, it is not a failure. */
 static struct json *show_compiler(const struct devices_options *options, int driver_version)
 {
 	struct compiler_options compiler_options = {.worker_path = options->device.worker,

@@ -246,9 +246,9 @@ const struct command command_explain = {
 	.arguments = "OPERATION -p PROBLEM [--family F] [--config BM=128,...]",
 	.description =
 		"Scores one configuration per family by the model, with the registers and shared\n"
-		"memory of the really compiled kernel where a compiler is found. Without --config "
+		"memory of the compiled kernel where a compiler is found. Without --config "
 		"it is\n"
-		"the one that the model likes best.",
+		"the one with the best predicted time.",
 	.examples = "  tiletune explain gemm -p M=1793,N=1793,K=1793,dtype=fp16 --family mma "
 		    "--config BM=256,BN=128 --device model:a100-sxm4",
 	.options = explain_option_table,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune lookup: what a tuned file knows for a problem.
+ * tiletune lookup: the configuration that a tuned file has for a problem.
  */
 #include <math.h>
 #include <stdio.h>
@@ -113,8 +113,8 @@ static enum status answer_all(const struct lookup_options *options,
 	if (!refused)
 		return STATUS_OK;
 	error_set(err, STATUS_FAILED,
-		"%s: expected something that serves, found nothing for %zu of "
-		"%zu problems",
+		"%s: expected a configuration that fits, found none for %zu of %zu "
+		"problems",
 		request->tuned->path, refused, problems->count);
 	return error_hint(err, "`tiletune tune` finds and adds it");
 }
@@ -200,18 +200,18 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_lookup = {
 	.name = "lookup",
-	.summary = "Find the best that a tuned file knows for a problem, tuned or not",
+	.summary = "Find the best configuration of a tuned file for a problem, tuned or not",
 	.arguments = "TUNED.json OPERATION -p PROBLEM...",
 	.description =
 		"Exact: the file has the problem. Nearest by model: of all configurations in the "
 		"file\n"
 		"that are legal for the problem, the one that the model predicts best, never one "
 		"that\n"
-		"is predicted slower than its family's default; with the loss that is to be "
-		"expected\n"
-		"against the best that the model knows. The model is corrected by what timings "
-		"taught\n"
-		"where configs/corrections has the GPU. Refused (exit code 1): nothing serves.",
+		"is predicted slower than its family's default; with the expected loss against "
+		"the\n"
+		"model's best of all. The model is corrected by timings where "
+		"configs/corrections\n"
+		"has the GPU. Refused (exit code 1): no configuration fits.",
 	.examples = "  tiletune lookup tuned.json gemm -p M=4000,N=4096,K=4096,dtype=bf16 --json",
 	.options = lookup_option_table,
 	.options_size = sizeof(struct lookup_options),

@@ -58,7 +58,7 @@ static enum status write_merged(const struct merge_options *options, const struc
 		status = common_write_json("-", tuned->root, err);
 	if (status == STATUS_OK)
 		fprintf(machine ? stderr : stdout,
-			"%s: %zu %s of %zu files; met again: %zu alike, %zu measured and "
+			"%s: %zu %s of %zu files; in several files: %zu equal, %zu measured and "
 			"predicted, %zu decided by the rule %s\n",
 			options->output, count, count == 1 ? "entry" : "entries", files,
 			summary->equal, summary->outranked, summary->conflicts,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune report: what people would rather look at than JSON.
+ * tiletune report: pages, figures and tables.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -57,7 +57,7 @@ static const struct option tune_option_table[] = {
 	{"effort", 'e', OPTION_STRING, AT(effort), "EFFORT", "how much is tried; default quick",
 		effort_choice},
 	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
-		"time per problem, remeasurements aside", NULL},
+		"time per problem, without the re-measurement of the best", NULL},
 	{"evaluations", 0, OPTION_COUNT, AT(evaluations), "N",
 		"at most so many candidates per problem", NULL},
 	{"strategy", 0, OPTION_WORD, AT(strategy), "NAME",
@@ -68,14 +68,14 @@ static const struct option tune_option_table[] = {
 		NULL},
 	{"journal", 0, OPTION_STRING, AT(journal), "FILE",
 		"default: beside the tuned file, X.journal.jsonl", NULL},
-	{"no-journal", 0, OPTION_FLAG, AT(no_journal), NULL, "keep none: nothing can be resumed",
+	{"no-journal", 0, OPTION_FLAG, AT(no_journal), NULL, "write none: nothing can be resumed",
 		NULL},
 	{"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start anew even if a run was interrupted",
 		NULL},
 	{"dry-run", 'n', OPTION_FLAG, AT(dry_run), NULL,
 		"print the size of the space and what each constraint removes", NULL},
-	{"progress", 0, OPTION_FLAG, AT(progress), NULL, "show progress though this is no terminal",
-		NULL},
+	{"progress", 0, OPTION_FLAG, AT(progress), NULL,
+		"show progress even if this is no terminal", NULL},
 	DEVICE_OPTIONS(struct tune_options),
 	COMMON_OPTIONS(struct tune_options),
 	{0},
@@ -195,8 +195,8 @@ static bool is_regular(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* What would only turn out when everything is measured: whether the output can be written. A file
- * is replaced, so it is its folder that has to let us; pipes and devices are written to. */
+/* Whether the output can be written, before anything is measured. A file is replaced, so its folder
+ * must be writable; pipes and devices are written to. */
 static enum status check_output(const char *path, bool *regular, struct error *err)
 {
 	char *folder = path_parent(path);
@@ -224,7 +224,7 @@ static enum status check_output(const char *path, bool *regular, struct error *e
 	return status;
 }
 
-/* The tuned file that stands already, if it is one of this GPU model; else an empty one. */
+/* The tuned file that exists, if it is one of this GPU model; else an empty one. */
 static enum status open_tuned(struct tuning *tuning, struct error *err)
 {
 	const struct device_spec *spec = device_spec(tuning->context.device);
@@ -259,7 +259,7 @@ static enum status open_journal(struct tuning *tuning, const char *signature,
 	*resume = NULL;
 	if (tuning->options->no_journal)
 		return STATUS_OK;
-	/* a pipe or a device has no past */
+	/* a pipe or a device holds no earlier run */
 	if (!tuning->options->fresh && is_regular(tuning->journal_path)) {
 		status = journal_read(tuning->journal_path, &tuning->record, err);
 		if (status != STATUS_OK)
@@ -329,7 +329,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	const struct tune_options *options = tuning->options;
 	struct effort effort = {0};
 	bool machine = options->common.json || to_stdout(tuning);
-	struct show show = {.talk = machine ? stderr : stdout,
+	struct show show = {.out = machine ? stderr : stdout,
 		.context = &tuning->context,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
 	struct session session = {.context = &tuning->context,
@@ -359,7 +359,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		*err = finish_error;
 		status = finish_error.status;
 	}
-	/* bad input is an answer on stderr alone */
+	/* bad input is reported on stderr alone */
 	if (machine && !(status == STATUS_BAD_INPUT && is_empty(&tuning->tuned))) {
 		enum status written = common_write_json(
 			"-", tuning->tuned.root, status == STATUS_OK ? err : &finish_error);

@@ -26,17 +26,17 @@ static void begin(void *context, const struct candidates *pool, size_t problem, 
 	clear_line(show);
 	common_notices(show->context);
 	if (count > 1)
-		fprintf(show->talk, "[%zu/%zu] ", problem + 1, count);
-	fprintf(show->talk, "%s %s on %s\n", operation_name(pool->problem->operation),
+		fprintf(show->out, "[%zu/%zu] ", problem + 1, count);
+	fprintf(show->out, "%s %s on %s\n", operation_name(pool->problem->operation),
 		pool->problem->text, pool->device->title);
 	for (size_t f = 0; f < pool->family_count; f++)
-		fprintf(show->talk, "  %-14s %10.0f configurations, %zu legal\n",
+		fprintf(show->out, "  %-14s %10.0f configurations, %zu legal\n",
 			family_name(pool->families[f].bound->family), pool->families[f].product,
 			pool->families[f].count);
 	if (pool->left_out)
 		for (const char *line = pool->left_out; *line; line = strchr(line, '\n') + 1)
-			fprintf(show->talk, "  %.*s\n", (int)strcspn(line, "\n"), line);
-	fflush(show->talk);
+			fprintf(show->out, "  %.*s\n", (int)strcspn(line, "\n"), line);
+	fflush(show->out);
 }
 
 static void progress(void *context, const struct session_progress *now)
@@ -60,18 +60,18 @@ static void progress(void *context, const struct session_progress *now)
 		snprintf(best, sizeof(best), ", best %.2f us %s{%.60s}", now->best_us,
 			now->best_family, now->best_configuration);
 	fprintf(stderr, "\r\033[K%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
-		now->remeasurements ? "final: " : "", now->evaluated, now->total,
+		now->remeasurements ? "re-measuring: " : "", now->evaluated, now->total,
 		now->seconds > 0 ? (double)now->evaluated / now->seconds : 0, now->compiling,
 		left[0] ? ", at most " : "", left, left[0] ? " left" : "");
 	fprintf(stderr, "%.80s", best);
 	fflush(stderr);
 }
 
-/* Less FLOP per byte than any GPU's roof needs to be reached: such a problem is a matter of bytes,
- * whatever is in the way of a candidate. */
+/* Fewer FLOP per byte than any GPU needs to be bound by computing: such a problem is bound by
+ * memory, whatever limits a candidate. */
 static const double flop_per_byte_least = 10;
 
-static bool is_about_memory(const struct score *score, double flop, double bytes)
+static bool is_bound_by_memory(const struct score *score, double flop, double bytes)
 {
 	enum bound_kind bound =
 		score->launch_count ? score->launches[score->longest].bound : BOUND_TENSOR;
@@ -88,7 +88,7 @@ static void print_speed(FILE *out, int width, const struct problem *problem,
 	problem_flop(problem, &flop, NULL);
 	problem_min_bytes(problem, &bytes, NULL);
 	fprintf(out, "%*.1f TFLOP/s", width, flop / time_us * 1e-6);
-	if (is_about_memory(score, flop, bytes))
+	if (is_bound_by_memory(score, flop, bytes))
 		fprintf(out, ", %.0f GB/s", bytes / time_us * 1e-3);
 }
 
@@ -144,7 +144,7 @@ static void show_row(FILE *out, const char *label, const struct problem *problem
 	fprintf(out, "  %s {%s}\n", evaluation->family, evaluation->configuration);
 }
 
-/* What the steps of a composite family are served by. */
+/* What runs the steps of a composite family. */
 static void show_steps(FILE *out, const struct candidates *pool, size_t candidate)
 {
 	const struct composite *composite = candidates_family_of(pool, candidate)->bound->composite;
@@ -210,7 +210,7 @@ static void show_difference(
 	double ratio = second->evaluation.time.median / winner->evaluation.time.median - 1;
 
 	fprintf(out, "             %.1f%% %s\n", 100 * (ratio < 0 ? -ratio : ratio),
-		ratio < 0 ? "faster, which is level" : "slower");
+		ratio < 0 ? "faster: tied" : "slower");
 }
 
 static void show_ties(FILE *out, const struct problem_result *result)
@@ -299,7 +299,7 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 	fprintf(out, "  %zu of %zu evaluated in %s", result->evaluated->count, result->pool->count,
 		took);
 	if (result->resumed)
-		fprintf(out, " (%zu taken over from an earlier run)", result->resumed);
+		fprintf(out, " (%zu from an earlier run)", result->resumed);
 	fputs(": ", out);
 	for (int i = 0, shown = 0; i < OUTCOME_COUNT; i++)
 		if (result->outcomes[i])
@@ -317,23 +317,23 @@ static void end(void *context, const struct problem_result *result)
 	const struct problem *problem = result->pool->problem;
 
 	clear_line(show);
-	fprintf(show->talk, "%s\n", winner->evaluation.predicted ? "predicted, not measured:" : "");
-	show_row(show->talk, "winner", problem, winner);
-	show_steps(show->talk, result->pool, winner->candidate);
-	show_why(show->talk, problem, &winner->evaluation.score, "             ");
+	fprintf(show->out, "%s\n", winner->evaluation.predicted ? "predicted, not measured:" : "");
+	show_row(show->out, "winner", problem, winner);
+	show_steps(show->out, result->pool, winner->candidate);
+	show_why(show->out, problem, &winner->evaluation.score, "             ");
 	if (second) {
-		show_row(show->talk, "runner-up", problem, second);
-		show_difference(show->talk, winner, second);
+		show_row(show->out, "runner-up", problem, second);
+		show_difference(show->out, winner, second);
 	}
-	show_families(show->talk, result);
-	show_ties(show->talk, result);
+	show_families(show->out, result);
+	show_ties(show->out, result);
 	if (!winner->evaluation.predicted)
-		show_model(show->talk, result);
-	show_picks(show->talk, result);
-	show_outcomes(show->talk, result);
+		show_model(show->out, result);
+	show_picks(show->out, result);
+	show_outcomes(show->out, result);
 	if (result->kept)
-		fprintf(show->talk, "  the tuned file keeps its entry: %s\n", result->kept);
-	fflush(show->talk);
+		fprintf(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
+	fflush(show->out);
 }
 
 static void taken(void *context, const struct problem *problem, size_t number, size_t count,
@@ -351,9 +351,9 @@ static void taken(void *context, const struct problem *problem, size_t number, s
 			json_member_double(&time, "median", &median, NULL);
 	}
 	if (count > 1)
-		fprintf(show->talk, "[%zu/%zu] ", number + 1, count);
-	fprintf(show->talk, "%s: %s, %.2f us (taken over from an interrupted run)\n", problem->text,
-		family, median);
+		fprintf(show->out, "[%zu/%zu] ", number + 1, count);
+	fprintf(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->text, family,
+		median);
 }
 
 static void failed(void *context, const struct problem *problem, const struct error *err)
@@ -361,7 +361,7 @@ static void failed(void *context, const struct problem *problem, const struct er
 	struct show *show = context;
 
 	clear_line(show);
-	fprintf(show->talk, "  failed: %s: %s\n", problem->text, err->message);
+	fprintf(show->out, "  failed: %s: %s\n", problem->text, err->message);
 }
 
 struct session_observer show_observer(struct show *show)

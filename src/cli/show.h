@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `tune` shows a person: progress while it runs, a table at the end of each problem.
+ * What `tune` prints: progress while it runs, a table at the end of each problem.
  */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
@@ -10,9 +10,9 @@
 #include "tune/session.h"
 
 struct show {
-	FILE *talk;              /* stderr with --json or -o -, else stdout */
+	FILE *out;               /* stderr with --json or -o -, else stdout */
 	bool progress;           /* draw a line that is overwritten */
-	struct context *context; /* what it has to say comes first */
+	struct context *context; /* its notices are printed first */
 	double last_drawn;
 	bool predicted;
 };

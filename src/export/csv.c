@@ -150,7 +150,8 @@ static void write_journal(const struct journal_record *journal, struct text *tex
 			for (size_t i = 0; i < problem->evaluation_count; i++)
 				evaluation_row(text, problem, "search", &problem->evaluations[i]);
 			for (size_t i = 0; i < problem->remeasurement_count; i++)
-				evaluation_row(text, problem, "final", &problem->remeasurements[i]);
+				evaluation_row(
+					text, problem, "remeasured", &problem->remeasurements[i]);
 		}
 }
 

@@ -120,7 +120,7 @@ static enum status compile_all(struct export_kernel *kernel, const struct export
 	struct kernel_store *store = kernel_store_new(compiler, arch);
 	enum status status = STATUS_OK;
 
-	/* PTX says nothing of registers: ptxas gives them out */
+	/* PTX has no registers: ptxas assigns them */
 	if (strcmp(image->arch_prefix, "sm_") == 0)
 		kernel->resources = json_new_array();
 	for (size_t i = 0; i < kernel->build.unit_count && status == STATUS_OK; i++) {

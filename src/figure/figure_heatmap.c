@@ -116,7 +116,7 @@ static void draw_cell(struct figure_part *part, const struct tile_grid *grid, si
 	text_append(body, "</g>");
 }
 
-/* All cells that nobody tried, in one path. */
+/* All cells that were not tried, in one path. */
 static void draw_empty(struct figure_part *part, const struct tile_grid *grid,
 	enum tile_state state, const char *class, double cell_width)
 {
@@ -241,9 +241,9 @@ static void describe(struct figure_part *part, const struct tile_grid *grid)
 			grid->row_step, grid->row_name ? grid->row_name : "rows", grid->column_step,
 			grid->column_name);
 	for (size_t i = 0; i < entry->candidate_count; i++)
-		if (entry->candidates[i].final) {
-			text_append(caption, " Times of the first look, which compare with each "
-					     "other; remeasured were timed again.");
+		if (entry->candidates[i].remeasured) {
+			text_append(caption, " Times are those of the search; the best were timed "
+					     "again.");
 			break;
 		}
 }

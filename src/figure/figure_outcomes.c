@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Outcomes: what became of the candidates, by kind and family, and the reasons that were given.
+ * Outcomes of the candidates, by kind and family, and the reasons that were given.
  */
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static bool draw(struct figure_part *part)
 	}
 	canvas->height = y + 6;
 	text_append(&part->title, "Outcomes");
-	text_appendf(&part->caption, "What became of %zu candidates", entry->candidate_count);
+	text_appendf(&part->caption, "Outcomes of %zu candidates", entry->candidate_count);
 	if (entry->legal > 0)
 		text_appendf(&part->caption, " of %.0f legal ones", entry->legal);
 	text_append(&part->caption, ".");

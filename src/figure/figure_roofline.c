@@ -99,7 +99,7 @@ static void label_ceiling(struct canvas *canvas, const struct device_spec *spec,
 			"%s %.0f", ceiling->brief, ceiling->tflops);
 }
 
-/* At its first look, as the other candidates, where that is known. */
+/* Its time in the search, as of the other candidates, where that is known. */
 static void draw_winner(
 	struct figure_part *part, const struct figure_axis *x, const struct figure_axis *y)
 {
@@ -145,8 +145,8 @@ static bool draw(struct figure_part *part)
 		return false;
 	text_append(&part->title, "Roofline");
 	text_appendf(&part->caption,
-		"Speed against the FLOP that each byte from DRAM serves (the model's account of "
-		"traffic)%s.",
+		"Speed against the FLOP that each byte from DRAM serves (traffic as the model "
+		"counts it)%s.",
 		entry->spec ? ", below the device's ceilings at its boost clock"
 			    : "; no sheet of this device is known, so ceilings are missing");
 	x = figure_axis_new(true, range.low_x / 1.5, range.high_x * 1.5, LEFT, RIGHT,

@@ -136,7 +136,7 @@ static size_t draw_edges(
 	return edges;
 }
 
-/* Places under the pointer: what a person sees there. */
+/* Places under the pointer: the text there. */
 static void draw_targets(struct figure_part *part, const struct size_group *group,
 	const struct figure_axis *x, const struct figure_axis *y)
 {

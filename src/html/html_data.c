@@ -181,7 +181,7 @@ static RECORD_DEFINE(struct view, view_record, view_members, .name = "candidate"
 
 static struct view view_of(const struct report_candidate *candidate)
 {
-	const struct evaluation *evaluation = candidate->evaluation, *again = candidate->final;
+	const struct evaluation *evaluation = candidate->evaluation, *again = candidate->remeasured;
 	struct view view = {.family = (double)candidate->family,
 		.time = report_time_us(candidate),
 		.low = NAN,

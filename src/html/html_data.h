@@ -13,7 +13,7 @@
 
 #include "report/report.h"
 
-/* Printable, without what JSON or HTML would have to escape; the script knows it too. */
+/* Printable, without what JSON or HTML would have to escape; the same in the script. */
 #define HTML_ALPHABET                                                                              \
 	"#$%()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 

@@ -244,8 +244,8 @@ static void quality(const struct report_entry *entry, struct text *page)
 	const struct report_quality *model = &entry->quality;
 
 	html_put(page,
-		"<p>Over %zu measured candidates: rank correlation <b>%.2f</b>, the fastest stands "
-		"at place <b>%zu</b> of the model's list. Measuring only the model's first ",
+		"<p>Over %zu measured candidates: rank correlation <b>%.2f</b>, the fastest is "
+		"number <b>%zu</b> of the model's list. Measuring only the model's first ",
 		model->measured, model->rank_correlation, model->rank_of_best);
 	for (int i = 0; i < REPORT_TOPS; i++)
 		html_put(page, "%s%zu", i ? (i == REPORT_TOPS - 1 ? " or " : ", ") : "",
@@ -319,7 +319,7 @@ static void rules(const struct report_entry *entry, struct text *page)
 		return;
 	text_append(page, "<div class=\"card wide\"><h3>What selection rules would have "
 			  "picked</h3>");
-	html_table_open(page, "sortable", "Rule|Time|Lost|Timing|Family|Configuration");
+	html_table_open(page, "sortable", "Rule|Time|Loss|Timing|Family|Configuration");
 	for (size_t i = 0; i < json_count(&list); i++) {
 		struct json_at rule = json_item(&list, i), members;
 		double lost = finite_number(&rule, "regret_ratio");
@@ -393,7 +393,7 @@ static void reasons(const struct report_entry *entry, struct text *page)
 	size_t count = find_reasons(entry, found);
 
 	if (count) {
-		text_append(page, "<div class=\"card\"><h3>Why candidates dropped out</h3>");
+		text_append(page, "<div class=\"card\"><h3>Why candidates failed</h3>");
 		html_table_open(page, "", "Outcome|Count|Reason");
 		for (size_t i = 0; i < count && i < REASONS_SHOWN; i++) {
 			const struct evaluation *example = found[i].example;
@@ -433,7 +433,7 @@ static void body(const struct report *report, const struct report_entry *entry, 
 	if (!entry->candidate_count)
 		text_append(page,
 			"<p class=\"notice\">No journal lies beside the tuned file: without "
-			"one there is nothing to say of the other candidates.</p>\n");
+			"one the other candidates are not known.</p>\n");
 	reasons(entry, page);
 	ranks(entry, page);
 	rules(entry, page);

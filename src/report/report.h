@@ -41,13 +41,13 @@ struct report_result {
 	struct score score; /* launch_count 0: none */
 };
 
-/* One evaluation of the search. Times are those of the first look, which compare with each other;
- * remeasured were timed again, interleaved. */
+/* One evaluation of the search. Times are those of the search, which compare with each other; the
+ * best were timed again, interleaved. */
 struct report_candidate {
 	const struct evaluation *evaluation;
-	const struct evaluation *final;   /* NULL: not a remeasured_one */
-	size_t family;                    /* index into the entry's family_names */
-	size_t measured_rank, model_rank; /* among those with a time, from 1; 0: no time */
+	const struct evaluation *remeasured; /* NULL: not among them */
+	size_t family;                       /* index into the entry's family_names */
+	size_t measured_rank, model_rank;    /* among those with a time, from 1; 0: no time */
 };
 
 struct report_quality {
@@ -80,7 +80,7 @@ struct report_entry {
 	struct report_candidate *candidates; /* in order of evaluation */
 	size_t candidate_count;
 	size_t ok_count;
-	size_t best;         /* fastest candidate at first look; SIZE_MAX: none */
+	size_t best;         /* fastest candidate of the search; SIZE_MAX: none */
 	size_t winner_index; /* among candidates; SIZE_MAX: not there */
 	char **family_names; /* of candidates and families */
 	size_t family_name_count;

@@ -94,7 +94,7 @@ static int compare_model(const void *a_, const void *b_)
 }
 
 /* Of what has both a time and a prediction, where the entry does not say it. */
-static void judge_model(struct report_entry *entry, struct report_candidate **by_model)
+static void rate_model(struct report_entry *entry, struct report_candidate **by_model)
 {
 	struct report_quality *quality = &entry->quality;
 	double *times = memory_zeroed(entry->ok_count + 1, sizeof(double));
@@ -133,7 +133,7 @@ static void rank_candidates(struct report_entry *entry)
 	}
 	entry->best = entry->ok_count ? (size_t)(by_time[0] - entry->candidates) : SIZE_MAX;
 	if (entry->ok_count && !entry->quality.measured && !entry->predicted)
-		judge_model(entry, by_model);
+		rate_model(entry, by_model);
 	free(by_time);
 	free(by_model);
 }
@@ -221,18 +221,18 @@ static void collect(struct report_entry *entry, const struct chain *chain)
 static void take_remeasurements(struct report_entry *entry, const struct journal_problem *problem)
 {
 	for (size_t f = 0; f < problem->remeasurement_count; f++) {
-		const struct evaluation *final = &problem->remeasurements[f];
+		const struct evaluation *again = &problem->remeasurements[f];
 
 		for (size_t i = 0; i < entry->candidate_count; i++)
 			if (strcmp(entry->candidates[i].evaluation->configuration,
-				    final->configuration) == 0 &&
-				strcmp(entry->candidates[i].evaluation->family, final->family) == 0)
-				entry->candidates[i].final = final;
+				    again->configuration) == 0 &&
+				strcmp(entry->candidates[i].evaluation->family, again->family) == 0)
+				entry->candidates[i].remeasured = again;
 	}
 }
 
-/* ---- a search that did not end has a leader ---- */
-static void lead(struct report_entry *entry)
+/* ---- a search that did not end: the best so far ---- */
+static void take_best_so_far(struct report_entry *entry)
 {
 	const struct evaluation *best = entry->candidates[entry->best].evaluation;
 	struct report_result *winner = &entry->winner;
@@ -307,7 +307,7 @@ void report_candidates_take(struct report_entry *entry, const struct journal_rec
 	if (entry->flop <= 0)
 		entry->flop = flop_of(entry);
 	if (!entry->has_winner && entry->best != SIZE_MAX)
-		lead(entry);
+		take_best_so_far(entry);
 	for (size_t i = 0; entry->has_winner && i < entry->candidate_count; i++)
 		if (strcmp(entry->candidates[i].evaluation->configuration,
 			    entry->winner.configuration) == 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The entries of a report: those of a tuned file with the evaluations of the run that tuned them,
- * and the problems of a journal that stands alone.
+ * and the problems of a journal without one.
  */
 #include <stdlib.h>
 #include <string.h>

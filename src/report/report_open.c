@@ -112,7 +112,7 @@ static void open_catalogue(const struct report_options *options, struct report *
 					&err) == STATUS_OK;
 	if (!report->has_catalogue)
 		report->notice = string_format("the templates are not read, so that illegal tile "
-					       "shapes are not told from untried ones: %s",
+					       "shapes look like untried ones: %s",
 			err.message);
 }
 

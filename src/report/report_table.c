@@ -7,7 +7,7 @@
 #include "report/format.h"
 #include "report/comparison.h"
 
-/* In ASCII, as every other output for a terminal. */
+/* In ASCII, as all output for a terminal. */
 static void time_of(struct text *table, double time_us)
 {
 	bool in_ms = time_us >= 1e4;
@@ -58,8 +58,8 @@ static void model(const struct report_entry *entry, struct text *table)
 	if (!quality->measured)
 		return;
 	text_appendf(table,
-		"  model: rank correlation %.2f over %zu measured, the fastest at its "
-		"place %zu; regret of its first 1/4/8/16: %.1f/%.1f/%.1f/%.1f%%\n",
+		"  model: rank correlation %.2f over %zu measured, the fastest is its number "
+		"%zu; regret of its first 1/4/8/16: %.1f/%.1f/%.1f/%.1f%%\n",
 		quality->rank_correlation, quality->measured, quality->rank_of_best,
 		100 * quality->regret[0], 100 * quality->regret[1], 100 * quality->regret[2],
 		100 * quality->regret[3]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report for a terminal: one line per problem, then what a person asks next.
+ * The report for a terminal: a few lines per problem.
  */
 #ifndef REPORT_REPORT_TABLE_H
 #define REPORT_REPORT_TABLE_H

@@ -9,7 +9,7 @@
 #include "report/report.h"
 
 enum tile_state {
-	TILE_UNTRIED, /* legal, or nobody knows */
+	TILE_UNTRIED, /* legal, or not known */
 	TILE_ILLEGAL, /* no legal configuration in the space that was searched */
 	TILE_FAILED,  /* tried, and nothing came out */
 	TILE_OK,

@@ -40,8 +40,8 @@ static const struct record_member launch_members[] = {
 		.absent = INFINITY),
 };
 #undef FIGURE
-RECORD_DEFINE(struct launch_score, launch_score_record, launch_members,
-	.name = "launch_score", .open = true);
+RECORD_DEFINE(struct launch_score, launch_score_record, launch_members, .name = "launch_score",
+	.open = true);
 
 /* The object: `longest` is the launch with the longest time, its time that of all launches. */
 struct view {

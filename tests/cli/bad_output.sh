@@ -43,7 +43,7 @@ cmp keep.json before.json && echo "the tuned file is intact"
 grep -c evaluation small.jsonl >kept
 grep finish small.jsonl
 echo "# and with room again it goes on"
-tune -o keep.json --journal small.jsonl -w "BM == 64" | grep -E "wrote|taken over" | sed "s/$(cat kept) taken over/as many as were kept taken over/; s/ in .* s:.*(/ (/; s/evaluated.*(/evaluated (/"
+tune -o keep.json --journal small.jsonl -w "BM == 64" | grep -E "wrote|earlier run" | sed "s/$(cat kept) from/as many as were kept from/; s/ in .* s:.*(/ (/; s/evaluated.*(/evaluated (/"
 tail -n 1 small.jsonl | cut -c1-17
 ls
 

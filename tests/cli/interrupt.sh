@@ -34,7 +34,7 @@ for signal in INT TERM KILL; do
 done 2>/dev/null
 "$TILETUNE" "$@" >talk.txt 2>&1
 echo "exit $?"
-grep -o "taken over from an earlier run" talk.txt | head -n 1
+grep -o "from an earlier run" talk.txt | head -n 1
 # nothing twice, nothing missing
 grep '"event":"evaluation"' x.journal.jsonl | sed -E 's/.*"family":"([^"]*)","configuration":"([^"]*)".*"problem":([0-9]*).*/\1 \2 \3/' | sort >all.txt
 [ "$(sort -u all.txt | wc -l)" = "$(wc -l <all.txt)" ] && echo "nothing was evaluated twice"

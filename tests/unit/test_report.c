@@ -57,7 +57,7 @@ static void test_a_tuned_file_brings_its_journal(void **state)
 	assert_int_equal(entry->candidates[entry->best].measured_rank, 1);
 	assert_non_null(entry->spec);
 	for (size_t i = 0; i < entry->candidate_count; i++) {
-		remeasurements += entry->candidates[i].final != NULL;
+		remeasurements += entry->candidates[i].remeasured != NULL;
 		assert_int_equal(!entry->candidates[i].measured_rank,
 			isinf(report_time_us(&entry->candidates[i])) ? 1 : 0);
 	}
