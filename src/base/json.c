@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parsing, cursors and getters of base/json.h. `struct json` is a cJSON node by another name.
+ * `struct json` is a cJSON node by another name.
  */
 #include "base/json.h"
 
@@ -9,9 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 #include "base/file.h"
-#include "base/json_node.h"
 #include "base/memory.h"
+
+static const cJSON *json_node(const struct json *json)
+{
+	return (const cJSON *)json;
+}
+
+/* How many bytes follow the first one of a character in UTF-8; 9: it is no first one. */
+static size_t utf8_more(unsigned char c)
+{
+	return c < 0x80                ? 0
+	       : c >= 0xc2 && c < 0xe0 ? 1
+	       : c >= 0xe0 && c < 0xf0 ? 2
+	       : c >= 0xf0 && c < 0xf5 ? 3
+				       : 9;
+}
 
 /* cJSON lets invalid UTF-8, raw control characters and "\u0000" (which it truncates at) pass. */
 static const char *find_forbidden(const char *text, size_t size)
@@ -20,11 +36,7 @@ static const char *find_forbidden(const char *text, size_t size)
 
 	for (size_t i = 0; i < size;) {
 		unsigned char c = (unsigned char)text[i];
-		size_t more = c < 0x80                ? 0
-			      : c >= 0xc2 && c < 0xe0 ? 1
-			      : c >= 0xe0 && c < 0xf0 ? 2
-			      : c >= 0xf0 && c < 0xf5 ? 3
-						      : 9;
+		size_t more = utf8_more(c);
 
 		if (more == 9 || i + more >= size + (more == 0))
 			return "valid UTF-8";
@@ -324,36 +336,6 @@ enum status json_get_bool(const struct json_at *at, bool *value, struct error *e
 	return STATUS_OK;
 }
 
-enum status json_member_string(
-	const struct json_at *object, const char *key, const char **value, struct error *err)
-{
-	struct json_at at;
-
-	if (json_member(object, key, &at, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return json_get_string(&at, value, err);
-}
-
-enum status json_member_int(
-	const struct json_at *object, const char *key, int64_t *value, struct error *err)
-{
-	struct json_at at;
-
-	if (json_member(object, key, &at, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return json_get_int(&at, value, err);
-}
-
-enum status json_member_double(
-	const struct json_at *object, const char *key, double *value, struct error *err)
-{
-	struct json_at at;
-
-	if (json_member(object, key, &at, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return json_get_double(&at, value, err);
-}
-
 void json_path(const struct json_at *at, struct text *text)
 {
 	if (!at->parent) {
@@ -384,4 +366,133 @@ enum status json_error(const struct json_at *at, struct error *err, const char *
 	text_release(&path);
 	text_release(&expected);
 	return STATUS_BAD_INPUT;
+}
+
+/* ---- writing ---- */
+static struct json *made(cJSON *node)
+{
+	if (!node)
+		BUG("cJSON could not make a node");
+	return (struct json *)node;
+}
+
+struct json *json_new_object(void)
+{
+	return made(cJSON_CreateObject());
+}
+
+struct json *json_new_array(void)
+{
+	return made(cJSON_CreateArray());
+}
+
+/* Compilers and drivers may say anything: bytes that are not UTF-8 become '?'. */
+static char *valid_utf8(const char *value)
+{
+	char *copy = string_copy(value);
+
+	for (unsigned char *c = (unsigned char *)copy; *c;) {
+		size_t more = utf8_more(*c);
+		size_t k = 1;
+
+		while (more < 9 && k <= more && (c[k] & 0xc0) == 0x80)
+			k++;
+		if (more == 9 || k <= more) {
+			*c++ = '?';
+			continue;
+		}
+		c += 1 + more;
+	}
+	return copy;
+}
+
+struct json *json_new_string(const char *value)
+{
+	struct json *node;
+	char *valid;
+
+	if (!value)
+		return made(cJSON_CreateNull());
+	valid = valid_utf8(value);
+	node = made(cJSON_CreateString(valid));
+	free(valid);
+	return node;
+}
+
+struct json *json_new_int(int64_t value)
+{
+	char digits[32];
+
+	/* a plain number where a double is exact, so that it reads back as any other */
+	if (value >= -((int64_t)1 << 53) && value <= ((int64_t)1 << 53)) {
+		snprintf(digits, sizeof(digits), "%lld", (long long)value);
+		return made(strlen(digits) < 15 ? cJSON_CreateNumber((double)value)
+						: cJSON_CreateRaw(digits));
+	}
+	snprintf(digits, sizeof(digits), "%lld", (long long)value);
+	return made(cJSON_CreateRaw(digits));
+}
+
+struct json *json_new_double(double value)
+{
+	char digits[40];
+
+	if (!isfinite(value))
+		return made(cJSON_CreateNull());
+	/* the shortest form that reads back exactly */
+	for (int precision = 6; precision <= 17; precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, value);
+		if (strtod(digits, NULL) == value)
+			break;
+	}
+	return made(cJSON_CreateRaw(digits));
+}
+
+struct json *json_new_bool(bool value)
+{
+	return made(cJSON_CreateBool(value));
+}
+
+struct json *json_copy(const struct json *node)
+{
+	return made(cJSON_Duplicate(json_node(node), true));
+}
+
+void json_put(struct json *object, const char *key, struct json *child)
+{
+	cJSON *parent = (cJSON *)object;
+
+	if (cJSON_GetObjectItemCaseSensitive(parent, key))
+		cJSON_ReplaceItemInObjectCaseSensitive(parent, key, (cJSON *)child);
+	else
+		cJSON_AddItemToObject(parent, key, (cJSON *)child);
+}
+
+void json_push(struct json *array, struct json *child)
+{
+	cJSON_AddItemToArray((cJSON *)array, (cJSON *)child);
+}
+
+/* cJSON indents with tabs and spreads arrays over a line: good enough to read and to diff. */
+char *json_print(const struct json *node, bool pretty)
+{
+	char *printed =
+		pretty ? cJSON_Print(json_node(node)) : cJSON_PrintUnformatted(json_node(node));
+	char *copy;
+
+	if (!printed)
+		BUG("cJSON could not print");
+	copy = string_copy(printed);
+	cJSON_free(printed);
+	return copy;
+}
+
+bool json_same(const struct json *a, const struct json *b)
+{
+	char *x = json_print(a, false), *y = json_print(b, false);
+	bool same = strcmp(x, y) == 0;
+
+	free(x);
+	free(y);
+	return same;
 }

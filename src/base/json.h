@@ -70,12 +70,32 @@ enum status json_get_bool(const struct json_at *at, bool *value, struct error *e
 bool json_is_int(const struct json_at *at); /* a number without a fraction, within int64 */
 
 /* Of a member: json_member() and json_get_*() in one. */
-enum status json_member_string(
-	const struct json_at *object, const char *key, const char **value, struct error *err);
-enum status json_member_int(
-	const struct json_at *object, const char *key, int64_t *value, struct error *err);
-enum status json_member_double(
-	const struct json_at *object, const char *key, double *value, struct error *err);
+static inline enum status json_member_string(
+	const struct json_at *object, const char *key, const char **value, struct error *err)
+{
+	struct json_at at;
+	const enum status status = json_member(object, key, &at, err);
+
+	return status == STATUS_OK ? json_get_string(&at, value, err) : status;
+}
+
+static inline enum status json_member_int(
+	const struct json_at *object, const char *key, int64_t *value, struct error *err)
+{
+	struct json_at at;
+	const enum status status = json_member(object, key, &at, err);
+
+	return status == STATUS_OK ? json_get_int(&at, value, err) : status;
+}
+
+static inline enum status json_member_double(
+	const struct json_at *object, const char *key, double *value, struct error *err)
+{
+	struct json_at at;
+	const enum status status = json_member(object, key, &at, err);
+
+	return status == STATUS_OK ? json_get_double(&at, value, err) : status;
+}
 
 /* An error at this place: "file: $.path: expected <expectation>, found <what is there>". */
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
@@ -92,13 +112,29 @@ struct json *json_new_double(double value); /* not finite: null */
 struct json *json_new_bool(bool value);
 struct json *json_copy(const struct json *node);
 void json_put(struct json *object, const char *key, struct json *child); /* replaces; takes child */
-void json_put_string(struct json *object, const char *key, const char *value);
-void json_put_int(struct json *object, const char *key, int64_t value);
-void json_put_double(struct json *object, const char *key, double value);
-void json_put_bool(struct json *object, const char *key, bool value);
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* caller frees; ends without newline */
 /* Whether both print the same: members in the same order, too. */
 bool json_same(const struct json *a, const struct json *b);
+
+static inline void json_put_string(struct json *object, const char *key, const char *value)
+{
+	json_put(object, key, json_new_string(value));
+}
+
+static inline void json_put_int(struct json *object, const char *key, int64_t value)
+{
+	json_put(object, key, json_new_int(value));
+}
+
+static inline void json_put_double(struct json *object, const char *key, double value)
+{
+	json_put(object, key, json_new_double(value));
+}
+
+static inline void json_put_bool(struct json *object, const char *key, bool value)
+{
+	json_put(object, key, json_new_bool(value));
+}
 
 #endif

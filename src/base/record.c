@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_walk.h"
 #include "base/record_wire.h"
 
 /* ---- walking ---- */

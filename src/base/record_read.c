@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_walk.h"
-
 struct reading {
 	const struct record *record; /* that the member stands in */
 	void *context;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_walk.h"
-
 static void describe_object(const struct record *record, const struct record_member *key,
 	struct json *schema, struct json *definitions);
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_walk.h"
-
 enum {
 	DEPTH_MAX = 32 /* of records within records */
 };

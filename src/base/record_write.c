@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/record_walk.h"
-
 static void put_object(const struct record *record, const void *value,
 	const struct record_member *key, struct json *object);
 
