@@ -164,7 +164,7 @@ static void take_winner(
 	struct json *asked = problem_to_json(row->best_of.problem);
 	struct json_at entry, winner, configuration;
 	const char *family;
-	bool found = tuned_find(tuned, operation_name(advise->operation), asked, &entry) &&
+	bool found = tuned_find_json(tuned, operation_name(advise->operation), asked, &entry) &&
 		     json_find(&entry, "winner", &winner) &&
 		     json_find(&winner, "configuration", &configuration) &&
 		     json_member_string(&winner, "family", &family, NULL) == STATUS_OK;
@@ -222,7 +222,7 @@ static enum status tune_rows(struct advise *advise, struct error *err)
 	/* borrowed: who tunes frees nothing of the list */
 	for (size_t i = 0; i < count; i++)
 		problems[i] = i ? chosen[i]->variant->problem : advise->asked.items[0];
-	tuned_init(&tuned, "advise",
+	tuned_init_json(&tuned, "advise",
 		tuned_device_json(device_spec(advise->bench->device),
 			device_identity(advise->bench->device)->name));
 	status = advise->options.tune(advise->options.tune_context, &list, &tuned, err);

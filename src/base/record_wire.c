@@ -250,8 +250,12 @@ static enum status unpack_number(struct unpacker *unpacker, const struct record 
 
 	if (!at)
 		return refuse(unpacker, record, member, "too few bytes");
-	/* a bool must not hold another bit pattern, not even for the time of this check */
-	allowed = member->kind == RECORD_KIND_REAL
+	/* a bool must not hold another bit pattern, not even for the time of this check; what is
+	 * copied within the process is what it was */
+	allowed = unpacker->local || (member->flags & RECORD_OPTIONAL &&
+					     record_item_is_absent(member, at))
+			  ? true
+		  : member->kind == RECORD_KIND_REAL
 			  ? record_allows_real(member, record_load_real(member, at))
 			  : record_allows(member, record_load(member, at));
 	if (!allowed)

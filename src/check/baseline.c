@@ -302,7 +302,7 @@ static void put_entry(struct check *check, struct check_row *row, struct json *e
 	json_free(row->tree);
 	row->tree = json_copy(entry);
 	row->entry = json_root(row->tree, check->baseline->path);
-	tuned_put_entry(check->baseline, entry, NULL, &kept);
+	tuned_put_entry_json(check->baseline, entry, NULL, &kept);
 }
 
 enum status check_update(struct check *check, const char *run_id, struct error *err)

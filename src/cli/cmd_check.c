@@ -154,7 +154,7 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	}
 	if (command->update) {
 		if (check->measures)
-			tuned_put_run(check->baseline, run_tuned_json(check->context, run_id));
+			tuned_put_run_json(check->baseline, run_tuned_json(check->context, run_id));
 		status = check_update(check, run_id, err);
 	}
 	if (status == STATUS_OK && command->keep_cubins)

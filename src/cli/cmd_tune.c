@@ -239,7 +239,7 @@ static enum status open_tuned(struct tuning *tuning, struct error *err)
 		return status;
 	}
 	if (!regular) {
-		tuned_init(&tuning->tuned, tuning->output, device);
+		tuned_init_json(&tuning->tuned, tuning->output, device);
 		return STATUS_OK;
 	}
 	status = tuned_load(tuning->output, &tuning->tuned, err);
@@ -297,7 +297,7 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 		json_put_string(line, "resumes", session->resume ? session->resume->id : NULL);
 		status = journal_write(tuning->journal, "run", line, err);
 	}
-	tuned_put_run(&tuning->tuned, run_tuned_json(run.context, tuning->run_id));
+	tuned_put_run_json(&tuning->tuned, run_tuned_json(run.context, tuning->run_id));
 	return status;
 }
 

@@ -81,7 +81,7 @@ bool steps_choose(const struct steps_source *source, struct bound_family *bound,
 	struct json *asked = problem_to_json(problem);
 	struct error reason = {0};
 	struct json_at entry;
-	bool known = source->tuned && tuned_find(source->tuned, operation, asked, &entry) &&
+	bool known = source->tuned && tuned_find_json(source->tuned, operation, asked, &entry) &&
 		     (!source->measured || is_measured(&entry));
 	bool chosen = known && take_entry(source, bound, step, &entry, &reason);
 

@@ -74,7 +74,7 @@ static struct json *value_schema(struct json *definitions)
 	return schema;
 }
 
-static const struct record_custom value_custom = {
+const struct record_custom named_value_custom = {
 	.read = value_from_json,
 	.write = value_to_json,
 	.schema = value_schema,
@@ -82,7 +82,7 @@ static const struct record_custom value_custom = {
 };
 static const struct record_member named_value_members[] = {
 	RECORD_VALUE(struct named_value, name, "name", "its name"),
-	RECORD_CUSTOM(struct named_value, value, &value_custom, "", "its value"),
+	RECORD_CUSTOM(struct named_value, value, &named_value_custom, "", "its value"),
 };
 RECORD_DEFINE(struct named_value, named_value_record, named_value_members, .name = "named_value");
 

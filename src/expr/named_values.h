@@ -21,6 +21,7 @@ struct named_values {
 };
 
 RECORD_DECLARE(struct named_value, named_value_record);
+extern const struct record_custom named_value_custom; /* of a struct value */
 /* The member `field` of a table, a struct named_values. */
 #define RECORD_NAMED_VALUES(type, field, key, meaning, ...)                                        \
 	RECORD_MAP(type, field.items, field.count, named_value_record, key, meaning, ##__VA_ARGS__)

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "expr/expression.h"
+#include "expr/named_values.h"
 
 struct operation; /* family/operation.h */
 struct family;    /* family/family.h */
@@ -69,6 +70,10 @@ enum status problem_parse(const struct operation *operation, const char *text,
 enum status problem_from_json(const struct operation *operation, const struct json_at *object,
 	struct problem **problem, struct error *err);
 struct json *problem_to_json(const struct problem *problem); /* {"M": 4096, ...} */
+struct named_values problem_named_values(const struct problem *problem);
+/* Errors: unknown keys, missing keys, values out of range, violated constraints. */
+enum status problem_from_named_values(const struct operation *operation,
+	const struct named_values *values, struct problem **problem, struct error *err);
 void problem_free(struct problem *problem);
 void problem_list_release(struct problem_list *list); /* frees the problems too */
 enum status problem_flop(const struct problem *problem, double *flop, struct error *err);

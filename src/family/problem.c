@@ -150,6 +150,47 @@ enum status problem_from_json(const struct operation *operation, const struct js
 	return status;
 }
 
+struct named_values problem_named_values(const struct problem *problem)
+{
+	const struct operation *operation = problem->operation;
+	struct named_values values = named_values_new(operation->key_count);
+
+	for (size_t i = 0; i < operation->key_count; i++)
+		named_values_put(&values, i, operation->keys[i].name, problem->values[i]);
+	return values;
+}
+
+enum status problem_from_named_values(const struct operation *operation,
+	const struct named_values *given, struct problem **problem, struct error *err)
+{
+	const size_t count = operation->key_count;
+	struct value *values = memory_zeroed(count, sizeof(*values));
+	bool *is_given = memory_zeroed(count, sizeof(*is_given));
+	enum status status = STATUS_OK;
+
+	*problem = NULL;
+	for (size_t i = 0; i < given->count && status == STATUS_OK; i++) {
+		const struct named_value *item = &given->items[i];
+		size_t key = 0;
+
+		while (key < count && strcmp(operation->keys[key].name, item->name) != 0)
+			key++;
+		if (key == count)
+			status = error_set(err, STATUS_BAD_INPUT,
+				"expected a key of %s, found \"%s\"", operation->name, item->name);
+		else
+			status = key_value_check(
+				&operation->keys[key], item->value, &values[key], err);
+		if (status == STATUS_OK)
+			is_given[key] = true;
+	}
+	if (status == STATUS_OK)
+		status = problem_complete(operation, values, is_given, problem, err);
+	free(is_given);
+	free(values);
+	return status;
+}
+
 struct json *problem_to_json(const struct problem *problem)
 {
 	struct json *object = json_new_object();

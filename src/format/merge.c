@@ -5,79 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
-static const char *text_of(const struct json_at *object, const char *key)
+static const char *date_of(const struct tuned *tuned, const struct tuned_entry *entry)
 {
-	const char *text = "";
+	const struct run *run = tuned_run(tuned, entry->run);
 
-	json_member_string(object, key, &text, NULL);
-	return text;
-}
-
-static const char *date_of(const struct tuned *tuned, const struct json_at *entry)
-{
-	struct json_at root = json_root(tuned->root, tuned->path), runs;
-	const char *run = text_of(entry, "run");
-
-	if (!json_find(&root, "runs", &runs))
-		return "";
-	for (size_t i = 0; i < json_count(&runs); i++) {
-		struct json_at at = json_item(&runs, i);
-
-		if (strcmp(text_of(&at, "id"), run) == 0)
-			return text_of(&at, "date");
-	}
-	return "";
-}
-
-static double winner_time(const struct json_at *entry)
-{
-	struct json_at winner, time;
-	double median = 0;
-
-	if (json_find(entry, "winner", &winner) && json_find(&winner, "time_us", &time))
-		json_member_double(&time, "median", &median, NULL);
-	return median;
-}
-
-static bool same_json(const struct json *a, const struct json *b)
-{
-	char *text_a = json_print(a, false), *text_b = json_print(b, false);
-	bool same = strcmp(text_a, text_b) == 0;
-
-	free(text_a);
-	free(text_b);
-	return same;
+	return run ? run->date : "";
 }
 
 /* One problem that both files have. */
 struct conflict {
 	const struct tuned *into, *from;
-	struct json_at ours, theirs; /* in into, in from */
+	const struct tuned_entry *ours, *theirs; /* in into, in from */
 };
 
 static bool theirs_is_base(const struct conflict *conflict, enum merge_rule rule)
 {
 	if (rule == MERGE_NEWEST)
-		return strcmp(date_of(conflict->from, &conflict->theirs),
-			       date_of(conflict->into, &conflict->ours)) > 0;
+		return strcmp(date_of(conflict->from, conflict->theirs),
+			       date_of(conflict->into, conflict->ours)) > 0;
 	if (rule == MERGE_FASTEST)
-		return winner_time(&conflict->theirs) < winner_time(&conflict->ours);
+		return conflict->theirs->winner.time.median < conflict->ours->winner.time.median;
 	return false;
 }
 
 static enum status conflict_error(const struct conflict *conflict, struct error *err)
 {
-	struct json_at problem;
-	char *text = json_find(&conflict->ours, "problem", &problem)
-			     ? json_print(problem.node, false)
-			     : string_copy("?");
+	char *problem = named_values_text(&conflict->ours->problem);
 
 	error_set(err, STATUS_BAD_INPUT,
 		"%s: expected no entry of %s %s, which %s has too, found one", conflict->from->path,
-		text_of(&conflict->ours, "operation"), text, conflict->into->path);
-	free(text);
+		conflict->ours->operation, problem, conflict->into->path);
+	free(problem);
 	return error_hint(err, "--on-conflict newest, fastest or first decides");
 }
 
@@ -85,41 +43,36 @@ static enum status conflict_error(const struct conflict *conflict, struct error 
  * besides. */
 static void join(struct tuned *into, const struct conflict *conflict, bool theirs_first)
 {
-	struct json *ours = json_copy(conflict->ours.node);
-	struct json *theirs = json_copy(conflict->theirs.node);
+	struct tuned_entry ours = tuned_entry_copy(conflict->ours);
+	struct tuned_entry theirs = tuned_entry_copy(conflict->theirs);
 	const char *kept;
 
-	tuned_put_entry(into, theirs, NULL, &kept);
+	tuned_put_entry(into, &theirs, NULL, &kept);
 	if (theirs_first)
-		tuned_put_entry(into, ours, NULL, &kept);
-	else
-		json_free(ours);
+		tuned_put_entry(into, &ours, NULL, &kept);
+	tuned_entry_release(&ours);
 }
 
 static enum status merge_entry(struct tuned *into, const struct tuned *from,
-	const struct json_at *theirs, enum merge_rule rule, struct merge_summary *summary,
+	const struct tuned_entry *theirs, enum merge_rule rule, struct merge_summary *summary,
 	struct error *err)
 {
-	struct conflict conflict = {.into = into, .from = from, .theirs = *theirs};
-	struct json_at problem;
+	const struct conflict conflict = {.into = into,
+		.from = from,
+		.ours = tuned_find(into, theirs->operation, &theirs->problem),
+		.theirs = theirs};
+	struct tuned_entry copy;
 	const char *kept;
-	bool same_kind;
 
-	if (json_member(theirs, "problem", &problem, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (!tuned_find(into, text_of(theirs, "operation"), problem.node, &conflict.ours)) {
-		summary->added++;
-		tuned_put_entry(into, json_copy(theirs->node), NULL, &kept);
-		return STATUS_OK;
-	}
-	if (same_json(conflict.ours.node, theirs->node)) {
+	if (conflict.ours && record_equal(&tuned_entry_record, conflict.ours, theirs)) {
 		summary->equal++;
 		return STATUS_OK;
 	}
-	same_kind = strcmp(text_of(&conflict.ours, "timing"), text_of(theirs, "timing")) == 0;
-	if (!same_kind) { /* measured stays, or comes */
-		summary->outranked++;
-		tuned_put_entry(into, json_copy(theirs->node), NULL, &kept);
+	/* one measured, one predicted: measured stays, or comes */
+	if (!conflict.ours || conflict.ours->predicted != theirs->predicted) {
+		*(conflict.ours ? &summary->outranked : &summary->added) += 1;
+		copy = tuned_entry_copy(theirs);
+		tuned_put_entry(into, &copy, NULL, &kept);
 		return STATUS_OK;
 	}
 	if (rule == MERGE_FAIL)
@@ -132,45 +85,27 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 static enum status device_error(
 	const struct tuned *into, const struct tuned *from, struct error *err)
 {
-	const struct tuned *files[] = {into, from};
-	const char *names[2] = {"?", "?"};
-	int64_t sm_counts[2] = {0};
-
-	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
-		struct json_at root = json_root(files[i]->root, files[i]->path), device;
-
-		if (!json_find(&root, "device", &device))
-			continue;
-		json_member_string(&device, "name", &names[i], NULL);
-		json_member_int(&device, "sm_count", &sm_counts[i], NULL);
-	}
 	return error_set(err, STATUS_BAD_INPUT,
 		"%s: expected a tuned file of %s with %" PRId64
 		" SMs, as %s is, found one of %s with %" PRId64 " SMs",
-		from->path, names[0], sm_counts[0], into->path, names[1], sm_counts[1]);
+		from->path, into->device.name, into->device.sm_count, into->path, from->device.name,
+		from->device.sm_count);
 }
 
 enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
 	struct merge_summary *summary, struct error *err)
 {
-	struct json_at root = json_root(from->root, from->path), device, runs, entries;
-	enum status status = json_member(&root, "device", &device, err);
+	enum status status = STATUS_OK;
 
-	if (status == STATUS_OK && tuned_same_device(into, device.node, NULL) != STATUS_OK)
-		status = device_error(into, from, err);
-	if (status != STATUS_OK)
-		return status;
-	if (json_find(&root, "entries", &entries))
-		for (size_t i = 0; status == STATUS_OK && i < json_count(&entries); i++) {
-			struct json_at item = json_item(&entries, i);
+	if (!gpu_model_same(&into->device, &from->device))
+		return device_error(into, from, err);
+	for (size_t i = 0; i < from->entry_count && status == STATUS_OK; i++)
+		status = merge_entry(into, from, &from->entries[i], rule, summary, err);
+	for (size_t i = 0; i < from->run_count && status == STATUS_OK; i++) {
+		struct run run = {0};
 
-			status = merge_entry(into, from, &item, rule, summary, err);
-		}
-	if (status == STATUS_OK && json_find(&root, "runs", &runs))
-		for (size_t i = 0; i < json_count(&runs); i++) {
-			struct json_at item = json_item(&runs, i);
-
-			tuned_put_run(into, json_copy(item.node));
-		}
+		record_copy(&run_record, &from->runs[i], &run);
+		tuned_put_run(into, &run);
+	}
 	return status;
 }

@@ -10,9 +10,9 @@
 /* Brings the rows of old into entry, which is to replace it, and decides the winner anew. Both
  * measured or both predicted. tuned: lists the runs of both. judge may be NULL. *kept: why the
  * winner is not entry's own; else untouched. */
-void tuned_rows_merge(const struct tuned *tuned, struct json *entry, const struct json_at *old,
-	const struct tuned_judge *judge, const char **kept);
-/* "margin": by how much the winner's family is ahead. */
-void tuned_rows_margin(struct json *entry);
+void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
+	const struct tuned_entry *old, const struct tuned_judge *judge, const char **kept);
+/* entry->margin. */
+void tuned_rows_margin(struct tuned_entry *entry);
 
 #endif

@@ -232,9 +232,9 @@ static enum status find_exact(
 	struct error reason = {0};
 	const char *timing = "";
 	enum status status;
-	bool found =
-		tuned_find(request->tuned, operation_name(problem->operation), asked, &entry) &&
-		json_find(&entry, "winner", &winner);
+	bool found = tuned_find_json(
+			     request->tuned, operation_name(problem->operation), asked, &entry) &&
+		     json_find(&entry, "winner", &winner);
 
 	json_free(asked);
 	if (!found)

@@ -230,7 +230,7 @@ static enum status store_entry(
 		json_put(line, "entry", json_copy(entry));
 		status = journal_write(session->journal, "entry", line, err);
 	}
-	tuned_put_entry(session->tuned, json_copy(entry), &judge, kept);
+	tuned_put_entry_json(session->tuned, json_copy(entry), &judge, kept);
 	return status == STATUS_OK ? session_save(session, err) : status;
 }
 

@@ -35,7 +35,7 @@ static void put_run(struct tuned *tuned, const struct journal_run *run)
 			json_put(json, members[i], json_copy(member.node));
 	if (json_member_string(&line, "device_kind", &kind, NULL) == STATUS_OK)
 		json_put_string(json, "device", kind);
-	tuned_put_run(tuned, json);
+	tuned_put_run_json(tuned, json);
 }
 
 /* Whether the tuned file has the entry of that run, perhaps with what stayed of an older one. */
@@ -46,7 +46,7 @@ static bool is_put(const struct tuned *tuned, const struct json *entry)
 
 	json_member_string(&ours, "operation", &operation, NULL);
 	if (!json_find(&ours, "problem", &problem) ||
-		!tuned_find(tuned, operation, problem.node, &theirs))
+		!tuned_find_json(tuned, operation, problem.node, &theirs))
 		return false;
 	json_member_string(&ours, "run", &our_run, NULL);
 	json_member_string(&theirs, "run", &their_run, NULL);
@@ -76,7 +76,7 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	row_validity.recorded = recorded->evaluations;
 	row_validity.recorded_count = recorded->evaluation_count;
 	if (!is_put(session->tuned, recorded->entry))
-		tuned_put_entry(session->tuned, json_copy(recorded->entry), &judge, &kept);
+		tuned_put_entry_json(session->tuned, json_copy(recorded->entry), &judge, &kept);
 	if (observer->taken)
 		observer->taken(observer->context, session->queue->items[number].problem, number,
 			session->queue->count, recorded->entry);

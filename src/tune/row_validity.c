@@ -24,22 +24,27 @@ static bool was_tried(const struct row_validity *row_validity, const struct eval
 	return false;
 }
 
-bool row_validity_row(const struct json_at *row, void *context)
+bool row_validity_row(const struct tuned_row *row, void *context)
 {
 	const struct row_validity *row_validity = context;
 	struct candidate candidate;
 	struct evaluation today = {0};
-	const char *hash = "";
+	struct json *json = tuned_row_json(row);
+	const struct json_at at = json_root(json, "");
 	bool stands = false;
 
-	json_member_string(row, "kernel_hash", &hash, NULL);
 	/* gone, or not legal any more: it falls */
 	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
-		    device_spec(row_validity->context->device), row, &candidate, NULL) != STATUS_OK)
+		    device_spec(row_validity->context->device), &at, &candidate,
+		    NULL) != STATUS_OK) {
+		json_free(json);
 		return false;
+	}
 	if (candidate_describe(&candidate, &today, NULL) == STATUS_OK)
-		stands = strcmp(today.kernel_hash, hash) == 0 && !was_tried(row_validity, &today);
+		stands = strcmp(today.kernel_hash, row->kernel_hash) == 0 &&
+			 !was_tried(row_validity, &today);
 	evaluation_release(&today);
 	candidate_release(&candidate);
+	json_free(json);
 	return stands;
 }

@@ -19,6 +19,6 @@ struct row_validity {
 };
 
 /* For struct tuned_judge. */
-bool row_validity_row(const struct json_at *row, void *row_validity);
+bool row_validity_row(const struct tuned_row *row, void *row_validity);
 
 #endif

@@ -129,7 +129,8 @@ static ptrdiff_t find_incumbent(const struct search *search)
 	const char *family = NULL;
 	ptrdiff_t found = -1;
 
-	if (tuned_find(search->session->tuned, operation_name(problem->operation), asked, &entry) &&
+	if (tuned_find_json(
+		    search->session->tuned, operation_name(problem->operation), asked, &entry) &&
 		json_find(&entry, "winner", &winner) &&
 		json_member_string(&winner, "family", &family, NULL) == STATUS_OK &&
 		json_find(&winner, "configuration", &configuration))

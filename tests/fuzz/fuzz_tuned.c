@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool stands(const struct json_at *row, void *context)
+static bool stands(const struct tuned_row *row, void *context)
 {
 	(void)row;
 	(void)context;
@@ -19,27 +19,23 @@ static bool stands(const struct json_at *row, void *context)
 
 static void use(struct tuned *tuned)
 {
-	struct json_at root = json_root(tuned->root, tuned->path), entries, device, entry, problem;
-	const char *operation, *kept;
-	struct error err = {0};
 	const struct tuned_judge judge = {stands, NULL};
-	struct json *copies[8];
-	size_t count;
+	const size_t count = tuned->entry_count < 8 ? tuned->entry_count : 8;
+	struct tuned_entry copies[8];
+	struct error err = {0};
+	const char *kept;
 
-	if (!json_find(&root, "entries", &entries) || !json_find(&root, "device", &device))
+	if (tuned_expect_device(tuned, &tuned->device, &err) != STATUS_OK)
 		abort();
-	(void)tuned_same_device(tuned, device.node, &err);
-	count = json_count(&entries) < 8 ? json_count(&entries) : 8;
 	for (size_t i = 0; i < count; i++) {
-		entry = json_item(&entries, i);
-		if (json_member_string(&entry, "operation", &operation, &err) != STATUS_OK ||
-			!json_find(&entry, "problem", &problem) ||
-			!tuned_find(tuned, operation, problem.node, &entry))
+		const struct tuned_entry *entry = &tuned->entries[i];
+
+		if (!tuned_find(tuned, entry->operation, &entry->problem))
 			abort();
-		copies[i] = json_copy(entry.node);
+		copies[i] = tuned_entry_copy(entry);
 	}
 	for (size_t i = 0; i < count; i++)
-		tuned_put_entry(tuned, copies[i], &judge, &kept);
+		tuned_put_entry(tuned, &copies[i], &judge, &kept);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -168,18 +168,21 @@ static struct session_outcome session_fixture_run(
 	snprintf(id, sizeof(id), "run-%u", ++runs);
 	if (request->evaluations)
 		effort.evaluations = request->evaluations;
-	tuned_init(
+	tuned_init_json(
 		&tuned, "tuned", tuned_device_json(device_spec(fixture->bench.device), "Test GPU"));
 	if (request->journal) {
-		struct json *line = json_new_object();
+		struct json *line = json_new_object(), *program = json_new_object();
 
 		if (file_exists(fixture->journal))
 			assert_ok(journal_read(fixture->journal, &record, &err));
 		session.record = &record;
 		session.resume = journal_resumable(&record, "signature");
 		assert_ok(journal_open(fixture->journal, &session.journal, &err));
+		json_put_string(program, "version", "1");
 		json_put_string(line, "format", "tiletune.journal/1");
 		json_put_string(line, "id", id);
+		json_put_string(line, "date", "2026-01-01");
+		json_put(line, "tiletune", program);
 		json_put_string(line, "signature", "signature");
 		json_put_string(line, "resumes", session.resume ? session.resume->id : NULL);
 		assert_ok(journal_write(session.journal, "run", line, &err));

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "engine/candidates.h"
+#include "base/record_read.h"
 #include "lookup/lookup.h"
 
 /* The toy operation on the toy device: small enough to compare with everything there is. */
@@ -25,7 +26,7 @@ static void shelf_open(struct shelf *shelf)
 	assert_ok(catalogue_load(templates, "row_softmax", &shelf->catalogue, &err));
 	assert_ok(device_spec_load("toy", configs, &shelf->device, &err));
 	assert_ok(catalogue_operation(&shelf->catalogue, "row_softmax", &shelf->operation, &err));
-	tuned_init(&shelf->tuned, "tuned.json", tuned_device_json(shelf->device, "Toy GPU"));
+	tuned_init_json(&shelf->tuned, "tuned.json", tuned_device_json(shelf->device, "Toy GPU"));
 	shelf->request = (struct lookup_request){
 		.catalogue = &shelf->catalogue, .device = shelf->device, .tuned = &shelf->tuned};
 }
@@ -53,23 +54,25 @@ static struct problem *parse(const struct shelf *shelf, const char *text)
 static void put(struct shelf *shelf, const char *problem_text, const char *configuration)
 {
 	struct problem *problem = parse(shelf, problem_text);
-	struct json *json = json_new_object(), *winner = json_new_object(), *parsed = NULL;
-	struct json *time = json_new_object();
+	struct json *tree = NULL;
+	struct json_at at;
+	struct tuned_entry entry = {.operation = string_copy("row_softmax"),
+		.problem = problem_named_values(problem),
+		.run = string_copy("one"),
+		.families = memory_zeroed(1, sizeof(*entry.families))};
 	const char *kept;
 	struct error err = {0};
+	char *text = string_format("{\"family\":\"row_softmax/online\",\"configuration\":%s,"
+				   "\"time_us\":{\"median\":10,\"ci95_low\":9,\"ci95_high\":11,"
+				   "\"samples\":5},\"kernel_hash\":\"\"}",
+		configuration);
 
-	assert_ok(json_parse(configuration, strlen(configuration), "test", &parsed, &err));
-	json_put_double(time, "median", 10);
-	json_put_string(winner, "family", "row_softmax/online");
-	json_put(winner, "configuration", parsed);
-	json_put(winner, "time_us", time);
-	json_put_string(json, "operation", "row_softmax");
-	json_put(json, "problem", problem_to_json(problem));
-	json_put_string(json, "timing", "measured");
-	json_put_string(json, "run", "one");
-	json_put(json, "winner", winner);
-	json_put(json, "families", json_new_array());
-	tuned_put_entry(&shelf->tuned, json, NULL, &kept);
+	assert_ok(json_parse(text, strlen(text), "test", &tree, &err));
+	at = json_root(tree, "test");
+	assert_ok(record_from_json(&tuned_row_record, &at, &entry.winner, NULL, &err));
+	tuned_put_entry(&shelf->tuned, &entry, NULL, &kept);
+	free(text);
+	json_free(tree);
 	problem_free(problem);
 }
 

@@ -3,86 +3,32 @@
  *
  * Joining tuned files: which entry stays under which rule, and that nothing else is lost.
  */
-#include "unit.h"
+#include "tuned_entries.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "format/merge.h"
 
-static struct json *parse(const char *text)
-{
-	struct json *json = NULL;
-	struct error err = {0};
-
-	assert_ok(json_parse(text, strlen(text), "test", &json, &err));
-	return json;
-}
-
-/* One entry: "family:us ...", the first wins. The run's id is its date. */
+/* One entry: "gemm/a:us ...", the first wins. The run's id is its date. */
 static void open_file(struct tuned *tuned, const char *path, const char *date, const char *timing,
 	const char *families)
 {
-	struct text rows = {0}, text = {0};
-	char *list = string_copy(families), *rest = NULL, *first = NULL;
-	const char *kept;
+	struct run run = run_of(date, "");
 
-	for (char *item = strtok_r(list, " ", &rest); item; item = strtok_r(NULL, " ", &rest)) {
-		char *colon = strchr(item, ':');
-		size_t begin = rows.length + (rows.length > 0);
-
-		text_appendf(&rows,
-			"%s{\"family\":\"gemm/%.*s\",\"configuration\":{},\"time_us\":{\"median\":%"
-			"s}}",
-			rows.length ? "," : "", (int)(colon - item), item, colon + 1);
-		if (!first)
-			first = string_copy(rows.data + begin);
-	}
-	text_appendf(&text,
-		"{\"operation\":\"gemm\",\"problem\":{\"M\":1},\"timing\":\"%s\",\"run\":\"%s\","
-		"\"winner\":%s,\"families\":[%s]}",
-		timing, date, first, rows.data);
-	tuned_init(tuned, path,
-		parse("{\"name\":\"NVIDIA H200\",\"sheet\":\"h200-sxm\",\"compute_capability\":90,"
-		      "\"sm_count\":132}"));
-	tuned_put_entry(tuned, parse(text.data), NULL, &kept);
-	text_clear(&text);
-	text_appendf(&text, "{\"id\":\"%s\",\"date\":\"%s\"}", date, date);
-	tuned_put_run(tuned, parse(text.data));
-	text_release(&rows);
-	text_release(&text);
-	free(first);
-	free(list);
-}
-
-static const char *text_of(const struct json_at *object, const char *key)
-{
-	const char *text = "";
-
-	json_member_string(object, key, &text, NULL);
-	return text;
+	tuned_init(tuned, path, device("NVIDIA H200", "h200-sxm", 90, 132));
+	assert_null(put(tuned, entry(P1, timing, date, families)));
+	tuned_put_run(tuned, &run);
 }
 
 /* "run: winner | family:us ..." of the only entry. */
 static void assert_entry(const struct tuned *tuned, const char *expected)
 {
-	struct json_at root = json_root(tuned->root, ""), entries, entry, winner, rows, time;
+	const struct tuned_entry *entry = &tuned->entries[0];
 	struct text text = {0};
 
-	assert_true(json_find(&root, "entries", &entries));
-	assert_int_equal(json_count(&entries), 1);
-	entry = json_item(&entries, 0);
-	assert_true(json_find(&entry, "winner", &winner) && json_find(&entry, "families", &rows));
-	text_appendf(&text, "%s: %s |", text_of(&entry, "run"), text_of(&winner, "family"));
-	for (size_t i = 0; i < json_count(&rows); i++) {
-		struct json_at row = json_item(&rows, i);
-		double median = 0;
-
-		assert_true(json_find(&row, "time_us", &time));
-		json_member_double(&time, "median", &median, NULL);
-		text_appendf(&text, " %s:%g", text_of(&row, "family"), median);
-	}
+	assert_int_equal(tuned->entry_count, 1);
+	text_appendf(&text, "%s: %s |", entry->run, entry->winner.family);
+	for (size_t i = 0; i < entry->family_count; i++)
+		text_appendf(
+			&text, " %s:%g", entry->families[i].family, entry->families[i].time.median);
 	assert_string_equal(text.data, expected);
 	text_release(&text);
 }
@@ -96,7 +42,6 @@ static void assert_merged(struct side ours, struct side theirs, enum merge_rule 
 {
 	struct tuned into, from;
 	struct merge_summary summary = {0};
-	struct json_at root, runs;
 	struct error err = {0};
 
 	open_file(&into, "into.json", ours.date, ours.timing, ours.families);
@@ -105,17 +50,15 @@ static void assert_merged(struct side ours, struct side theirs, enum merge_rule 
 	assert_entry(&into, expected);
 	assert_int_equal(summary.conflicts, conflicts);
 	assert_int_equal(summary.added, 0);
-	root = json_root(into.root, "");
-	assert_true(json_find(&root, "runs", &runs));
-	assert_int_equal(json_count(&runs), strcmp(ours.date, theirs.date) == 0 ? 1 : 2);
+	assert_int_equal(into.run_count, strcmp(ours.date, theirs.date) == 0 ? 1 : 2);
 	tuned_release(&into);
 	tuned_release(&from);
 }
 
 static void test_the_rule_decides(void **state)
 {
-	const struct side old = {"2026-01-01", "measured", "a:5"};
-	const struct side new = {"2026-02-01", "measured", "a:6"};
+	const struct side old = {"2026-01-01", "measured", "gemm/a:5"};
+	const struct side new = {"2026-02-01", "measured", "gemm/a:6"};
 
 	(void)state;
 	assert_merged(old, new, MERGE_NEWEST, "2026-02-01: gemm/a | gemm/a:6", 1);
@@ -129,8 +72,8 @@ static void test_the_rule_decides(void **state)
 /* Of a family that both tuned the rule's row stays; what only one tuned is added, and may win. */
 static void test_families_are_added(void **state)
 {
-	const struct side one = {"2026-01-01", "measured", "a:5 b:7"};
-	const struct side other = {"2026-02-01", "measured", "b:4 c:9"};
+	const struct side one = {"2026-01-01", "measured", "gemm/a:5 gemm/b:7"};
+	const struct side other = {"2026-02-01", "measured", "gemm/b:4 gemm/c:9"};
 
 	(void)state;
 	assert_merged(
@@ -138,8 +81,8 @@ static void test_families_are_added(void **state)
 	assert_merged(
 		one, other, MERGE_FIRST, "2026-01-01: gemm/a | gemm/a:5 gemm/b:7 gemm/c:9", 1);
 	/* the base's winner loses to a family that it did not tune */
-	assert_merged((struct side){"2026-01-01", "measured", "a:5"},
-		(struct side){"2026-02-01", "measured", "d:2"}, MERGE_FIRST,
+	assert_merged((struct side){"2026-01-01", "measured", "gemm/a:5"},
+		(struct side){"2026-02-01", "measured", "gemm/d:2"}, MERGE_FIRST,
 		"2026-01-01: gemm/d | gemm/a:5 gemm/d:2", 1);
 }
 
@@ -147,8 +90,8 @@ static void test_measured_outranks_predicted(void **state)
 {
 	static const enum merge_rule rules[] = {
 		MERGE_NEWEST, MERGE_FASTEST, MERGE_FIRST, MERGE_FAIL};
-	const struct side measured = {"2026-01-01", "measured", "a:5"};
-	const struct side predicted = {"2026-02-01", "predicted", "b:1"};
+	const struct side measured = {"2026-01-01", "measured", "gemm/a:5"};
+	const struct side predicted = {"2026-02-01", "predicted", "gemm/b:1"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
@@ -159,7 +102,7 @@ static void test_measured_outranks_predicted(void **state)
 
 static void test_what_is_alike_is_no_conflict(void **state)
 {
-	const struct side side = {"2026-01-01", "measured", "a:5"};
+	const struct side side = {"2026-01-01", "measured", "gemm/a:5"};
 
 	(void)state;
 	assert_merged(side, side, MERGE_FAIL, "2026-01-01: gemm/a | gemm/a:5", 0);
@@ -172,14 +115,12 @@ static void test_refusals(void **state)
 	struct error err = {0};
 
 	(void)state;
-	open_file(&into, "into.json", "2026-01-01", "measured", "a:5");
-	open_file(&from, "from.json", "2026-02-01", "measured", "a:6");
+	open_file(&into, "into.json", "2026-01-01", "measured", "gemm/a:5");
+	open_file(&from, "from.json", "2026-02-01", "measured", "gemm/a:6");
 	assert_fails(tuned_merge(&into, &from, MERGE_FAIL, &summary, &err), STATUS_BAD_INPUT,
-		"from.json: expected no entry of gemm {\"M\":1}, which into.json has too");
+		"from.json: expected no entry of gemm M=1,dtype=bf16, which into.json has too");
 	assert_entry(&into, "2026-01-01: gemm/a | gemm/a:5");
-	json_put(from.root, "device",
-		parse("{\"name\":\"NVIDIA H200\",\"sheet\":\"h200-sxm\",\"compute_capability\":90,"
-		      "\"sm_count\":114}"));
+	from.device.sm_count = 114;
 	assert_fails(tuned_merge(&into, &from, MERGE_NEWEST, &summary, &err), STATUS_BAD_INPUT,
 		"from.json: expected a tuned file of NVIDIA H200 with 132 SMs, as into.json is, "
 		"found one of NVIDIA H200 with 114 SMs");

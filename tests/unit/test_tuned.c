@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "tuned_entries.h"
 
 /* ---- entries ---- */
@@ -25,31 +26,15 @@ static void test_an_entry_is_replaced_by_its_own_problem(void **state)
 	open_empty(&tuned);
 	assert_null(put(&tuned, entry(P1, "measured", "r1", "gemm/a:5")));
 	assert_null(put(&tuned, entry(P2, "measured", "r1", "gemm/a:9")));
-	assert_int_equal(count(&tuned, "entries"), 2);
+	assert_int_equal(tuned.entry_count, 2);
 	assert_null(put(&tuned, entry(P1, "measured", "r2", "gemm/a:4")));
-	assert_int_equal(count(&tuned, "entries"), 2);
+	assert_int_equal(tuned.entry_count, 2);
 	check(&tuned, P1, "gemm/a | gemm/a:4");
 	check(&tuned, P2, "gemm/a | gemm/a:9");
 	/* slower than before, but it is what was measured now */
 	assert_null(put(&tuned, entry(P1, "measured", "r3", "gemm/a:6")));
 	check(&tuned, P1, "gemm/a | gemm/a:6");
 	tuned_release(&tuned);
-}
-
-static void test_problems_are_compared_by_members(void **state)
-{
-	struct json *a = parse("{\"M\":1,\"N\":2}"), *b = parse("{\"N\":2,\"M\":1}");
-	struct json *c = parse("{\"M\":1,\"N\":3}"), *d = parse("{\"M\":1}");
-	struct json *e = parse("{\"M\":1,\"N\":\"2\"}"), *f = parse("{\"M\":1,\"K\":2}");
-
-	(void)state;
-	assert_true(tuned_same_problem(a, b));
-	assert_false(tuned_same_problem(a, c));
-	assert_false(tuned_same_problem(a, d));
-	assert_false(tuned_same_problem(d, a));
-	assert_false(tuned_same_problem(a, e));
-	assert_false(tuned_same_problem(a, f));
-	json_free(a), json_free(b), json_free(c), json_free(d), json_free(e), json_free(f);
 }
 
 static void test_predicted_never_replaces_measured(void **state)
@@ -78,10 +63,14 @@ static void test_runs_are_listed_once(void **state)
 
 	(void)state;
 	open_empty(&tuned);
-	tuned_put_run(&tuned, parse("{\"id\":\"r1\",\"date\":\"a\"}"));
-	tuned_put_run(&tuned, parse("{\"id\":\"r2\"}"));
-	tuned_put_run(&tuned, parse("{\"id\":\"r1\",\"date\":\"b\"}"));
-	assert_int_equal(count(&tuned, "runs"), 2);
+	for (size_t i = 0; i < 3; i++) {
+		struct run run = run_of(i == 1 ? "r2" : "r1", i == 0 ? "\"driver\":\"1\"" : "");
+
+		tuned_put_run(&tuned, &run);
+	}
+	assert_int_equal(tuned.run_count, 2);
+	assert_null(tuned_run(&tuned, "r1")->driver);
+	assert_null(tuned_run(&tuned, "r3"));
 	tuned_release(&tuned);
 }
 
@@ -108,17 +97,17 @@ static void test_other_devices_are_refused(void **state)
 	(void)state;
 	open_empty(&tuned);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct json *device =
-			device_json(cases[i].name, cases[i].sheet, cases[i].cc, cases[i].sm_count);
+		struct gpu_model model =
+			device(cases[i].name, cases[i].sheet, cases[i].cc, cases[i].sm_count);
 
 		if (cases[i].same) {
-			assert_ok(tuned_same_device(&tuned, device, &err));
+			assert_ok(tuned_expect_device(&tuned, &model, &err));
 		} else {
-			assert_fails(tuned_same_device(&tuned, device, &err), STATUS_BAD_INPUT,
+			assert_fails(tuned_expect_device(&tuned, &model, &err), STATUS_BAD_INPUT,
 				"expected a tuned file of");
 			assert_string_equal(err.hint, "write to another file with -o");
 		}
-		json_free(device);
+		gpu_model_release(&model);
 	}
 	tuned_release(&tuned);
 }
@@ -126,16 +115,16 @@ static void test_other_devices_are_refused(void **state)
 /* Two GPUs without a sheet have that in common, and no more. */
 static void test_gpus_without_a_sheet_differ_by_name(void **state)
 {
-	struct json *other = device_json("NVIDIA B", NULL, 86, 84);
+	struct gpu_model other = device("NVIDIA B", NULL, 86, 84);
 	struct error err = {0};
 	struct tuned tuned;
 
 	(void)state;
-	tuned_init(&tuned, "x.json", device_json("NVIDIA A", NULL, 86, 84));
-	assert_fails(tuned_same_device(&tuned, other, &err), STATUS_BAD_INPUT,
+	tuned_init(&tuned, "x.json", device("NVIDIA A", NULL, 86, 84));
+	assert_fails(tuned_expect_device(&tuned, &other, &err), STATUS_BAD_INPUT,
 		"x.json: expected a tuned file of NVIDIA B, found one of NVIDIA A; it was not "
 		"changed");
-	json_free(other);
+	gpu_model_release(&other);
 	tuned_release(&tuned);
 }
 
@@ -161,14 +150,17 @@ static void test_unknown_members_survive(void **state)
 	static const char file[] =
 		"{\"format\":\"tiletune.tuned/1\",\"future\":{\"x\":[1,2]},\"device\":{\"name\":"
 		"\"NVIDIA H200\",\"sheet\":\"h200-sxm\",\"compute_capability\":90,\"sm_count\":132,"
-		"\"colour\":\"green\"},\"runs\":[{\"id\":\"r0\",\"weather\":\"rain\"}],\"entries\":"
+		"\"colour\":\"green\"},\"runs\":[{\"id\":\"r0\",\"weather\":\"rain\","
+		"\"date\":\"d\",\"tiletune\":{\"version\":\"1\"}}],\"entries\":"
 		"[{\"operation\":\"gemm\",\"problem\":{\"M\":7},\"timing\":\"measured\",\"note\":"
-		"\"kept\",\"winner\":{\"family\":\"gemm/a\",\"configuration\":{},\"mood\":\"good\","
-		"\"time_us\":{\"median\":1.5}}}]}";
+		"\"kept\",\"run\":\"r0\",\"winner\":{\"family\":\"gemm/a\",\"configuration\":{},"
+		"\"mood\":\"good\",\"kernel_hash\":\"\",\"time_us\":{\"median\":1.5,\"ci95_low\":1,"
+		"\"ci95_high\":2,\"samples\":1}},\"tied\":[],\"families\":[]}]}";
 	static const char *const members[] = {
 		"\"future\"", "\"colour\"", "\"weather\"", "\"note\"", "\"mood\""};
 	char *path = scratch_file();
 	struct text content = {0};
+	struct run run = run_of("r1", "");
 	struct tuned tuned;
 	struct error err = {0};
 
@@ -176,22 +168,23 @@ static void test_unknown_members_survive(void **state)
 	write_text(path, file);
 	assert_ok(tuned_load(path, &tuned, &err));
 	put(&tuned, entry(P1, "measured", "r1", "gemm/a:5"));
-	tuned_put_run(&tuned, parse("{\"id\":\"r1\"}"));
+	tuned_put_run(&tuned, &run);
 	assert_ok(tuned_save(&tuned, path, &err));
 	tuned_release(&tuned);
 	assert_ok(file_read(path, &content, &err));
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
 		assert_non_null(strstr(content.data, members[i]));
 	assert_ok(tuned_load(path, &tuned, &err));
-	assert_int_equal(count(&tuned, "entries"), 2);
-	assert_int_equal(count(&tuned, "runs"), 2);
+	assert_int_equal(tuned.entry_count, 2);
+	assert_int_equal(tuned.run_count, 2);
 	tuned_release(&tuned);
 	text_release(&content);
 	unlink(path);
 	free(path);
 }
 
-#define HEAD "{\"format\":\"tiletune.tuned/1\",\"device\":{},\"runs\":[],\"entries\":"
+#define DEVICE "\"device\":{\"name\":\"x\",\"compute_capability\":90,\"sm_count\":1}"
+#define HEAD   "{\"format\":\"tiletune.tuned/1\"," DEVICE ",\"runs\":[],\"entries\":"
 
 static void test_broken_files_are_refused(void **state)
 {
@@ -204,15 +197,16 @@ static void test_broken_files_are_refused(void **state)
 		{"{}", "format"},
 		{"{\"format\":\"tiletune.tuned/2\"}", "$.format: expected \"tiletune.tuned/1\""},
 		{"{\"format\":\"tiletune.tuned/1\",\"device\":1}", "$.device: expected an object"},
-		{"{\"format\":\"tiletune.tuned/1\",\"device\":{},\"runs\":{}}",
+		{"{\"format\":\"tiletune.tuned/1\"," DEVICE ",\"runs\":{}}",
 			"$.runs: expected an array"},
 		{HEAD "7}", "$.entries: expected an array"},
 		{HEAD "[1]}", "$.entries[0]"},
 		{HEAD "[{\"operation\":\"gemm\"}]}", "$.entries[0]"},
 		{HEAD "[{\"operation\":\"gemm\",\"timing\":\"measured\",\"problem\":[]}]}",
 			"$.entries[0].problem: expected an object"},
-		{HEAD "[{\"operation\":\"gemm\",\"timing\":\"measured\",\"problem\":{},\"winner\":{"
-		      "\"family\":\"x\",\"configuration\":{},\"time_us\":{\"median\":\"1\"}}}]}",
+		{HEAD "[{\"operation\":\"gemm\",\"timing\":\"measured\",\"problem\":{\"M\":1},"
+		      "\"run\":\"r\",\"winner\":{"
+		      "\"family\":\"x/y\",\"configuration\":{},\"time_us\":{\"median\":\"1\"}}}]}",
 			"$.entries[0].winner.time_us.median: expected a number"},
 	};
 	char *path = scratch_file();
@@ -224,7 +218,7 @@ static void test_broken_files_are_refused(void **state)
 		write_text(path, cases[i].content);
 		assert_fails(tuned_load(path, &tuned, &err), STATUS_BAD_INPUT, cases[i].message);
 		assert_non_null(strstr(err.message, path));
-		assert_null(tuned.root);
+		assert_null(tuned.entries);
 	}
 	unlink(path);
 	assert_fails(tuned_load(path, &tuned, &err), STATUS_BAD_INPUT, path);
@@ -280,7 +274,8 @@ static void test_a_device_as_json(void **state)
 		.smem_per_sm_bytes = 3,
 		.smem_per_block_bytes = 4,
 		.regs_per_sm = 5};
-	struct json *json = tuned_device_json(&spec, "NVIDIA H200");
+	struct gpu_model model = gpu_model_of(&spec, "NVIDIA H200");
+	struct json *json = record_to_json(&gpu_model_record, &model);
 	char *printed = json_print(json, false);
 
 	(void)state;
@@ -292,8 +287,11 @@ static void test_a_device_as_json(void **state)
 		"\"smem_per_block_bytes\":4,\"regs_per_sm\":5}");
 	free(printed);
 	json_free(json);
+	gpu_model_release(&model);
 	spec.from_sheet = false;
-	json = tuned_device_json(&spec, "NVIDIA H200");
+	model = gpu_model_of(&spec, "NVIDIA H200");
+	json = record_to_json(&gpu_model_record, &model);
+	gpu_model_release(&model);
 	printed = json_print(json, false);
 	assert_non_null(strstr(printed, "\"sheet\":null"));
 	free(printed);
@@ -304,7 +302,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_entry_is_replaced_by_its_own_problem),
-		cmocka_unit_test(test_problems_are_compared_by_members),
 		cmocka_unit_test(test_predicted_never_replaces_measured),
 		cmocka_unit_test(test_runs_are_listed_once),
 		cmocka_unit_test(test_other_devices_are_refused),

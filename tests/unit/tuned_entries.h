@@ -9,128 +9,142 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_read.h"
 #include "format/tuned.h"
 #include "unit.h"
 
-static inline struct json *parse(const char *text)
+/* A record from text. */
+static inline void parse(const struct record *record, const char *text, void *value)
 {
 	struct json *json = NULL;
+	struct json_at at;
 	struct error err = {0};
 
 	assert_ok(json_parse(text, strlen(text), "test", &json, &err));
-	return json;
+	at = json_root(json, "test");
+	assert_ok(record_from_json(record, &at, value, NULL, &err));
+	json_free(json);
 }
 
-static inline struct json *device_json(const char *name, const char *sheet, int cc, int sm_count)
+/* members: of the run, behind its id. */
+static inline struct run run_of(const char *id, const char *members)
 {
-	struct json *device = json_new_object();
+	struct run run = {0};
+	char *text = string_format("{\"id\":\"%s\",\"date\":\"%s\",\"tiletune\":{\"version\":\"1\"}"
+				   "%s%s}",
+		id, id, *members ? "," : "", members);
 
-	json_put_string(device, "name", name);
-	json_put_string(device, "sheet", sheet);
-	json_put_int(device, "compute_capability", cc);
-	json_put_int(device, "sm_count", sm_count);
-	return device;
+	parse(&run_record, text, &run);
+	free(text);
+	return run;
 }
 
-static inline struct json *row(const char *family, double us)
+static inline struct gpu_model device(const char *name, const char *sheet, int cc, int sm_count)
 {
+	return (struct gpu_model){.name = string_copy(name),
+		.sheet = string_copy(sheet),
+		.compute_capability = cc,
+		.sm_count = sm_count,
+		.l2_bytes = -1};
+}
+
+static inline struct tuned_row row(const char *family, double us)
+{
+	struct tuned_row row = {0};
 	char *text = string_format("{\"family\":\"%s\",\"configuration\":{\"BM\":%d},\"time_us\":{"
 				   "\"median\":%.17g,\"ci95_low\":%.17g,\"ci95_high\":%.17g,"
-				   "\"samples\":3}}",
+				   "\"samples\":3},\"kernel_hash\":\"\"}",
 		family, (int)us, us, us, us);
-	struct json *json = parse(text);
 
+	parse(&tuned_row_record, text, &row);
 	free(text);
-	return json;
+	return row;
 }
 
-/* families: "gemm/a:5 gemm/b:7", the first is the winner. */
-static inline struct json *entry(
-	const char *problem, const char *timing, const char *run, const char *families)
+static inline struct named_values problem_of(int m)
 {
-	struct json *json = json_new_object(), *rows = json_new_array(), *tied = json_new_array();
-	char *list = string_copy(families), *rest = NULL;
-	bool first = true;
+	struct named_values problem = named_values_new(2);
 
-	json_put_string(json, "operation", "gemm");
-	json_put(json, "problem", parse(problem));
-	json_put_string(json, "timing", timing);
-	json_put_string(json, "run", run);
+	named_values_put(&problem, 0, "M", value_int(m));
+	named_values_put(&problem, 1, "dtype", value_string("bf16"));
+	return problem;
+}
+
+/* problem: its M. families: "gemm/a:5 gemm/b:7", the first is the winner. */
+static inline struct tuned_entry entry(
+	int problem, const char *timing, const char *run, const char *families)
+{
+	struct tuned_entry entry = {.operation = string_copy("gemm"),
+		.problem = problem_of(problem),
+		.predicted = strcmp(timing, "predicted") == 0,
+		.run = string_copy(run),
+		.tied = memory_zeroed(2, sizeof(*entry.tied)),
+		.tied_count = 1,
+		.families = memory_zeroed(strlen(families) + 1, sizeof(*entry.families))};
+	char *list = string_copy(families), *rest = NULL;
+
 	for (char *item = strtok_r(list, " ", &rest); item; item = strtok_r(NULL, " ", &rest)) {
 		char *colon = strchr(item, ':');
 
 		*colon = '\0';
-		if (first)
-			json_put(json, "winner", row(item, strtod(colon + 1, NULL)));
-		json_push(rows, row(item, strtod(colon + 1, NULL)));
-		first = false;
+		if (!entry.family_count)
+			entry.winner = row(item, strtod(colon + 1, NULL));
+		entry.families[entry.family_count++] = row(item, strtod(colon + 1, NULL));
 	}
-	json_push(tied, row("gemm/tied", 5));
-	json_put(json, "tied", tied);
-	json_put(json, "families", rows);
+	entry.tied[0] = row("gemm/tied", 5);
 	free(list);
-	return json;
+	return entry;
 }
 
-#define P1 "{\"M\":1,\"dtype\":\"bf16\"}"
-#define P2 "{\"M\":2,\"dtype\":\"bf16\"}"
+#define P1 1
+#define P2 2
 
 static inline void open_empty(struct tuned *tuned)
 {
-	tuned_init(tuned, "x.json", device_json("NVIDIA H200", "h200-sxm", 90, 132));
+	tuned_init(tuned, "x.json", device("NVIDIA H200", "h200-sxm", 90, 132));
 }
 
-static inline const char *put(struct tuned *tuned, struct json *fresh)
+static inline const char *put(struct tuned *tuned, struct tuned_entry fresh)
 {
 	const char *kept;
 
-	tuned_put_entry(tuned, fresh, NULL, &kept);
+	tuned_put_entry(tuned, &fresh, NULL, &kept);
 	return kept;
 }
 
-/* "winner@run | family@run:time ..." of the entry with this problem. */
-static inline char *describe(const struct tuned *tuned, const char *problem)
+static inline struct tuned_entry *find(const struct tuned *tuned, int problem)
 {
-	struct json *wanted = parse(problem);
-	struct json_at at, winner, rows, time;
-	const char *family = "", *run = "";
+	struct named_values wanted = problem_of(problem);
+	struct tuned_entry *found = tuned_find(tuned, "gemm", &wanted);
+
+	named_values_release(&wanted);
+	assert_non_null(found);
+	return found;
+}
+
+/* "winner@run | family@run:time ..." of the entry with this problem. */
+static inline char *describe(const struct tuned *tuned, int problem)
+{
+	const struct tuned_entry *entry = find(tuned, problem);
 	struct text text = {0};
 
-	assert_true(tuned_find(tuned, "gemm", wanted, &at));
-	json_free(wanted);
-	assert_true(json_find(&at, "winner", &winner));
-	json_member_string(&winner, "family", &family, NULL);
-	json_member_string(&winner, "run", &run, NULL);
-	text_appendf(&text, "%s%s%s |", family, run[0] ? "@" : "", run);
-	assert_true(json_find(&at, "families", &rows));
-	for (size_t i = 0; i < json_count(&rows); i++) {
-		struct json_at item = json_item(&rows, i);
-		double median = 0;
+	text_appendf(&text, "%s%s%s |", entry->winner.family, entry->winner.run ? "@" : "",
+		entry->winner.run ? entry->winner.run : "");
+	for (size_t i = 0; i < entry->family_count; i++) {
+		const struct tuned_row *item = &entry->families[i];
 
-		run = "";
-		json_member_string(&item, "family", &family, NULL);
-		json_member_string(&item, "run", &run, NULL);
-		assert_true(json_find(&item, "time_us", &time));
-		json_member_double(&time, "median", &median, NULL);
-		text_appendf(&text, " %s%s%s:%g", family, run[0] ? "@" : "", run, median);
+		text_appendf(&text, " %s%s%s:%g", item->family, item->run ? "@" : "",
+			item->run ? item->run : "", item->time.median);
 	}
 	return text_detach(&text);
 }
 
-static inline void check(const struct tuned *tuned, const char *problem, const char *expected)
+static inline void check(const struct tuned *tuned, int problem, const char *expected)
 {
 	char *found = describe(tuned, problem);
 
 	assert_string_equal(found, expected);
 	free(found);
-}
-
-static inline size_t count(const struct tuned *tuned, const char *list)
-{
-	struct json_at root = json_root(tuned->root, ""), at;
-
-	assert_true(json_find(&root, list, &at));
-	return json_count(&at);
 }
 
 #endif

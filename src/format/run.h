@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A run and the GPU model that it was on, as tuned files and journals have them.
+ */
+#ifndef FORMAT_RUN_H
+#define FORMAT_RUN_H
+
+#include "base/record.h"
+#include "spec/device_spec.h"
+
+struct gpu_model {
+	char *name;  /* the driver's, or the sheet's title */
+	char *sheet; /* NULL: a GPU without one */
+	int64_t compute_capability, sm_count;
+	char *arch; /* NULL: not known; so are negative numbers */
+	int64_t l2_bytes, dram_bytes, smem_per_sm_bytes, smem_per_block_bytes, regs_per_sm;
+	struct json *unknown;
+};
+RECORD_DECLARE(struct gpu_model, gpu_model_record);
+
+struct gpu_model gpu_model_of(const struct device_spec *spec, const char *name);
+void gpu_model_release(struct gpu_model *model);
+/* A sheet and the real GPU that it matches are one model, whatever the driver calls it. */
+bool gpu_model_same(const struct gpu_model *a, const struct gpu_model *b);
+
+struct run_program {
+	char *version, *commit;
+};
+
+struct run_clocks {
+	double sm_mhz, sm_max_mhz, memory_mhz; /* NaN: not known */
+	struct json *unknown;
+};
+
+/* Strings may be NULL: not known. */
+struct run {
+	char *id, *date, *command;
+	struct run_program program;
+	char *driver, *nvrtc, *uuid, *mig;
+	struct run_clocks *clocks;
+	double power_limit_w, anchor_us; /* 0: not known */
+	char *device_kind;               /* "cuda", "model", "replay" */
+	struct json *unknown;
+};
+RECORD_DECLARE(struct run, run_record);      /* an element of a tuned file's "runs" */
+RECORD_DECLARE(struct run, run_line_record); /* part of a journal's run line: no device_kind */
+extern const struct record_rule device_kind_rule;
+
+void run_release(struct run *run);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An entry of a tuned file: what was found for one problem. A row is a configuration with what is
+ * known of it: the winner, those tied with it, the best of each family.
+ */
+#ifndef FORMAT_TUNED_ENTRY_H
+#define FORMAT_TUNED_ENTRY_H
+
+#include "expr/named_values.h"
+#include "family/plan.h"
+#include "format/evaluation.h"
+
+struct tuned_launch {
+	char *source, *entry;
+	uint32_t grid[3], block[3], cluster[3];
+	struct value *arguments; /* numbers, and names of buffers and tensor maps */
+	size_t argument_count;
+	int64_t smem_dynamic_bytes;
+	uint32_t repeat; /* launched that many times in a row */
+	/* -1: not compiled */
+	int64_t smem_static_bytes, regs_per_thread, spill_bytes, blocks_per_sm;
+	struct json *unknown;
+};
+
+struct tuned_workspace {
+	char *name;
+	uint64_t bytes;
+	enum buffer_init init;
+};
+
+/* What serves a step of a composite family. */
+struct tuned_step {
+	char *operation;
+	struct named_values problem;
+	char *family;
+	struct named_values configuration;
+	char kernel_hash[HASH_SIZE];
+	struct json *unknown;
+};
+
+struct tuned_errors {
+	bool verified;
+	int64_t points, violations;          /* -1: not verified */
+	double max_abs_error, max_rel_error; /* NaN likewise */
+};
+
+struct tuned_row {
+	char *family; /* "gemm/mma" */
+	struct named_values configuration;
+	struct tuned_step *steps; /* of a composite family; it has no defines */
+	size_t step_count;
+	struct named_values defines; /* items NULL: there is no such list */
+	struct tuned_launch *launches;
+	size_t launch_count;
+	struct summary time; /* microseconds */
+	/* NaN, -1: not known */
+	double tflops, gb_per_s;
+	int64_t regs_per_thread, smem_bytes, spill_bytes, workspace_bytes;
+	uint32_t flags;
+	struct tuned_workspace *workspaces;
+	size_t workspace_count;
+	struct json **tensor_maps; /* as of plan_tensor_map_to_json() */
+	size_t tensor_map_count;
+	struct score score; /* launch_count 0: not scored */
+	char kernel_hash[HASH_SIZE];
+	struct tuned_errors *errors; /* NULL: not known */
+	char *run;                   /* of an older run that the row stayed of; NULL: the entry's */
+	struct json *unknown;
+};
+RECORD_DECLARE(struct tuned_row, tuned_row_record);
+void tuned_row_release(struct tuned_row *row);
+
+struct tuned_space {
+	double product;
+	uint64_t legal, evaluated;
+	uint64_t outcomes[OUTCOME_COUNT];
+	struct json *unknown;
+};
+
+enum {
+	TUNED_TOPS = 4
+};
+extern const size_t tuned_tops[TUNED_TOPS]; /* 1, 4, 8, 16 */
+
+/* How the model ranked what was measured; NaN: not known. */
+struct tuned_model {
+	uint64_t measured;       /* candidates with outcome ok */
+	double rank_correlation; /* Spearman, predicted against measured */
+	uint64_t rank_of_best; /* of the measured best among the measured, by prediction; from 1 */
+	double regret[TUNED_TOPS]; /* of the model's first tuned_tops[]: best of them / best - 1 */
+	double shortlist_regret;   /* of its shortlist of 8, one configuration per kernel */
+	struct json *unknown;
+};
+
+/* What a selection rule of the operation picks. */
+struct tuned_pick {
+	char *name, *family;
+	struct named_values configuration;
+	bool predicted;
+	char *outcome; /* NULL: it was not tried */
+	/* infinite: it failed, or cannot run */
+	double time_us, predicted_time_us, regret_ratio, regret_in_family_ratio;
+	struct json *unknown;
+};
+
+/* By how much the winner's family is ahead of the next. */
+struct tuned_margin {
+	char *family;
+	double ratio; /* that family's time over the winner's */
+};
+
+struct tuned_estimate {
+	double value, low, high, confidence_ratio;
+};
+
+/* What a check measured of the winner. */
+struct tuned_check {
+	char kernel_hash[HASH_SIZE];
+	double time_us, anchor_us;
+	struct tuned_estimate time_over_anchor;
+	uint64_t blocks;
+	struct json *unknown;
+};
+
+struct tuned_entry {
+	char *operation;
+	struct named_values problem;
+	bool predicted;
+	char *run;
+	struct tuned_row winner;
+	struct tuned_row *tied; /* family, configuration, time */
+	size_t tied_count;
+	struct tuned_row *families; /* the best of each */
+	size_t family_count;
+	struct tuned_space *space; /* these may be NULL */
+	struct tuned_pick *rules;
+	size_t rule_count;
+	struct tuned_model *model;
+	struct tuned_margin *margin;
+	struct tuned_check *check;
+	struct json *unknown;
+};
+RECORD_DECLARE(struct tuned_entry, tuned_entry_record);
+void tuned_entry_release(struct tuned_entry *entry);
+struct tuned_entry tuned_entry_copy(const struct tuned_entry *entry);
+struct tuned_row tuned_row_copy(const struct tuned_row *row);
+
+/* The row of "families", or NULL. */
+struct tuned_row *tuned_row_find(const struct tuned_entry *entry, const char *family);
+/* "BM=128,..."; of a composite family "gemm/mma {BM=128,...} + ...", what serves its steps. */
+char *tuned_row_configuration(const struct tuned_row *row);
+
+#endif
