@@ -12,17 +12,22 @@
 // A unit that one block has seen as a whole is written at once. Otherwise each block leaves its
 // state in the workspace, and the one that arrives last combines them, in the order of the keys, so
 // that the result has the same bits in every run. The counter of arrivals is 0 again afterwards.
+// With CLUSTER the blocks of a cluster have neighbouring parts of a unit; they leave their states
+// in shared memory and each combine a share of the columns, so that a cluster leaves one part.
+#include "common/cluster.cuh"
+#include "common/cluster_load.cuh"
 #include "common/mbarrier.cuh"
 #include "common/tma.cuh"
 #include "common/tma_3d.cuh"
-#include "decode_rows.cuh"
+#include "decode_parts.cuh"
 
 constexpr int warps = ROW_WARPS * KEY_WARPS;
 constexpr int threads = 32 * warps;
 constexpr int block_keys = KEY_WARPS * KEYS;
 constexpr int slot_bytes = 2 * tile_bytes;
 constexpr int ring_bytes = KEY_WARPS * STAGES * slot_bytes;
-constexpr int exchange_bytes = KEY_WARPS / 2 * ROW_WARPS * state_vectors * 16;
+constexpr int exchange_states = KEY_WARPS > 1 ? KEY_WARPS / 2 : CLUSTER > 1;
+constexpr int exchange_bytes = exchange_states * ROW_WARPS * state_vectors * 16;
 
 // TMA's side of a key warp's ring. Slots are filled in the order of steps; where several row warps
 // read a slot, each says when it is done.
@@ -67,105 +72,13 @@ struct key_loader {
 	}
 };
 
-// The warps' states become that of key warp 0, by halves.
-__device__ __forceinline__ void states_merge(
-	row_state &rows, float4 *exchange, int key_warp, int row_warp, int lane)
-{
-#pragma unroll
-	for (int half = KEY_WARPS / 2; half > 0; half /= 2) {
-		float4 *place =
-			exchange + (key_warp % half * ROW_WARPS + row_warp) * state_vectors + lane;
-		if (key_warp >= half && key_warp < 2 * half)
-			state_write(rows, [&](int at, float4 value) { place[at] = value; });
-		__syncthreads();
-		if (key_warp < half)
-			state_add(rows, place);
-		if (half > 1)
-			__syncthreads();
-	}
-}
-
-// 8 columns of a row tile. `out` is the unit's first row, `row` the tile's.
-__device__ __forceinline__ void tile_store(
-	element_memory *out, int row, int rows, int d, const float (&sum)[4], int lane)
-{
-#pragma unroll
-	for (int half = 0; half < 2; half++) {
-		int place = row + half * 8 + lane / 4;
-		if (place < rows)
-			*(u32 *)(out + (i64)place * head_dim + d * 8 + lane % 4 * 2) =
-				element::store2(sum[2 * half], sum[2 * half + 1]);
-	}
-}
-
-__device__ __forceinline__ float inverse_sum(float sum)
-{
-	return sum == 0.0f ? 0.0f : 1.0f / sum;
-}
-
-// Output of a unit from the states that `count` blocks have left, `first_part` that of the first;
-// the others follow two states apart. Every key warp has 8-column tiles of its own.
-__device__ __forceinline__ void parts_combine(const float4 *first_part, const float4 *other_parts,
-	int count, element_memory *out, int row, int rows, int key_warp, int lane)
-{
-	constexpr int own_tiles = (dim_tiles + KEY_WARPS - 1) / KEY_WARPS;
-	constexpr i64 distance = (i64)2 * ROW_WARPS * state_vectors;
-#pragma unroll 1
-	for (int r = 0; r < ROW_TILES; r++) {
-		int at = r * (dim_tiles + 1) * 32;
-		auto part = [&](int index, int d) {
-			const float4 *from =
-				index == 0 ? first_part : other_parts + (index - 1) * distance;
-			return __ldcg(from + at + d * 32);
-		};
-		float top[2] = {masked_score(), masked_score()}, sum[2] = {0.0f, 0.0f};
-#pragma unroll 8
-		for (int i = 0; i < count; i++) {
-			float4 head = part(i, 0);
-			top[0] = fmaxf(top[0], head.x);
-			top[1] = fmaxf(top[1], head.y);
-		}
-		float output[own_tiles][4] = {};
-#pragma unroll 4
-		for (int i = 0; i < count; i++) {
-			float4 head = part(i, 0);
-			float factor[2] = {exp2_fast(head.x - exponent_offset(top[0])),
-				exp2_fast(head.y - exponent_offset(top[1]))};
-			sum[0] += head.z * factor[0];
-			sum[1] += head.w * factor[1];
-#pragma unroll
-			for (int j = 0; j < own_tiles; j++) {
-				int d = key_warp + j * KEY_WARPS;
-				if (dim_tiles % KEY_WARPS != 0 && d >= dim_tiles)
-					break;
-				float4 value = part(i, d + 1);
-				output[j][0] += value.x * factor[0];
-				output[j][1] += value.y * factor[0];
-				output[j][2] += value.z * factor[1];
-				output[j][3] += value.w * factor[1];
-			}
-		}
-		float inverse[2] = {inverse_sum(quad_sum(sum[0])), inverse_sum(quad_sum(sum[1]))};
-#pragma unroll
-		for (int j = 0; j < own_tiles; j++) {
-			int d = key_warp + j * KEY_WARPS;
-			if (dim_tiles % KEY_WARPS != 0 && d >= dim_tiles)
-				break;
-			float scaled[4];
-#pragma unroll
-			for (int i = 0; i < 4; i++)
-				scaled[i] = output[j][i] * inverse[i / 2];
-			tile_store(out, row + r * 16, rows, d, scaled, lane);
-		}
-	}
-}
-
 // `rows` query rows share a head of K and V; a unit has block_rows of them. A unit's keys are
 // `unit_steps` steps, all units' `steps`, a block's `share`.
-extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_decode(
-	const __grid_constant__ tensor_map map_q, const __grid_constant__ tensor_map map_k,
-	const __grid_constant__ tensor_map map_v, element_memory *O, float4 *parts, u32 *arrived,
-	int seq_q, int seq_k, int rows, int row_blocks, int unit_steps, int steps, int share)
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
+	attention_decode(const __grid_constant__ tensor_map map_q,
+		const __grid_constant__ tensor_map map_k, const __grid_constant__ tensor_map map_v,
+		element_memory *O, float4 *parts, u32 *arrived, int seq_q, int seq_k, int rows,
+		int row_blocks, int unit_steps, int steps, int share, int cluster_parts)
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -178,19 +91,31 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 		  empty = full + KEY_WARPS * STAGES * 8;
 	bool *last_arrival = (bool *)(shared + (barriers - base) + 16 + KEY_WARPS * STAGES * 16);
 
-	const int first_step = (int)blockIdx.x * share, last_step = min(first_step + share, steps);
-	if (threadIdx.x == 0) {
-		mbarrier_init(query_full, 1);
-		mbarrier_init(query_full + 8, 1);
-		for (int i = 0; i < KEY_WARPS * STAGES; i++) {
-			mbarrier_init(barriers + 16 + (u32)i * 8, 1);
+	// With CLUSTER, `cluster_parts` clusters share a unit.
+	const u32 rank = CLUSTER > 1 ? cluster_rank() : 0;
+	const int cluster = (int)blockIdx.x / CLUSTER;
+	int first_step = (int)blockIdx.x * share, last_step = min(first_step + share, steps);
+	if constexpr (CLUSTER > 1) {
+		int end = (cluster / cluster_parts + 1) * unit_steps;
+		first_step =
+			end - unit_steps + (cluster % cluster_parts * CLUSTER + (int)rank) * share;
+		last_step = min(first_step + share, end);
+	}
+	const bool loads = row_warp == 0 && lane == 0;
+	// A ring's barriers are made by the thread that loads it, which need not wait for the
+	// others.
+	if (loads) {
+		for (int i = 0; i < STAGES; i++) {
+			mbarrier_init(full + (u32)i * 8, 1);
 			if (ROW_WARPS > 1)
-				mbarrier_init(barriers + 16 + (u32)(KEY_WARPS * STAGES + i) * 8,
-					ROW_WARPS);
+				mbarrier_init(empty + (u32)i * 8, ROW_WARPS);
+		}
+		if (threadIdx.x == 0) {
+			mbarrier_init(query_full, 1);
+			mbarrier_init(query_full + 8, 1);
 		}
 		mbarrier_init_fence();
 	}
-	__syncthreads();
 
 	auto query_start = [&](int unit, int buffer) {
 		u32 barrier = query_full + (u32)buffer * 8;
@@ -206,13 +131,13 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 	key_loader loader = {base + (u32)(key_warp * STAGES * slot_bytes), full, empty, 0, 0,
 		last_step - first_step, unit, first_step - unit * unit_steps, unit_steps,
 		row_blocks, key_warp * KEYS, row_blocks == 1 ? l2_policy_evict_first() : 0};
-	const bool loads = row_warp == 0 && lane == 0;
 	if (threadIdx.x == 0)
 		query_start(unit, 0);
 	if (loads)
 #pragma unroll 1
 		for (int i = 0; i < STAGES && loader.left > 0; i++)
 			loader.next(map_k, map_v);
+	__syncthreads();
 
 	const u32 query_lane = queries + (u32)(row_warp * ROW_TILES * 16 * row_pitch) +
 			       layout::offset(lane % 16, lane / 16);
@@ -288,6 +213,48 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 		states_merge(state, exchange, key_warp, row_warp, lane);
 		element_memory *out = O + (i64)(unit / row_blocks) * rows * head_dim;
 		int row = first_row + row_warp * ROW_TILES * 16;
+		if constexpr (CLUSTER > 1) {
+			float4 *mine = exchange + row_warp * state_vectors + lane;
+			if (key_warp == 0)
+				state_write(state, [&](int at, float4 value) { mine[at] = value; });
+			cluster_sync();
+			u32 place = shared_address(mine);
+			auto part = [&](int i, int at) {
+				return cluster_load4(cluster_address(place, (u32)i) + (u32)at * 16);
+			};
+			int worker = (int)rank * KEY_WARPS + key_warp;
+			if (cluster_parts == 1) {
+				parts_finish<KEY_WARPS * CLUSTER>(
+					part, CLUSTER, worker, out, row, rows, lane);
+				cluster_sync(); // a block stays while others read its state
+				return;
+			}
+			auto part_of = [&](int index) {
+				i64 place =
+					(i64)(unit * cluster_parts + index) * ROW_WARPS + row_warp;
+				return parts + place * state_vectors + lane;
+			};
+			float4 *to = part_of(cluster % cluster_parts);
+			parts_combine<KEY_WARPS * CLUSTER>(
+				part, CLUSTER, worker,
+				[&](int at, const float(&top)[2], const float(&sum)[2]) {
+					if (worker == 0)
+						__stcg(to + at, make_float4(top[0], top[1], sum[0],
+									sum[1]));
+				},
+				[&](int, int at, int d, const float(&sum)[4]) {
+					__stcg(to + at + (d + 1) * 32,
+						make_float4(sum[0], sum[1], sum[2], sum[3]));
+				});
+			__threadfence();
+			cluster_sync();
+			if (rank == 0 &&
+				last_to_arrive(arrived + unit, cluster_parts, last_arrival))
+				parts_finish<KEY_WARPS>(
+					[&](int i, int at) { return __ldcg(part_of(i) + at); },
+					cluster_parts, key_warp, out, row, rows, lane);
+			return;
+		}
 		if (segment_steps == unit_steps) {
 			if (key_warp == 0) {
 #pragma unroll
@@ -324,14 +291,17 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 			state_write(state, [&](int at, float4 value) { __stcg(mine + at, value); });
 			__threadfence();
 		}
-		__syncthreads();
-		if (threadIdx.x == 0) {
-			*last_arrival = atomicInc(arrived + unit, (u32)count - 1) == (u32)count - 1;
-			__threadfence();
+		if (last_to_arrive(arrived + unit, count, last_arrival)) {
+			// A block's other units come first; only the first block's part can be its
+			// second.
+			constexpr i64 distance = (i64)2 * ROW_WARPS * state_vectors;
+			const float4 *first_part = part_of(first_block);
+			const float4 *other_parts = part_of(first_block + 1) - distance;
+			auto part = [&](int i, int at) {
+				return __ldcg(
+					(i == 0 ? first_part : other_parts + i * distance) + at);
+			};
+			parts_finish<KEY_WARPS>(part, count, key_warp, out, row, rows, lane);
 		}
-		__syncthreads();
-		if (*last_arrival)
-			parts_combine(part_of(first_block), part_of(first_block + 1), count, out,
-				row, rows, key_warp, lane);
 	}
 }

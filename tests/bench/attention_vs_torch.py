@@ -28,7 +28,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 import tuned_launch
 
 SAMPLE_US = 1500  # of work in one sample, at least
-ROUNDS_LEAST, ROUNDS_MOST, SECONDS = 15, 40, 0.8
+ROUNDS_LEAST, ROUNDS_MOST = 15, 40
 ERROR_LIMIT = {torch.bfloat16: 1e-2, torch.float16: 2e-3}  # relative norm
 BACKENDS = {"fa2": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 MEAN_LEAST, LOWEST_LEAST = 0.90, 0.75
@@ -139,7 +139,7 @@ class TimedRun:
             self.samples_us.append(begin.elapsed_time(end) * 1e3 / self.runs)
 
 
-def interleave(fields):
+def interleave(fields, seconds):
     started, rounds = None, 0
     while rounds < ROUNDS_MOST:
         for offset in range(len(fields)):
@@ -148,7 +148,7 @@ def interleave(fields):
             started = datetime.datetime.now()
             continue
         rounds += 1
-        if rounds >= ROUNDS_LEAST and (datetime.datetime.now() - started).total_seconds() > SECONDS:
+        if rounds >= ROUNDS_LEAST and (datetime.datetime.now() - started).total_seconds() > seconds:
             break
     return rounds
 
@@ -201,7 +201,7 @@ def compare(entry, library, folder, number, copy, options):
     runs = min(256, max(len(sets), math.ceil(SAMPLE_US / fastest)))
     for field in fields.values():
         field.capture(runs)
-    rounds = interleave(list(fields.values()))
+    rounds = interleave(list(fields.values()), options.seconds)
     error = errors(p, sets[0], {name: field.outputs[0] for name, field in fields.items()})
     whole = (sets[0]["O"].float() - fields["fa2"].outputs[0].float()).norm() / sets[0]["O"].float().norm()
     agrees = error["ours"] <= ERROR_LIMIT[dtype] and whole.item() <= ERROR_LIMIT[dtype]
@@ -255,6 +255,7 @@ def main():
     parser.add_argument("--cache-dir")
     parser.add_argument("--work", default="versus-attention")
     parser.add_argument("--only")
+    parser.add_argument("--seconds", type=float, default=0.8, help="of rounds a problem, at least 15 rounds")
     parser.add_argument("-o", "--output")
     parser.add_argument("tuned")
     options = parser.parse_args()

@@ -167,21 +167,24 @@ static enum status choose(const struct options *options, struct error *err)
 /* ---- measuring ---- */
 static void print_head(void)
 {
-	printf("%-44s %9s %9s %9s %9s %6s %6s\n", "m,k,n,p", "fused", "resident", "separate",
-		"cuBLASLt", "gain", "/Lt");
+	printf("%-44s", "m,k,n,p");
+	for (size_t i = 0; i < CHAIN_FAMILIES; i++)
+		printf(" %14s", chain_families[i]);
+	printf(" %9s %9s %6s %6s\n", "separate", "cuBLASLt", "gain", "/Lt");
 }
 
 static void print_times(const char *text, const struct chain_times *times, const struct error *err)
 {
 	const char *end = strstr(text, ",dtype");
 
-	printf("%-44.*s ", end ? (int)(end - text) : (int)strlen(text), text);
+	printf("%-44.*s", end ? (int)(end - text) : (int)strlen(text), text);
+	for (size_t i = 0; !err->message[0] && i < CHAIN_FAMILIES; i++)
+		printf(" %14.1f", times->fused_us[i]);
 	if (err->message[0])
-		printf("%s\n", err->message);
+		printf(" %s\n", err->message);
 	else
-		printf("%9.1f %9.1f %9.1f %9.1f %6.2f %6.2f%s\n", times->fused_us,
-			times->resident_us, times->separate_us, times->cublaslt_us, times->gain,
-			times->gain_over_cublaslt, times->agrees ? "" : " DIFFERS");
+		printf(" %9.1f %9.1f %6.2f %6.2f%s\n", times->separate_us, times->cublaslt_us,
+			times->gain, times->gain_over_cublaslt, times->agrees ? "" : " DIFFERS");
 	fflush(stdout);
 }
 

@@ -25,7 +25,8 @@ import json, sys
 file = json.load(open(sys.argv[1]))
 for choice in file["choices"]:
 	families = {row["family"]: row for row in choice["candidates"]}
-	assert set(families) == {"gemm_chain/fused", "gemm_chain/fused_resident"}, families
+	assert set(families) == {"gemm_chain/fused", "gemm_chain/fused_resident",
+		"gemm_chain/fused_wgmma"}, families
 	choice["candidates"] = list(families.values())
 	assert len(choice["steps"]) == 2
 	for step in choice["steps"]:
@@ -41,11 +42,11 @@ measure || fail "measuring failed"
 /usr/bin/python3 - "$work/map.json" <<'PYTHON' || fail "not as expected"
 import json, sys
 entry, = json.load(open(sys.argv[1]))["entries"]
-for name in "fused_us", "fused_resident_us", "separate_us", "cublaslt_us", "gain", "gain_over_cublaslt":
+for name in "fused_us", "fused_resident_us", "fused_wgmma_us", "separate_us", "cublaslt_us", "gain", "gain_over_cublaslt":
 	assert isinstance(entry[name], (int, float)), (name, entry)
 assert entry["separate_us"] > 0 and entry["fused_us"] > 0, entry
 assert entry["agrees"] and entry["rounds"] == 7, entry
-assert len(entry["tried"]) == 4, entry["tried"]
+assert len(entry["tried"]) == 5, entry["tried"]
 assert [len(step["picks_us"]) for step in entry["cublaslt_products"]] == [2, 2], entry
 PYTHON
 STANDIN_LT_VALUE=0.5 measure && fail "a result that differs passed"

@@ -16,6 +16,7 @@ import chain_points
 import chain_svg
 
 far = 1.05
+fused_times = "fused_us", "fused_resident_us", "fused_wgmma_us"
 
 
 def explain(options, sheet, problem):
@@ -32,11 +33,11 @@ def names_of():
 
 def row_of(entry, index, facts, name):
 	problem = entry["problem"]
-	times = [entry[key] for key in ("fused_us", "fused_resident_us") if entry[key] is not None]
+	times = [entry[key] for key in fused_times if entry.get(key) is not None]
 	row = {key: problem[key] for key in "mknp"}
 	row.update(name=name, part=("named" if name else ("fit", "test")[index % 2]),
-	           ceiling=facts["traffic ceiling"], fused_us=entry["fused_us"],
-	           fused_resident_us=entry["fused_resident_us"], separate_us=entry["separate_us"],
+	           ceiling=facts["traffic ceiling"],
+	           **{key: entry.get(key) for key in fused_times}, separate_us=entry["separate_us"],
 	           cublaslt_us=entry["cublaslt_us"], gain=entry["gain"],
 	           gain_over_cublaslt=entry["gain_over_cublaslt"],
 	           rule_two_products_us=facts["rule: two products"],

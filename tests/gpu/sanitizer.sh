@@ -58,8 +58,12 @@ attention unfused|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64,dt
 attention tiled_simt|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64,dtype=bf16,causal=1 -f tiled_simt|
 attention tiled_wmma|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64,dtype=fp16,causal=1 -f tiled_wmma|
 attention flash_mma|attention -p batch=1,heads=2,seq_q=130,seq_k=190,head_dim=64,dtype=bf16,causal=1 -f flash_mma|
+attention decode|attention -p batch=2,heads=6,kv_heads=2,seq_q=3,seq_k=700,head_dim=72,dtype=bf16,causal=1 -f decode|CLUSTER == 1 and SPLIT in [0, 3]
+attention decode cluster|attention -p batch=1,heads=8,kv_heads=2,seq_q=1,seq_k=1100,head_dim=128,dtype=fp16 -f decode|CLUSTER > 1
 gemm_chain fused|gemm_chain -p m=129,k=64,n=96,p=72,dtype=bf16 -f fused|
 gemm_chain fused_resident|gemm_chain -p m=129,k=64,n=64,p=72,dtype=bf16 -f fused_resident|
+gemm_chain fused_wgmma|gemm_chain -p m=200,k=72,n=200,p=72,dtype=bf16 -f fused_wgmma|SPLIT_N == 1
+gemm_chain fused_wgmma cluster|gemm_chain -p m=200,k=72,n=520,p=72,dtype=bf16 -f fused_wgmma|SPLIT_N > 1
 END
 }
 

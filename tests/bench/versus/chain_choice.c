@@ -13,7 +13,7 @@
 enum {
 	CHAIN_PER_FAMILY = 4,
 	GEMM_PER_FAMILY = 2,
-	CHOSEN_MAX = 12,
+	CHOSEN_MAX = 16,
 };
 
 /* Products as chains have them: few columns, a short sum, both, neither. */

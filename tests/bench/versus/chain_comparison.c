@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "base/text.h"
 #include "bench/versus/agree.h"
 #include "bench/versus/chain_choice.h"
 #include "bench/versus/loaded_row.h"
@@ -19,8 +20,9 @@ enum {
 	STEPS = 2,
 	PICK_ROUNDS = 5,
 	ROUNDS_LEAST = 7,
-	REMEASURED = 5,
+	REMEASURED = CHAIN_FAMILIES + 3,
 };
+const char *const chain_families[CHAIN_FAMILIES] = {"fused", "fused_resident", "fused_wgmma"};
 static const double pick_seconds = 0.1;
 /* What is that much slower than another in its first run is not timed further. */
 static const double far_ratio = 3;
@@ -279,18 +281,21 @@ static bool final_race(struct field *field, const struct chain_options *options,
 	struct chain_times *times, struct json *json, struct failure *failure)
 {
 	struct gpu_session *gpu = &field->setup->gpu;
-	struct loaded_row *fused =
-		loaded_rows_best(field->loaded_rows, field->count, "gemm_chain/fused");
-	struct loaded_row *resident =
-		loaded_rows_best(field->loaded_rows, field->count, "gemm_chain/fused_resident");
+	struct loaded_row *fused[CHAIN_FAMILIES], *best = NULL;
 	struct lt_side sides[2] = {{field, -1, {field->steps[0].fastest, field->steps[1].fastest}},
 		{field, -1, {0, 0}}};
 	struct timed_run lt[2] = {0}, *running[REMEASURED];
-	struct timed_run *best;
 	size_t count = 0;
 	bool done = true;
 
-	if (!fused && !resident)
+	for (size_t i = 0; i < CHAIN_FAMILIES; i++) {
+		char *name = string_format("gemm_chain/%s", chain_families[i]);
+
+		fused[i] = loaded_rows_best(field->loaded_rows, field->count, name);
+		best = fused[i] ? fused[i] : best;
+		free(name);
+	}
+	if (!best)
 		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "nothing that fuses runs");
 	for (size_t i = 0; done && i < 2; i++) {
 		lt[i] = (struct timed_run){
@@ -302,34 +307,36 @@ static bool final_race(struct field *field, const struct chain_options *options,
 	}
 	if (done) {
 		running[count++] = &field->separate.timed_run;
-		if (fused)
-			running[count++] = &fused->timed_run;
-		if (resident)
-			running[count++] = &resident->timed_run;
+		for (size_t i = 0; i < CHAIN_FAMILIES; i++)
+			if (fused[i])
+				running[count++] = &fused[i]->timed_run;
 		for (size_t i = 0; i < count; i++)
 			interleaved_restart(running[i]);
 		done = interleaved_rounds(gpu, running, count, ROUNDS_LEAST, options->rounds,
 			options->seconds, failure);
 	}
 	if (done) {
-		times->fused_us = raced_us(fused);
-		times->resident_us = raced_us(resident);
+		for (size_t i = 0; i < CHAIN_FAMILIES; i++) {
+			times->fused_us[i] = raced_us(fused[i]);
+			if (times->fused_us[i] < raced_us(best))
+				best = fused[i];
+			json_put_string(
+				json, chain_families[i], fused[i] ? fused[i]->configuration : NULL);
+		}
 		times->separate_us = raced_us(&field->separate);
 		times->cublaslt_us = interleaved_median_us(&lt[0]);
 		times->cublaslt_default_us =
 			lt[1].sample_count ? interleaved_median_us(&lt[1]) : INFINITY;
-		best = times->fused_us < times->resident_us ? &fused->timed_run
-							    : &resident->timed_run;
-		times->gain = median_of_ratios(best, &lt[0], &field->separate.timed_run);
-		times->gain_over_cublaslt = median_of_ratios(best, &lt[0], &lt[0]);
+		times->gain =
+			median_of_ratios(&best->timed_run, &lt[0], &field->separate.timed_run);
+		times->gain_over_cublaslt = median_of_ratios(&best->timed_run, &lt[0], &lt[0]);
 		times->agrees = true;
-		done = (!fused || agree(field, &fused->timed_run, &lt[0], dtype, times, failure)) &&
-		       (!resident ||
-			       agree(field, &resident->timed_run, &lt[0], dtype, times, failure)) &&
+		for (size_t i = 0; done && i < CHAIN_FAMILIES; i++)
+			done = !fused[i] ||
+			       agree(field, &fused[i]->timed_run, &lt[0], dtype, times, failure);
+		done = done &&
 		       agree(field, &field->separate.timed_run, &lt[0], dtype, times, failure);
-		json_put_int(json, "rounds", (int64_t)best->sample_count);
-		json_put_string(json, "fused", fused ? fused->configuration : NULL);
-		json_put_string(json, "fused_resident", resident ? resident->configuration : NULL);
+		json_put_int(json, "rounds", (int64_t)best->timed_run.sample_count);
 	}
 	for (size_t i = 0; !failure->fatal && i < 2; i++)
 		timed_run_release(gpu, &lt[i]);
@@ -338,8 +345,12 @@ static bool final_race(struct field *field, const struct chain_options *options,
 
 static void put_times(struct json *json, const struct chain_times *times)
 {
-	json_put_double(json, "fused_us", times->fused_us);
-	json_put_double(json, "fused_resident_us", times->resident_us);
+	for (size_t i = 0; i < CHAIN_FAMILIES; i++) {
+		char *name = string_format("%s_us", chain_families[i]);
+
+		json_put_double(json, name, times->fused_us[i]);
+		free(name);
+	}
 	json_put_double(json, "separate_us", times->separate_us);
 	json_put_double(json, "cublaslt_us", times->cublaslt_us);
 	json_put_double(json, "cublaslt_default_us", times->cublaslt_default_us);

@@ -15,8 +15,13 @@ struct chain_options {
 	double seconds; /* for the interleaved timing; at least 7 rounds are done */
 };
 
+enum {
+	CHAIN_FAMILIES = 3
+};
+extern const char *const chain_families[CHAIN_FAMILIES]; /* those that fuse */
+
 struct chain_times { /* medians of the interleaved timing; infinite: there is none */
-	double fused_us, resident_us, separate_us, cublaslt_us, cublaslt_default_us;
+	double fused_us[CHAIN_FAMILIES], separate_us, cublaslt_us, cublaslt_default_us;
 	/* of the rounds: time of the faster two products, and of cuBLASLt's, over ours fused */
 	double gain, gain_over_cublaslt;
 	double difference;
