@@ -14,6 +14,8 @@
  *	//fake: garbage                returns bytes that are no cubin
  *	//fake: print TEXT             on standard output and standard error
  *	//fake: count FILE             appends a byte to the file: one compilation
+ *	//fake: take FOLDER            removes a file of the folder; waits for one while there is
+ *none and the folder stands: so many compilations, and no more
  *	//fake: pid FILE               writes the number of the process
  *	//fake: kernel NAME REGS STACK BARRIERS SMEM SPILL   reports this kernel so
  *
@@ -23,6 +25,7 @@
  * libnvrtc-builtins.so.13.0 was opened before).
  */
 #include <ctype.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -131,6 +134,29 @@ static void write_pid(const char *path)
 	append_to_file(path, text);
 }
 
+static bool take_file(DIR *folder)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(folder)) != NULL)
+		if (entry->d_name[0] != '.' && unlinkat(dirfd(folder), entry->d_name, 0) == 0)
+			return true;
+	return false;
+}
+
+static void take(const char *path)
+{
+	DIR *folder;
+	bool taken = false;
+
+	while (!taken && (folder = opendir(path)) != NULL) {
+		taken = take_file(folder);
+		closedir(folder);
+		if (!taken)
+			usleep(2000);
+	}
+}
+
 static void exhaust_memory(void)
 {
 	/* address space only, which is what a limit counts; the bound is for builds that have none
@@ -186,6 +212,8 @@ static nvrtcResult obey(nvrtcProgram program, const char *command, const char *w
 		fprintf(stderr, "%s\n", words);
 	} else if (strcmp(command, "count") == 0)
 		append_to_file(words, "x");
+	else if (strcmp(command, "take") == 0)
+		take(words);
 	else if (strcmp(command, "pid") == 0)
 		write_pid(words);
 	else if (strcmp(command, "kernel") == 0)

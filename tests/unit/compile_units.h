@@ -56,7 +56,7 @@ static inline struct compile_result wait_for(struct compiler *compiler)
 {
 	struct compile_result result;
 
-	if (!compiler_poll(compiler, 60, &result))
+	if (!compiler_poll(compiler, 200, &result))
 		fail_msg("no result came");
 	return result;
 }

@@ -23,8 +23,13 @@
 #include "device/device.h"
 #include "measure/worker.h"
 
+enum {
+	BENCH_HANG_S = 5 /* after which a kernel that never ends is given up */
+};
+
 struct bench {
 	char folder[64];
+	bool hangs; /* a kernel of the script does */
 	struct device *device;
 	struct text helpers;
 };
@@ -70,7 +75,8 @@ static inline void bench_setup(struct bench *bench, const char *script)
 	char *library = realpath(TEST_BUILD "/faults/libcuda.so.1", NULL);
 	char *path;
 
-	*bench = (struct bench){.folder = "/tmp/tiletune-device-XXXXXX"};
+	*bench = (struct bench){
+		.folder = "/tmp/tiletune-device-XXXXXX", .hangs = strstr(script, "hang") != NULL};
 	assert_non_null(library);
 	assert_non_null(mkdtemp(bench->folder));
 	path = bench_path(bench, "libcuda.so.1");
@@ -94,7 +100,8 @@ static inline struct device_options bench_options(const struct bench *bench)
 		.config_folders = configs,
 		.helpers_cubin = &bench->helpers,
 		.seed = 7,
-		.kernel_timeout_s = 2,
+		/* what does not hang may be slow on a busy machine */
+		.kernel_timeout_s = bench->hangs ? BENCH_HANG_S : 200,
 	};
 }
 
@@ -304,7 +311,7 @@ static inline device_handle toy_load(
 static inline struct device_event next_event(struct device *device)
 {
 	struct device_event event = {0};
-	double end = clock_seconds() + 60;
+	double end = clock_seconds() + 200;
 
 	while (!device_poll(device, 1, &event))
 		if (clock_seconds() > end || device_pending(device) == 0)

@@ -33,7 +33,7 @@ struct side {
 	struct block_series *series[ENTRIES];
 };
 
-struct kernel_case {
+struct check_fixture {
 	struct bench bench;
 	struct context context; /* the device only */
 	struct tuned baseline;  /* nothing in it: the rows have their entries */
@@ -53,7 +53,7 @@ static size_t loads_of(int entry)
 	return entry == 0 ? CHECK_LOADS : 1;
 }
 
-static void load_side(struct kernel_case *trial, const char *name, struct side *side)
+static void load_side(struct check_fixture *fixture, const char *name, struct side *side)
 {
 	static const struct toy toy = {
 		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
@@ -63,134 +63,136 @@ static void load_side(struct kernel_case *trial, const char *name, struct side *
 			char entry[16];
 
 			snprintf(entry, sizeof(entry), "%s_%d", name, i);
-			side->loads[i][k] = evaluator_add_handle(&trial->check.evaluator,
-				toy_load(trial->bench.device, trial->problem, &toy, entry));
-			expect(trial->bench.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
+			side->loads[i][k] = evaluator_add_handle(&fixture->check.evaluator,
+				toy_load(fixture->bench.device, fixture->problem, &toy, entry));
+			expect(fixture->bench.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
 		}
 }
 
-static void trial_open(struct kernel_case *trial, const char *text)
+static void fixture_open(struct check_fixture *fixture, const char *text)
 {
 	static const struct toy toy = {
 		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
 	device_handle anchor;
 	struct error err;
 
-	memset(trial, 0, sizeof(*trial));
-	bench_open(&trial->bench, text);
-	trial->context.device = trial->bench.device;
-	trial->baseline.root = json_new_object();
-	trial->problem = toy_problem(trial->bench.device, &toy, "reference");
-	assert_ok(device_anchor(trial->bench.device, &anchor, &err));
-	trial->check = (struct check){.context = &trial->context,
-		.evaluator = {.context = &trial->context},
-		.baseline = &trial->baseline,
-		.rows = trial->rows,
+	memset(fixture, 0, sizeof(*fixture));
+	bench_open(&fixture->bench, text);
+	fixture->context.device = fixture->bench.device;
+	fixture->baseline.root = json_new_object();
+	fixture->problem = toy_problem(fixture->bench.device, &toy, "reference");
+	assert_ok(device_anchor(fixture->bench.device, &anchor, &err));
+	fixture->check = (struct check){.context = &fixture->context,
+		.evaluator = {.context = &fixture->context},
+		.baseline = &fixture->baseline,
+		.rows = fixture->rows,
 		.row_count = ENTRIES,
 		.measures = true,
 		.options = {
 			.threshold_ratio = 0.05, .confidence_ratio = 0.99, .interrupted = &never}};
-	trial->anchor = evaluator_add_handle(&trial->check.evaluator, anchor);
-	load_side(trial, "fast", &trial->fast);
-	load_side(trial, "slow", &trial->slow);
+	fixture->anchor = evaluator_add_handle(&fixture->check.evaluator, anchor);
+	load_side(fixture, "fast", &fixture->fast);
+	load_side(fixture, "slow", &fixture->slow);
 	for (int i = 0; i < ENTRIES; i++) {
-		trial->rows[i].work = memory_zeroed(1, sizeof(*trial->rows[i].work));
-		trial->rows[i].work->can_run = true;
-		trial->rows[i].work->trial = trial->fast.loads[i][0];
-		trial->rows[i].tree = json_new_object();
-		trial->rows[i].entry = json_root(trial->rows[i].tree, "baseline");
+		fixture->rows[i].work = memory_zeroed(1, sizeof(*fixture->rows[i].work));
+		fixture->rows[i].work->can_run = true;
+		fixture->rows[i].work->trial = fixture->fast.loads[i][0];
+		fixture->rows[i].tree = json_new_object();
+		fixture->rows[i].entry = json_root(fixture->rows[i].tree, "baseline");
 	}
 }
 
-static void trial_close(struct kernel_case *trial)
+static void fixture_close(struct check_fixture *fixture)
 {
-	evaluator_release(&trial->check.evaluator);
+	evaluator_release(&fixture->check.evaluator);
 	for (int i = 0; i < ENTRIES; i++)
-		check_row_release(&trial->rows[i]);
-	json_free(trial->baseline.root);
-	bench_close(&trial->bench);
+		check_row_release(&fixture->rows[i]);
+	json_free(fixture->baseline.root);
+	bench_close(&fixture->bench);
 }
 
-static void merge_side(struct kernel_case *trial, struct side *side, struct block_series *merged)
+static void merge_side(
+	struct check_fixture *fixture, struct side *side, struct block_series *merged)
 {
 	for (int i = 0; i < ENTRIES; i++) {
 		block_series_release(&merged[i]);
 		block_series_merge(side->series[i], loads_of(i), &merged[i]);
-		if (side == trial->now)
-			trial->rows[i].work->now = &merged[i];
+		if (side == fixture->now)
+			fixture->rows[i].work->now = &merged[i];
 		else
-			trial->rows[i].work->then = &merged[i];
+			fixture->rows[i].work->then = &merged[i];
 	}
 }
 
-static void merge_all(struct kernel_case *trial)
+static void merge_all(struct check_fixture *fixture)
 {
-	merge_side(trial, trial->now, trial->merged);
-	if (trial->then)
-		merge_side(trial, trial->then, trial->merged + ENTRIES);
+	merge_side(fixture, fixture->now, fixture->merged);
+	if (fixture->then)
+		merge_side(fixture, fixture->then, fixture->merged + ENTRIES);
 }
 
 static bool all_settled(const struct block_series *series, size_t count, void *context)
 {
-	struct kernel_case *trial = context;
+	struct check_fixture *fixture = context;
 
 	(void)count;
-	merge_all(trial);
+	merge_all(fixture);
 	for (int i = 0; i < ENTRIES; i++)
-		if (!check_time_is_settled(&trial->check, &trial->rows[i], &series[0]))
+		if (!check_time_is_settled(&fixture->check, &fixture->rows[i], &series[0]))
 			return false;
 	return true;
 }
 
-static size_t add_side(struct kernel_case *trial, struct side *side, size_t count)
+static size_t add_side(struct check_fixture *fixture, struct side *side, size_t count)
 {
 	for (int i = 0; i < ENTRIES; i++) {
-		side->series[i] = &trial->series[count];
+		side->series[i] = &fixture->series[count];
 		for (size_t k = 0; k < loads_of(i); k++)
-			trial->series[count++] = (struct block_series){.trial = side->loads[i][k]};
+			fixture->series[count++] =
+				(struct block_series){.trial = side->loads[i][k]};
 	}
 	return count;
 }
 
 /* Times these kernels; kept: beside their binaries of the baseline. The number of blocks decides,
  * never the clock on the wall: a busy machine must not change what is found. */
-static void trial_run(struct kernel_case *trial, struct side *now, struct side *kept)
+static void fixture_run(struct check_fixture *fixture, struct side *now, struct side *kept)
 {
 	struct block_limits limits = {.seconds = 600,
 		.warm_up_blocks = 2,
 		.blocks_min = 12,
 		.blocks_max = 40,
 		.enough = all_settled,
-		.context = trial};
+		.context = fixture};
 	size_t count = 0;
 	struct error err;
 
-	trial->now = now;
-	trial->then = kept;
-	trial->series[count++] = (struct block_series){.trial = trial->anchor};
-	count = add_side(trial, now, count);
+	fixture->now = now;
+	fixture->then = kept;
+	fixture->series[count++] = (struct block_series){.trial = fixture->anchor};
+	count = add_side(fixture, now, count);
 	if (kept)
-		count = add_side(trial, kept, count);
+		count = add_side(fixture, kept, count);
 	for (int i = 0; i < ENTRIES; i++) {
-		free(trial->rows[i].reason);
-		trial->rows[i].reason = NULL;
-		trial->rows[i].work->then = NULL;
+		free(fixture->rows[i].reason);
+		fixture->rows[i].reason = NULL;
+		fixture->rows[i].work->then = NULL;
 	}
-	assert_ok(blocks_run(&trial->check.evaluator, trial->series, count, &limits, &err));
-	merge_all(trial);
+	assert_ok(blocks_run(&fixture->check.evaluator, fixture->series, count, &limits, &err));
+	merge_all(fixture);
 	for (int i = 0; i < ENTRIES; i++)
-		check_time(&trial->check, &trial->rows[i], &trial->series[0]);
+		check_time(&fixture->check, &fixture->rows[i], &fixture->series[0]);
 	for (size_t i = 0; i < count; i++)
-		block_series_release(&trial->series[i]);
-	for (size_t i = 0; i < ARRAY_COUNT(trial->merged); i++)
-		block_series_release(&trial->merged[i]);
+		block_series_release(&fixture->series[i]);
+	for (size_t i = 0; i < ARRAY_COUNT(fixture->merged); i++)
+		block_series_release(&fixture->merged[i]);
 }
 
 /* What this run measured becomes the baseline. */
-static void trial_keep(struct kernel_case *trial)
+static void fixture_keep(struct check_fixture *fixture)
 {
 	for (int i = 0; i < ENTRIES; i++) {
-		struct check_row *row = &trial->rows[i];
+		struct check_row *row = &fixture->rows[i];
 		struct json *entry = json_new_object(), *winner = json_new_object();
 
 		json_put_string(winner, "kernel_hash", "abc");
@@ -202,25 +204,25 @@ static void trial_keep(struct kernel_case *trial)
 	}
 }
 
-static void count_verdicts(const struct kernel_case *trial, size_t counts[CHECK_VERDICT_COUNT])
+static void count_verdicts(const struct check_fixture *fixture, size_t counts[CHECK_VERDICT_COUNT])
 {
 	for (int i = 0; i < ENTRIES; i++)
-		counts[trial->rows[i].verdict]++;
+		counts[fixture->rows[i].verdict]++;
 }
 
 /* Against times that an earlier check stored. */
 static void two_hundred_checks_raise_no_false_alarm(void **state)
 {
-	struct kernel_case trial;
+	struct check_fixture fixture;
 	size_t counts[CHECK_VERDICT_COUNT] = {0};
 
 	(void)state;
-	trial_open(&trial, script);
-	trial_run(&trial, &trial.fast, NULL);
-	trial_keep(&trial);
+	fixture_open(&fixture, script);
+	fixture_run(&fixture, &fixture.fast, NULL);
+	fixture_keep(&fixture);
 	for (int i = 0; i < CHECKS; i++) {
-		trial_run(&trial, &trial.fast, NULL);
-		count_verdicts(&trial, counts);
+		fixture_run(&fixture, &fixture.fast, NULL);
+		count_verdicts(&fixture, counts);
 	}
 	printf("%zu same, %zu unclear of %d\n", counts[CHECK_SAME], counts[CHECK_UNCLEAR],
 		CHECKS * ENTRIES);
@@ -228,67 +230,67 @@ static void two_hundred_checks_raise_no_false_alarm(void **state)
 	assert_int_equal(counts[CHECK_FASTER], 0);
 	assert_int_equal(counts[CHECK_FAILED], 0);
 	assert_true(counts[CHECK_SAME] >= CHECKS * ENTRIES * 99 / 100);
-	trial_close(&trial);
+	fixture_close(&fixture);
 }
 
 static void five_percent_are_always_found(void **state)
 {
-	struct kernel_case trial;
+	struct check_fixture fixture;
 	size_t stored[CHECK_VERDICT_COUNT] = {0}, kept[CHECK_VERDICT_COUNT] = {0};
 	const size_t all = ENTRIES * CHECKS / 4;
 
 	(void)state;
-	trial_open(&trial, script);
-	trial_run(&trial, &trial.fast, NULL);
-	trial_keep(&trial);
+	fixture_open(&fixture, script);
+	fixture_run(&fixture, &fixture.fast, NULL);
+	fixture_keep(&fixture);
 	for (int i = 0; i < CHECKS / 4; i++) {
-		trial_run(&trial, &trial.slow, NULL);
-		count_verdicts(&trial, stored);
-		trial_run(&trial, &trial.slow, &trial.fast);
-		count_verdicts(&trial, kept);
-		assert_int_equal(trial.rows[0].against, CHECK_AGAINST_KEPT);
+		fixture_run(&fixture, &fixture.slow, NULL);
+		count_verdicts(&fixture, stored);
+		fixture_run(&fixture, &fixture.slow, &fixture.fast);
+		count_verdicts(&fixture, kept);
+		assert_int_equal(fixture.rows[0].against, CHECK_AGAINST_KEPT);
 	}
 	assert_int_equal(stored[CHECK_SLOWER], all);
 	assert_int_equal(kept[CHECK_SLOWER], all);
-	trial_close(&trial);
+	fixture_close(&fixture);
 }
 
 /* The other way round: what was made faster is said to be. */
 static void faster_kernels_are_told(void **state)
 {
-	struct kernel_case trial;
+	struct check_fixture fixture;
 	size_t counts[CHECK_VERDICT_COUNT] = {0};
 
 	(void)state;
-	trial_open(&trial, script);
-	trial_run(&trial, &trial.slow, NULL);
-	trial_keep(&trial);
+	fixture_open(&fixture, script);
+	fixture_run(&fixture, &fixture.slow, NULL);
+	fixture_keep(&fixture);
 	for (int i = 0; i < 10; i++) {
-		trial_run(&trial, &trial.fast, &trial.slow);
-		count_verdicts(&trial, counts);
+		fixture_run(&fixture, &fixture.fast, &fixture.slow);
+		count_verdicts(&fixture, counts);
 	}
 	assert_int_equal(counts[CHECK_SLOWER] + counts[CHECK_UNCLEAR] + counts[CHECK_FAILED], 0);
-	assert_non_null(strstr(trial.rows[1].reason, "against the kept binary"));
-	trial_close(&trial);
+	assert_non_null(strstr(fixture.rows[1].reason, "against the kept binary"));
+	fixture_close(&fixture);
 }
 
 /* A kernel that dies in the middle fails alone; the others get their verdicts. */
 static void a_crash_fails_its_row_only(void **state)
 {
-	struct kernel_case trial;
+	struct check_fixture fixture;
 	char *dying = string_format("kernel fast_2 skip=12 crash\n%s", script);
 
 	(void)state;
-	trial_open(&trial, dying);
+	fixture_open(&fixture, dying);
 	for (int i = 0; i < ENTRIES; i++)
-		trial.rows[i].baseline_us = 1; /* long since much faster */
-	trial_run(&trial, &trial.fast, NULL);
+		fixture.rows[i].baseline_us = 1; /* long since much faster */
+	fixture_run(&fixture, &fixture.fast, NULL);
 	for (int i = 0; i < ENTRIES; i++)
-		assert_int_equal(trial.rows[i].verdict, i == 2 ? CHECK_FAILED : CHECK_SLOWER);
-	assert_non_null(strstr(trial.rows[2].reason, "crashed while it was timed"));
-	assert_int_equal(check_status(&trial.check), STATUS_FAILED);
+		assert_int_equal(fixture.rows[i].verdict, i == 2 ? CHECK_FAILED : CHECK_SLOWER);
+	assert_non_null(strstr(fixture.rows[2].reason, "crashed while it was timed"));
+	assert_int_equal(check_status(&fixture.check), STATUS_FAILED);
 	free(dying);
-	trial_close(&trial);
+	fixture_close(&fixture);
 }
 
 /* 1 outranks 3 outranks 4. */

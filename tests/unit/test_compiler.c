@@ -46,13 +46,13 @@ static void test_ok(void **state)
 /* Each fault costs one unit, and the next one finds a compiler that works. */
 static void test_faults(void **state)
 {
-	struct compiler *compiler = open_fake(NULL, 1, 0.5);
+	struct compiler *compiler = open_fake(NULL, 1, 5);
 
 	(void)state;
 	expect_only(compiler, "//fake: crash", OUTCOME_COMPILE_CRASHED, "process was ");
 	expect_only(compiler, good, OUTCOME_OK, "");
 	expect_only(compiler, "//fake: exit 3", OUTCOME_COMPILE_CRASHED, "exit code 3");
-	expect_only(compiler, "//fake: hang", OUTCOME_COMPILE_TIMEOUT, "longer than 0.5 s");
+	expect_only(compiler, "//fake: hang", OUTCOME_COMPILE_TIMEOUT, "longer than 5 s");
 	expect_only(compiler, good, OUTCOME_OK, "");
 	expect_only(compiler, "//fake: out_of_memory", OUTCOME_COMPILE_CRASHED, "std::bad_alloc");
 	expect_only(compiler, "//fake: error 1", OUTCOME_COMPILE_CRASHED, "OUT_OF_MEMORY");
@@ -92,7 +92,7 @@ static void test_many(void **state)
 	enum {
 		COUNT = 24
 	};
-	struct compiler *compiler = open_fake(NULL, 2, 1);
+	struct compiler *compiler = open_fake(NULL, 2, 0);
 	int seen[COUNT] = {0};
 
 	(void)state;
@@ -134,7 +134,7 @@ static size_t file_size(const char *path)
 
 static void run_cached(const char *cache, const char *source, enum outcome outcome, bool cached)
 {
-	struct compiler *compiler = open_fake(cache, 1, 1);
+	struct compiler *compiler = open_fake(cache, 1, 0);
 	struct compile_result result = expect(compiler, source, outcome, "");
 
 	assert_int_equal(result.from_cache, cached);
@@ -201,10 +201,14 @@ static void test_same_unit(void **state)
 	folder_remove(folder);
 }
 
-/* Closing with work queued and under way, hung workers included, does not take long. */
+/* Closing with work queued and under way does not wait for it, not even for hung workers. */
 static void test_close_early(void **state)
 {
-	struct compiler *compiler = open_fake(NULL, 2, 100);
+	enum {
+		TIMEOUT_S = 300,
+		WELL_BELOW_S = 100 /* however busy the machine is */
+	};
+	struct compiler *compiler = open_fake(NULL, 2, TIMEOUT_S);
 	struct compile_result result;
 	double start;
 
@@ -217,11 +221,11 @@ static void test_close_early(void **state)
 	}
 	start = clock_seconds();
 	assert_false(compiler_poll(compiler, 0, &result));
-	assert_true(clock_seconds() - start < 0.5);
+	assert_true(clock_seconds() - start < WELL_BELOW_S);
 	assert_false(compiler_poll(compiler, 0.1, &result));
 	start = clock_seconds();
 	compiler_close(compiler);
-	assert_true(clock_seconds() - start < 5);
+	assert_true(clock_seconds() - start < WELL_BELOW_S);
 }
 
 static pid_t read_pid(const char *path)
@@ -262,7 +266,7 @@ static void test_killed(void **state)
 	expect_only(compiler, source, OUTCOME_OK, "");
 	assert_int_equal(compiler_poll_fds(compiler, &fd, 1), 1);
 	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
-	assert_int_equal(poll(&fd, 1, 5000), 1); /* its end is seen */
+	assert_int_equal(poll(&fd, 1, 60000), 1); /* its end is seen */
 	expect_only(compiler, good, OUTCOME_OK, "");
 	unlink(path);
 	submit(compiler, hanging, "k", NULL, 1);
@@ -295,16 +299,16 @@ static void test_parent_dies(void **state)
 		struct compile_result result;
 
 		submit(compiler, hanging, "k", NULL, 1);
-		compiler_poll(compiler, 60, &result);
+		compiler_poll(compiler, 200, &result);
 		_exit(0);
 	}
 	while (!file_exists(path) || !file_size(path)) {
-		assert_true(clock_seconds() - start < 30);
+		assert_true(clock_seconds() - start < 100);
 		clock_sleep(0.01);
 	}
 	assert_int_equal(kill(tuner, SIGKILL), 0);
 	assert_int_equal(waitpid(tuner, NULL, 0), tuner);
-	assert_true(ends_within(read_pid(path), 10));
+	assert_true(ends_within(read_pid(path), 100));
 	free(hanging);
 	free(path);
 	folder_remove(folder);

@@ -150,7 +150,7 @@ static void test_verdicts(void **state)
 	expect_verdict(
 		&bench, &small, "crash", OUTCOME_CRASHED, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
 	expect_verdict(&bench, &small, "abort", OUTCOME_CRASHED, "killed by signal 6");
-	expect_verdict(&bench, &small, "hang", OUTCOME_TIMED_OUT, "no answer within 2 s");
+	expect_verdict(&bench, &small, "hang", OUTCOME_TIMED_OUT, "no answer within 5 s");
 	expect_verdict(&bench, &small, "refuse", OUTCOME_LAUNCH_FAILED,
 		"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)");
 }
