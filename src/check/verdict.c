@@ -11,7 +11,7 @@
 #include "check/baseline.h"
 
 /* What differs between runs of one binary on one GPU, by what the time is compared with: the same
- * blocks; another process with the same schedule; the remeasurements of a tuning run, among other
+ * blocks; another process with the same schedule; the re-measurement of a tuning run, among other
  * kernels and at another temperature. */
 static const double floor_ratio[CHECK_AGAINST_COUNT] = {
 	[CHECK_AGAINST_TUNED] = 0.02,
@@ -128,7 +128,7 @@ static double start_anchor_ratio(const struct check *check, const struct check_r
 	return now > 0 && then > 0 ? now / then : 0;
 }
 
-/* Without a check of its own the baseline has the time of the remeasurements and the anchor's at
+/* Without a check of its own the baseline has the time of the re-measurement and the anchor's at
  * the start, when the GPU was cold: that is what it is compared with. */
 static void judge_tuned(const struct check *check, struct check_row *row,
 	const struct check_reference *now, struct judgement *judgement)
@@ -144,7 +144,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 		json_member_double(&time, "ci95_high", &then.high, NULL);
 	}
 	then = check_estimate_at(&then, 0.95, check->options.confidence_ratio);
-	/* the remeasurements loaded it once */
+	/* the re-measurement loaded it once */
 	then = check_estimate_widened(
 		&then, then.value * loads_half_ratio(check, row->work->now, 1));
 	relative = time_over(&now->per_anchor, now->time_us);

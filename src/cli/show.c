@@ -47,7 +47,7 @@ static void progress(void *context, const struct session_progress *now)
 	char best[160] = "";
 
 	if (!show->progress ||
-		(clock - show->last_drawn < draw_every_seconds && !now->remeasurements))
+		(clock - show->last_drawn < draw_every_seconds && !now->remeasuring))
 		return;
 	show->last_drawn = clock;
 	if (isfinite(now->seconds_left) && now->seconds_left > 0)
@@ -60,7 +60,7 @@ static void progress(void *context, const struct session_progress *now)
 		snprintf(best, sizeof(best), ", best %.2f us %s{%.60s}", now->best_us,
 			now->best_family, now->best_configuration);
 	fprintf(stderr, "\r\033[K%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
-		now->remeasurements ? "re-measuring: " : "", now->evaluated, now->total,
+		now->remeasuring ? "re-measuring: " : "", now->evaluated, now->total,
 		now->seconds > 0 ? (double)now->evaluated / now->seconds : 0, now->compiling,
 		left[0] ? ", at most " : "", left, left[0] ? " left" : "");
 	fprintf(stderr, "%.80s", best);

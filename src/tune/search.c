@@ -47,7 +47,7 @@ enum status search_add_trial(struct search *search, size_t candidate, enum trial
 	return status;
 }
 
-void search_show(const struct search *search, bool remeasurements)
+void search_show(const struct search *search, bool remeasuring)
 {
 	const struct session_observer *observer = &search->session->observer;
 	const struct budget *budget = &search->budget;
@@ -61,7 +61,7 @@ void search_show(const struct search *search, bool remeasurements)
 		.on_device = evaluator_count(&search->evaluator, TRIAL_LOADING, TRIAL_SAMPLING),
 		.seconds = clock_seconds() - budget->started,
 		.best_us = budget->best_us,
-		.remeasurements = remeasurements};
+		.remeasuring = remeasuring};
 
 	progress.seconds_left = budget->seconds - progress.seconds;
 	if (isfinite(budget->best_us)) {

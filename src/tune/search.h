@@ -41,6 +41,6 @@ void search_add(struct search *search, size_t candidate, struct evaluation *eval
 /* A candidate of the pool as a trial; *trial may be NULL. */
 enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,
 	struct trial **trial, struct error *err);
-void search_show(const struct search *search, bool remeasurements);
+void search_show(const struct search *search, bool remeasuring);
 
 #endif

@@ -45,7 +45,7 @@ struct session_progress {
 	double best_us;               /* infinite: none yet */
 	const char *best_family;
 	const char *best_configuration;
-	bool remeasurements;
+	bool remeasuring;
 };
 
 struct session_observer {
