@@ -6,31 +6,12 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "search/order.h"
 #include "search/shortlist.h"
 
 enum {
 	LAUNCHES_PER_KERNEL = 8 /* some launch arguments each, of which one is wanted */
 };
-
-struct ranked {
-	size_t candidate;
-	double predicted_us;
-};
-
-/* Puts a candidate into a rising list of at most `most`. */
-static size_t insert(struct ranked *list, size_t count, size_t most, struct ranked item)
-{
-	size_t at = count < most ? count : most;
-
-	while (at > 0 && list[at - 1].predicted_us > item.predicted_us) {
-		if (at < most)
-			list[at] = list[at - 1];
-		at--;
-	}
-	if (at < most)
-		list[at] = item;
-	return count < most ? count + 1 : most;
-}
 
 /* The `wanted` first kernels of a family that were not asked for yet. */
 static size_t first_kernels(
@@ -40,21 +21,16 @@ static size_t first_kernels(
 	const size_t first = pool->families[family].first,
 		     end = first + pool->families[family].count;
 	const size_t most = wanted * LAUNCHES_PER_KERNEL;
-	struct ranked *list = memory_zeroed(most, sizeof(*list));
-	size_t *order = memory_zeroed(most + 1, sizeof(*order));
+	size_t *list = memory_zeroed(pool->families[family].count + 1, sizeof(*list));
 	size_t count = 0, chosen;
 
 	for (size_t i = first; i < end; i++)
 		if (!search->asked[i] && isfinite(pool->predicted_us[i]))
-			count = insert(list, count, most,
-				(struct ranked){
-					.candidate = i, .predicted_us = pool->predicted_us[i]});
-	for (size_t i = 0; i < count; i++)
-		order[i] = list[i].candidate;
-	chosen = shortlist_choose(&pool->view, order, count, wanted);
+			list[count++] = i;
+	order_smallest(list, count, pool->predicted_us, most);
+	chosen = shortlist_choose(&pool->view, list, count < most ? count : most, wanted);
 	for (size_t i = 0; i < chosen; i++)
-		candidates[i] = order[i];
-	free(order);
+		candidates[i] = list[i];
 	free(list);
 	return chosen;
 }
