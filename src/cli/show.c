@@ -46,8 +46,7 @@ static void progress(void *context, const struct session_progress *now)
 	char left[32] = "";
 	char best[160] = "";
 
-	if (!show->progress ||
-		(clock - show->last_drawn < draw_every_seconds && !now->remeasuring))
+	if (!show->progress || (clock - show->last_drawn < draw_every_seconds && !now->remeasuring))
 		return;
 	show->last_drawn = clock;
 	if (isfinite(now->seconds_left) && now->seconds_left > 0)

@@ -42,7 +42,7 @@ static bool no_gpu(const struct device_options *options, char **why)
 	return none;
 }
 
-static enum status open_compiler(const struct context_options *options, struct context *bench,
+static enum status open_compiler(const struct context_options *options, struct context *context,
 	int driver_version, struct error *err)
 {
 	char *cache =
@@ -52,125 +52,127 @@ static enum status open_compiler(const struct context_options *options, struct c
 		.nvrtc_path = options->nvrtc_path,
 		.driver_cuda_version = driver_version,
 		.cache_folder = options->no_cache ? NULL : cache};
-	enum status status = compiler_open(&compiler_options, &bench->compiler, err);
+	enum status status = compiler_open(&compiler_options, &context->compiler, err);
 
 	/* a home that cannot be written to is no reason not to tune; a named folder is */
 	if (status == STATUS_BAD_INPUT && !options->cache_folder && !options->no_cache) {
-		bench->cache_notice = string_format("no compile cache: %s", err->message);
+		context->cache_notice = string_format("no compile cache: %s", err->message);
 		compiler_options.cache_folder = NULL;
-		status = compiler_open(&compiler_options, &bench->compiler, err);
+		status = compiler_open(&compiler_options, &context->compiler, err);
 	}
 	free(cache);
 	return status;
 }
 
-static enum status compile_helpers(struct context *bench, struct text *cubin, struct error *err)
+static enum status compile_helpers(struct context *context, struct text *cubin, struct error *err)
 {
 	struct build build = {0};
 	const struct stored_kernel *kernel;
 	enum status status = plain_build(
-		(const char *const *)bench->template_folders, "common/helpers.cu", &build, err);
+		(const char *const *)context->template_folders, "common/helpers.cu", &build, err);
 
 	if (status == STATUS_OK)
-		status = kernel_store_wait(bench->store, &build.units[0], &kernel, err);
+		status = kernel_store_wait(context->store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
 		text_append_bytes(cubin, kernel->cubin.data, kernel->cubin.length);
 	build_release(&build);
 	return status;
 }
 
-static enum status open_cuda(const struct context_options *options, struct context *bench,
+static enum status open_cuda(const struct context_options *options, struct context *context,
 	const char *name, const struct device_options *device_options, struct error *err)
 {
 	struct text helpers = {0};
-	enum status status = device_open(name, device_options, &bench->device, err);
+	enum status status = device_open(name, device_options, &context->device, err);
 
 	if (status == STATUS_OK)
-		status = open_compiler(
-			options, bench, device_identity(bench->device)->driver_cuda_version, err);
+		status = open_compiler(options, context,
+			device_identity(context->device)->driver_cuda_version, err);
 	if (status == STATUS_OK) {
-		bench->store = kernel_store_new(bench->compiler, device_spec(bench->device)->arch);
-		status = compile_helpers(bench, &helpers, err);
+		context->store =
+			kernel_store_new(context->compiler, device_spec(context->device)->arch);
+		status = compile_helpers(context, &helpers, err);
 	}
 	if (status == STATUS_OK)
-		status = device_helpers(bench->device, &helpers, err);
+		status = device_helpers(context->device, &helpers, err);
 	text_release(&helpers);
 	return status;
 }
 
-static enum status open_modelled(const struct context_options *options, struct context *bench,
+static enum status open_modelled(const struct context_options *options, struct context *context,
 	const char *name, const struct device_options *device_options, struct error *err)
 {
 	struct error reason = {0};
-	enum status status = device_open(name, device_options, &bench->device, err);
+	enum status status = device_open(name, device_options, &context->device, err);
 
-	if (status != STATUS_OK || !device_compiles(bench->device))
+	if (status != STATUS_OK || !device_compiles(context->device))
 		return status;
-	status = open_compiler(options, bench, 0, &reason);
+	status = open_compiler(options, context, 0, &reason);
 	if (status != STATUS_OK && options->need_compiler) {
 		*err = reason;
 		return status;
 	}
 	if (status == STATUS_OK)
-		bench->store = kernel_store_new(bench->compiler, device_spec(bench->device)->arch);
+		context->store =
+			kernel_store_new(context->compiler, device_spec(context->device)->arch);
 	return STATUS_OK;
 }
 
 /* "auto": the first GPU where one answers, else the embedded sheet, with a notice. */
-static enum status open_auto(const struct context_options *options, struct context *bench,
+static enum status open_auto(const struct context_options *options, struct context *context,
 	const struct device_options *device_options, struct error *err)
 {
-	enum status status = open_cuda(options, bench, "cuda:0", device_options, err);
+	enum status status = open_cuda(options, context, "cuda:0", device_options, err);
 	char *why = NULL;
 
-	if (status == STATUS_NO_DEVICE && !bench->device && options->allow_model &&
+	if (status == STATUS_NO_DEVICE && !context->device && options->allow_model &&
 		no_gpu(device_options, &why)) {
 		*err = (struct error){0};
-		status = open_modelled(options, bench, "model:", device_options, err);
+		status = open_modelled(options, context, "model:", device_options, err);
 		if (status == STATUS_OK)
-			bench->notice = string_format(
+			context->notice = string_format(
 				"no GPU, so times are predicted for %s, not measured; "
 				"--device model:NAME takes another (%s)",
-				device_spec(bench->device)->title, why);
+				device_spec(context->device)->title, why);
 	}
 	free(why);
 	return status;
 }
 
 enum status context_open(
-	const struct context_options *options, struct context *bench, struct error *err)
+	const struct context_options *options, struct context *context, struct error *err)
 {
 	struct device_options device_options = {.worker_path = options->worker_path,
 		.wait_s = options->wait_s,
 		.seed = options->seed};
 	enum status status;
 
-	*bench = (struct context){0};
-	bench->template_folders = context_folders(options->roots, "templates");
-	bench->config_folders = context_folders(options->roots, "configs");
-	device_options.config_folders = (const char *const *)bench->config_folders;
-	status = catalogue_load((const char *const *)bench->template_folders, options->operation,
-		&bench->catalogue, err);
+	*context = (struct context){0};
+	context->template_folders = context_folders(options->roots, "templates");
+	context->config_folders = context_folders(options->roots, "configs");
+	device_options.config_folders = (const char *const *)context->config_folders;
+	status = catalogue_load((const char *const *)context->template_folders, options->operation,
+		&context->catalogue, err);
 	if (status == STATUS_OK && strcmp(options->device, "auto") == 0)
-		status = open_auto(options, bench, &device_options, err);
+		status = open_auto(options, context, &device_options, err);
 	else if (status == STATUS_OK && string_starts_with(options->device, "cuda:"))
-		status = open_cuda(options, bench, options->device, &device_options, err);
+		status = open_cuda(options, context, options->device, &device_options, err);
 	else if (status == STATUS_OK)
-		status = open_modelled(options, bench, options->device, &device_options, err);
+		status = open_modelled(options, context, options->device, &device_options, err);
 	if (status != STATUS_OK)
-		context_release(bench);
+		context_release(context);
 	return status;
 }
 
-void context_release(struct context *bench)
+void context_release(struct context *context)
 {
-	device_close(bench->device);
-	kernel_store_free(bench->store);
-	compiler_close(bench->compiler);
-	catalogue_release(&bench->catalogue);
-	folders_free(bench->template_folders);
-	folders_free(bench->config_folders);
-	free(bench->notice);
-	free(bench->cache_notice);
-	*bench = (struct context){0};
+	device_close(context->device);
+	kernel_store_free(context->store);
+	compiler_close(context->compiler);
+	catalogue_release(&context->catalogue);
+	folders_free(context->template_folders);
+	folders_free(context->config_folders);
+	free(context->notice);
+	free(context->cache_notice);
+	*context = (struct context){0};
 }

@@ -38,8 +38,8 @@ struct context {
 };
 
 enum status context_open(
-	const struct context_options *options, struct context *bench, struct error *err);
-void context_release(struct context *bench);
+	const struct context_options *options, struct context *context, struct error *err);
+void context_release(struct context *context);
 
 /* roots -> roots/<name>, NULL-terminated; caller frees each and the array. */
 char **context_folders(const char *const *roots, const char *name);

@@ -12,9 +12,9 @@
 struct effort {
 	const char *name;
 	const char *summary;
-	const char *strategy;  /* search/strategy.h */
-	size_t evaluations;    /* at most, per problem; SIZE_MAX: the whole space */
-	double seconds;        /* at most, per problem, the re-measurement aside; infinite: no limit */
+	const char *strategy; /* search/strategy.h */
+	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
+	double seconds; /* at most, per problem, the re-measurement aside; infinite: no limit */
 	size_t of_each_family; /* at least, where several compete: tune/family_quota.h; 0: as it
 				  comes */
 	size_t stall;          /* stop after so many evaluations without a gain; SIZE_MAX: never */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a killed run leaves to the run that goes on with it: problems that were concluded are taken
- * over whole, evaluations and complete re-measurements one by one. A run that was resumed and killed
- * again hands on what it had taken over itself ("resumes" in its run line).
+ * over whole, evaluations and complete re-measurements one by one. A run that was resumed and
+ * killed again hands on what it had taken over itself ("resumes" in its run line).
  */
 #ifndef TUNE_RESUME_H
 #define TUNE_RESUME_H
