@@ -5,9 +5,9 @@
  * at which it met them then. Times are as good as the recording: a GPU's are measured, a model's
  * predicted. For tests, search research and demonstrations.
  *
- * A request to sample one handle is answered by the first look's samples, one for several handles
- * (the final) by those of the recorded final. A candidate that was not in it has its first look
- * answered, made as much longer as the others became: the card was warmer then.
+ * A request to sample one handle is answered by the samples of the search, one for several handles
+ * by those of the re-measurement. A candidate that was not in it is answered by its samples of the
+ * search, made as much longer as the others became: the card was warmer then.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -218,9 +218,9 @@ static void answer(struct replay *replay, device_handle handle, enum device_even
 	event_queue_push(&replay->events, event);
 }
 
-static const struct evaluation *first_look_of(const struct replay_candidate *candidate)
+static const struct evaluation *evaluation_of(const struct replay_candidate *candidate)
 {
-	return candidate->first_look ? candidate->first_look : candidate->final;
+	return candidate->searched ? candidate->searched : candidate->remeasured;
 }
 
 static enum status replay_load(struct device *device, const struct device_load_request *request,
@@ -236,7 +236,7 @@ static enum status replay_load(struct device *device, const struct device_load_r
 	replay->handles[replay->handle_count++] = candidate;
 	*handle = (device_handle)replay->handle_count;
 	if (candidate) {
-		answer(replay, *handle, DEVICE_EVENT_LOADED, first_look_of(candidate), 1);
+		answer(replay, *handle, DEVICE_EVENT_LOADED, evaluation_of(candidate), 1);
 	} else {
 		struct device_event event = {.kind = DEVICE_EVENT_LOADED,
 			.handle = *handle,
@@ -261,12 +261,12 @@ static enum status replay_verify(struct device *device, device_handle handle, st
 	struct replay *replay = device->state;
 
 	(void)err;
-	answer(replay, handle, DEVICE_EVENT_VERIFIED, first_look_of(candidate_of(replay, handle)),
+	answer(replay, handle, DEVICE_EVENT_VERIFIED, evaluation_of(candidate_of(replay, handle)),
 		1);
 	return STATUS_OK;
 }
 
-/* How much longer the final's times were than the first look's, among these: geometric mean. */
+/* How much longer re-measured times were than those of the search, among these: geometric mean. */
 static double warming(const struct replay *replay, const device_handle *handles, size_t count)
 {
 	double sum = 0;
@@ -275,11 +275,11 @@ static double warming(const struct replay *replay, const device_handle *handles,
 	for (size_t i = 0; i < count; i++) {
 		const struct replay_candidate *candidate = candidate_of(replay, handles[i]);
 
-		if (!candidate->final || !candidate->first_look ||
-			candidate->final->outcome != OUTCOME_OK ||
-			!(candidate->first_look->time.median > 0))
+		if (!candidate->remeasured || !candidate->searched ||
+			candidate->remeasured->outcome != OUTCOME_OK ||
+			!(candidate->searched->time.median > 0))
 			continue;
-		sum += log(candidate->final->time.median / candidate->first_look->time.median);
+		sum += log(candidate->remeasured->time.median / candidate->searched->time.median);
 		known++;
 	}
 	return known ? exp(sum / (double)known) : 1;
@@ -289,20 +289,21 @@ static enum status replay_sample(
 	struct device *device, const struct device_sample_request *request, struct error *err)
 {
 	struct replay *replay = device->state;
-	const bool final = request->handle_count > 1;
-	const double warmer = final ? warming(replay, request->handles, request->handle_count) : 1;
+	const bool together = request->handle_count > 1;
+	const double warmer =
+		together ? warming(replay, request->handles, request->handle_count) : 1;
 
 	(void)err;
 	for (size_t i = 0; i < request->handle_count; i++) {
 		const struct replay_candidate *candidate =
 			candidate_of(replay, request->handles[i]);
 
-		if (final && candidate->final)
-			answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED, candidate->final,
-				1);
+		if (together && candidate->remeasured)
+			answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED,
+				candidate->remeasured, 1);
 		else
 			answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED,
-				first_look_of(candidate), candidate->first_look ? warmer : 1);
+				evaluation_of(candidate), candidate->searched ? warmer : 1);
 	}
 	return STATUS_OK;
 }
@@ -339,8 +340,8 @@ static void replay_recorded(const struct device *device, const char *operation, 
 
 		if (strcmp(candidate->operation, operation) == 0 &&
 			strcmp(candidate->problem, problem) == 0)
-			visit(context, first_look_of(candidate)->family,
-				first_look_of(candidate)->configuration);
+			visit(context, evaluation_of(candidate)->family,
+				evaluation_of(candidate)->configuration);
 	}
 }
 

@@ -8,7 +8,7 @@
 
 static const struct evaluation *any_evaluation(const struct replay_candidate *candidate)
 {
-	return candidate->first_look ? candidate->first_look : candidate->final;
+	return candidate->searched ? candidate->searched : candidate->remeasured;
 }
 
 static int compare_candidates(const void *a, const void *b)
@@ -82,11 +82,11 @@ static size_t gather(const struct replay_record *record, struct line *lines)
 
 			for (size_t i = 0; i < problem->evaluation_count; i++, count++) {
 				lines[count] = (struct line){owner, count};
-				lines[count].candidate.first_look = &problem->evaluations[i];
+				lines[count].candidate.searched = &problem->evaluations[i];
 			}
 			for (size_t i = 0; i < problem->remeasurement_count; i++, count++) {
 				lines[count] = (struct line){owner, count};
-				lines[count].candidate.final = &problem->remeasurements[i];
+				lines[count].candidate.remeasured = &problem->remeasurements[i];
 			}
 		}
 	}
@@ -107,8 +107,8 @@ static void merge(struct replay_record *record, const struct line *lines, size_t
 		struct replay_candidate *last = &record->candidates[record->count];
 
 		if (i && compare_candidates(&lines[i - 1].candidate, &lines[i].candidate) == 0) {
-			take(&last[-1].first_look, lines[i].candidate.first_look);
-			take(&last[-1].final, lines[i].candidate.final);
+			take(&last[-1].searched, lines[i].candidate.searched);
+			take(&last[-1].remeasured, lines[i].candidate.remeasured);
 		} else {
 			*last = lines[i].candidate;
 			record->count++;
@@ -177,7 +177,7 @@ const struct replay_candidate *replay_record_find(const struct replay_record *re
 	const struct evaluation key = {.family = (char *)(uintptr_t)family,
 		.configuration = (char *)(uintptr_t)configuration};
 	const struct replay_candidate wanted = {
-		.operation = operation, .problem = problem, .first_look = &key};
+		.operation = operation, .problem = problem, .searched = &key};
 
 	return bsearch(
 		&wanted, record->candidates, record->count, sizeof(wanted), compare_candidates);

@@ -10,8 +10,8 @@
 
 struct replay_candidate {
 	const char *operation, *problem;     /* borrowed from the journal, as are the evaluations */
-	const struct evaluation *first_look; /* NULL: only its final is recorded */
-	const struct evaluation *final;      /* interleaved with other remeasured; NULL: none */
+	const struct evaluation *searched;   /* NULL: only its re-measurement is recorded */
+	const struct evaluation *remeasured; /* interleaved with others; NULL: none */
 };
 
 struct replay_record {

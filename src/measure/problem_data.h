@@ -14,6 +14,10 @@
 
 enum {
 	PROBLEM_SETS_MAX = 256,
+	POINTS_FULL_MAX = 1 << 22, /* output elements that are compared in full */
+	POINTS_PATCH = 16,
+	POINTS_PER_PATCH = 4,
+	POINTS_LINES = 4, /* rows and columns compared in full: first, last, two at random */
 };
 
 struct problem_data {
@@ -51,5 +55,17 @@ void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem);
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem);
 
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor);
+
+/* ---- which units of an output are compared with the reference: pure functions ---- */
+/* All of a small output; of a large one several points of every patch, the edges, and full rows and
+ * columns, so that a wrong tile, a wrong fragment of a tile and a wrong remainder are all hit.
+ * Linear indices over rows x columns (without pitch); caller frees *units; duplicates occur.
+ * Deterministic in seed. Returns their number: rows*columns if that is at most POINTS_FULL_MAX,
+ * else at most 2*POINTS_FULL_MAX. rows, columns > 0. */
+size_t points_choose(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units);
+
+/* For references whose unit is a row: row indices, so many that at most POINTS_FULL_MAX elements
+ * are compared (at least one row): all, or the first and last 16 and one of each stratum. */
+size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units);
 
 #endif

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "measure/arena.h"
-#include "measure/points.h"
 #include "measure/problem_data.h"
 #include "measure/runner.h"
 #include "measure/stop.h"
