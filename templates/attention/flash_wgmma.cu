@@ -12,52 +12,16 @@
 // A cluster takes CLUSTER neighbouring tiles of rows of a head, whose K and V it shares by multicast.
 // Parameters: flash_wgmma.json.
 #include "attention/flash_wgmma_rows.cuh"
+#include "attention/flash_wgmma_schedule.cuh"
 #include "common/named_barrier.cuh"
 #include "common/setmaxnreg.cuh"
 
 constexpr int threads = 128 * (GROUPS + 1);
 
-struct work {
-	i32 head, kv_head; // over all sequences
-	i32 row;           // the block's first query row
-	i32 steps;         // tiles of keys that a row of the cluster sees
-};
-
-// Units of CLUSTER tiles of rows come in groups of `head_group` heads, inside a group from the last
-// rows to the first (under a causal mask the longest), so that few heads' keys are in use at a time
-// and the last units of all are short. Persistent blocks go through the list in rounds; under a
-// causal mask every other round runs backwards, so that all get as much work.
-struct schedule {
-	i32 seq_q, seq_k, heads, kv_heads, head_count, row_units, head_group;
-	i32 worker, workers, block; // the cluster, how many there are, the block in its cluster
-	i32 round;
-
-	__device__ __forceinline__ bool next(work &item)
-	{
-		i32 place = causal && (round & 1) ? workers - 1 - worker : worker;
-		i32 unit = round * workers + place;
-		++round;
-		if (unit >= head_count * row_units)
-			return false;
-		i32 group = unit / (row_units * head_group);
-		i32 in_group = unit - group * row_units * head_group;
-		i32 group_heads = min(head_count - group * head_group, head_group);
-		i32 first_row = (row_units - 1 - in_group / group_heads) * (CLUSTER * BM);
-		item.head = group * head_group + in_group % group_heads;
-		item.kv_head = item.head / heads * kv_heads +
-			       item.head % heads / (heads / kv_heads);
-		item.row = first_row + block * BM;
-		i32 limit = seq_k;
-		if (causal)
-			limit = min(seq_k, min(seq_q, first_row + CLUSTER * BM) + seq_k - seq_q);
-		item.steps = limit > 0 ? ceil_div(limit, BN) : 0;
-		return true;
-	}
-};
-
 // What the loading thread does.
 struct loader {
 	const tensor_map &map_q, &map_k, &map_v;
+	unit_ring units;
 	query_ring q_ring;
 	key_ring k_ring, v_ring;
 	u32 block;
@@ -66,24 +30,24 @@ struct loader {
 
 	__device__ __forceinline__ void load_keys(const work &item, i32 tile)
 	{
-		k_ring.claim(k);
+		k_ring.claim_for_copies(k);
 		rows_load<BN, CLUSTER>(k_ring.at(k), map_k, k_ring.full(k), tile * BN,
 			item.kv_head, block);
 		k.next();
 	}
 	__device__ __forceinline__ void load_values(const work &item, i32 tile)
 	{
-		v_ring.claim(v);
+		v_ring.claim_for_copies(v);
 		rows_load<BN, CLUSTER>(v_ring.at(v), map_v, v_ring.full(v), tile * BN,
 			item.kv_head, block);
 		v.next();
 	}
 	// In the order of need: V comes a tile behind K.
-	__device__ __forceinline__ void run(const work &item)
+	__device__ __forceinline__ void load(const work &item)
 	{
 		if (item.steps == 0)
 			return;
-		q_ring.claim(q);
+		q_ring.claim_for_copies(q);
 		rows_load<BM, 1>(q_ring.at(q), map_q, q_ring.full(q), item.row, item.head, 0);
 		q.next();
 		load_keys(item, item.steps - 1);
@@ -92,6 +56,18 @@ struct loader {
 			load_values(item, tile + 1);
 		}
 		load_values(item, 0);
+	}
+
+	__device__ __forceinline__ void run(const schedule &list, u32 *counter)
+	{
+		i32 workers = (i32)gridDim.x / CLUSTER, unit = (i32)blockIdx.x / CLUSTER;
+		unit_ring::position at;
+		for (; unit < list.units(); unit = unit_next(counter, unit, workers)) {
+			unit_pass(units, at, unit);
+			load(list.place(unit));
+		}
+		unit_pass(units, at, unit);
+		unit_finish(counter, workers);
 	}
 };
 
@@ -117,22 +93,50 @@ template <bool USED> struct turns {
 
 // What a multiplying warp group does.
 struct multiplier {
+	unit_ring units;
 	query_ring q_ring;
 	key_ring k_ring, v_ring;
+	u32 weights; // P in shared memory
 	u32 group, thread;
 	turns<BARRIER == 1> product_turn;
 	turns<BARRIER == 2> softmax_turn;
+	float scale;
+	unit_ring::position at;
 	query_ring::position q;
 	key_ring::position k, v;
 	row_state rows;
-#if P_SMEM
-	u32 p; // shared address
-#else
+	score_fragment s;
 	weight_fragment p;
-#endif
-	float scale;
+	i32 limit[2]; // see scores_mask()
 
-	__device__ __forceinline__ void issue_scores(score_fragment &s) const
+	__device__ __forceinline__ i32 thread_row(const work &item) const
+	{
+		return item.row + (i32)(group * 64 + thread / 32 * 16 + thread % 32 / 4);
+	}
+	__device__ __forceinline__ void store(
+		const schedule &list, const work &item, element_memory *out) const
+	{
+		i32 row = thread_row(item);
+		output_store(rows, out + ((i64)item.head * list.seq_q + row) * head_dim, row,
+			list.seq_q);
+	}
+	// The next tile with work; false at the end. Rows that see no key get zeros.
+	__device__ __forceinline__ bool next(
+		const schedule &list, work &item, element_memory *out)
+	{
+		for (;;) {
+			i32 unit = unit_take(units, at);
+			if (unit >= list.units())
+				return false;
+			item = list.place(unit);
+			if (!causal || item.steps > 0)
+				return true;
+			output_zero(out + (i64)item.head * list.seq_q * head_dim, item.row, list.seq_q,
+				group * 128 + thread);
+		}
+	}
+
+	__device__ __forceinline__ void issue_scores()
 	{
 		u64 a = rows_operand<BM>(q_ring.at(q), group * 64);
 		u64 b = rows_operand<BN>(k_ring.at(k), 0);
@@ -145,12 +149,14 @@ struct multiplier {
 	__device__ __forceinline__ void issue_output()
 	{
 		u64 b = values_operand(v_ring.at(v));
+#if P_SMEM
+		u64 a = rows_operand<64, weight_span>(weights, 0);
+#endif
 #pragma unroll
 		for (int i = 0; i < value_steps; ++i)
 #if P_SMEM
 			multiply_values(rows.output,
-				wgmma_advance(rows_operand<64, weight_span>(p, 0),
-					rows_advance<64, weight_span>(i)),
+				wgmma_advance(a, rows_advance<64, weight_span>(i)),
 				wgmma_advance(b, values_advance(i)), 1);
 #else
 			multiply_values(
@@ -158,10 +164,10 @@ struct multiplier {
 #endif
 		wgmma_commit();
 	}
-	__device__ __forceinline__ void keep_weights(const score_fragment &s)
+	__device__ __forceinline__ void keep_weights()
 	{
 #if P_SMEM
-		weights_store(p, thread, s);
+		weights_store(weights, thread, s);
 #else
 		weights_round(p, s);
 #endif
@@ -177,10 +183,8 @@ struct multiplier {
 		v.next();
 	}
 
-	// Scores become weights; `limit`: see scores_mask().
-	template <bool MASKED>
-	__device__ __forceinline__ void soften(
-		score_fragment &s, const i32 (&limit)[2], float (&factor)[2])
+	// Scores become weights.
+	template <bool MASKED> __device__ __forceinline__ void soften(float (&factor)[2])
 	{
 		float offset[2];
 		softmax_turn.wait();
@@ -191,39 +195,32 @@ struct multiplier {
 		softmax_turn.pass();
 	}
 
-	// The first tile has no output before it.
-	__device__ __forceinline__ void first(const i32 (&limit)[2])
+	// The first scores of a tile of rows are on their way when this returns.
+	__device__ __forceinline__ void begin()
 	{
-		score_fragment s;
-		float factor[2];
+		q_ring.wait(q);
 		k_ring.wait(k);
 		product_turn.wait();
 		wgmma_fence();
-		issue_scores(s);
+		issue_scores();
 		product_turn.pass();
-		wgmma_wait<0>();
-		wgmma_hold(s);
-		release_keys();
-		soften<true>(s, limit, factor);
-		keep_weights(s);
 	}
 
-	template <bool MASKED> __device__ __forceinline__ void step(const i32 (&limit)[2])
+	template <bool MASKED> __device__ __forceinline__ void step()
 	{
-		score_fragment s;
 		float factor[2];
 		k_ring.wait(k);
 		if constexpr (OVERLAP) {
 			product_turn.wait();
 			wgmma_fence();
-			issue_scores(s);
+			issue_scores();
 			v_ring.wait(v);
 			issue_output();
 			product_turn.pass();
 			wgmma_wait<1>();
 			wgmma_hold(s);
 			release_keys();
-			soften<MASKED>(s, limit, factor);
+			soften<MASKED>(factor);
 			wgmma_wait<0>();
 			wgmma_hold(rows.output);
 			wgmma_hold(s); // P is in use until here
@@ -233,7 +230,7 @@ struct multiplier {
 			product_turn.wait();
 			wgmma_fence();
 			issue_output();
-			issue_scores(s);
+			issue_scores();
 			product_turn.pass();
 			wgmma_wait<1>();
 			release_values();
@@ -241,69 +238,117 @@ struct multiplier {
 			wgmma_hold(rows.output);
 			wgmma_hold(s);
 			release_keys();
-			soften<MASKED>(s, limit, factor);
+			soften<MASKED>(factor);
 		}
 		output_rescale(rows, factor);
-		keep_weights(s);
+		keep_weights();
 	}
 
-	// A tile of rows. Row `row` of this thread sees the keys before seen[half].
-	__device__ __forceinline__ void run(const work &item, i32 seq_q, i32 seq_k)
+	// A tile of rows but for its last P V. begin() has come before.
+	__device__ __forceinline__ void run(const schedule &list, const work &item)
 	{
-		rows.clear();
-		if (item.steps == 0)
-			return;
-		i32 group_row = item.row + (i32)group * 64, diagonal = seq_k - seq_q;
-		i32 row = group_row + (i32)(thread / 32 * 16 + thread % 32 / 4);
-		i32 tile = item.steps - 1;
-		i32 column = (i32)(thread % 4) * 2, limit[2];
+		i32 diagonal = list.seq_k - list.seq_q, tile = item.steps - 1;
+		i32 first_column = (i32)(thread % 4) * 2 + tile * BN;
 #pragma unroll
 		for (int half = 0; half < 2; ++half) {
-			i32 seen = causal ? min(seq_k, row + half * 8 + diagonal + 1) : seq_k;
-			limit[half] = seen - column - tile * BN;
+			i32 seen = list.seq_k;
+			if (causal)
+				seen = min(seen, thread_row(item) + half * 8 + diagonal + 1);
+			limit[half] = seen - first_column;
 		}
-		q_ring.wait(q);
-		first(limit);
+		rows.clear();
+		wgmma_wait<0>();
+		wgmma_hold(s);
+		release_keys();
+		float factor[2];
+		soften<true>(factor);
+		keep_weights();
 		--tile;
 		if constexpr (causal) {
-			i32 plain_tiles = max(0, min(seq_k, group_row + diagonal + 1)) / BN;
+			i32 group_limit = item.row + (i32)group * 64 + diagonal + 1;
+			i32 plain_tiles = max(0, min(list.seq_k, group_limit)) / BN;
 			for (; tile >= plain_tiles; --tile) {
 				limit[0] += BN;
 				limit[1] += BN;
-				step<true>(limit);
+				step<true>();
 			}
 		}
 		for (; tile >= 0; --tile)
-			step<false>(limit);
+			step<false>();
 		q_ring.release(q, thread);
 		q.next();
+	}
+
+	__device__ __forceinline__ void begin_end()
+	{
 		v_ring.wait(v);
 		wgmma_fence();
 		issue_output();
-		wgmma_wait<0>();
+	}
+	template <int PENDING>
+	__device__ __forceinline__ void end(
+		const schedule &list, const work &item, element_memory *out)
+	{
+		wgmma_wait<PENDING>();
 		wgmma_hold(rows.output);
 		release_values();
+		store(list, item, out);
+	}
+
+	// With two buffers of Q, the next tile's first scores are computed beside the last P V and the
+	// stores of this one.
+	__device__ __forceinline__ void run_all(const schedule &list, element_memory *out)
+	{
+		work item;
+#if Q_BUFFERS == 1
+		while (next(list, item, out)) {
+			begin();
+			run(list, item);
+			begin_end();
+			end<0>(list, item, out);
+		}
+#else
+		if (!next(list, item, out))
+			return;
+		begin();
+		for (;;) {
+			work done = item;
+			run(list, item);
+			if (!next(list, item, out)) {
+				item = done;
+				break;
+			}
+			begin_end();
+			begin();
+			end<1>(list, done, out);
+		}
+		begin_end();
+		end<0>(list, item, out);
+#endif
 	}
 };
 
 extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 	const __grid_constant__ tensor_map map_q, const __grid_constant__ tensor_map map_k,
-	const __grid_constant__ tensor_map map_v, element_memory *O, i32 seq_q, i32 seq_k, i32 heads,
-	i32 kv_heads, i32 head_count, i32 row_units, i32 head_group)
+	const __grid_constant__ tensor_map map_v, element_memory *O, u32 *counter, i32 seq_q,
+	i32 seq_k, i32 heads, i32 kv_heads, i32 head_count, i32 row_units, i32 head_group)
 {
 	extern __shared__ __align__(1024) u8 shared[];
-	u32 base = shared_address(shared);
-	u32 weights = base + query_ring::bytes + 2 * key_ring::bytes;
-	u32 barriers = weights + GROUPS * weight_bytes;
-	query_ring q_ring = {base, barriers};
-	key_ring k_ring = {base + query_ring::bytes, barriers + query_ring::barrier_bytes};
-	key_ring v_ring = {k_ring.buffers + key_ring::bytes,
-		k_ring.barriers + key_ring::barrier_bytes};
+	query_ring q_ring = {shared_address(shared)};
+	key_ring k_ring = {q_ring.buffers + query_ring::bytes};
+	key_ring v_ring = {k_ring.buffers + key_ring::bytes};
+	u32 weights = v_ring.buffers + key_ring::bytes;
+	unit_ring units = {weights + GROUPS * weight_bytes};
+	units.barriers = units.buffers + unit_ring::bytes;
+	q_ring.barriers = units.barriers + unit_ring::barrier_bytes;
+	k_ring.barriers = q_ring.barriers + query_ring::barrier_bytes;
+	v_ring.barriers = k_ring.barriers + key_ring::barrier_bytes;
 	u32 block = CLUSTER > 1 ? cluster_rank() : 0;
 	// The shuffle tells the compiler that the value is the same in all lanes.
 	u32 group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
 
 	if (threadIdx.x == 0) {
+		units.init();
 		q_ring.init();
 		k_ring.init();
 		v_ring.init();
@@ -319,42 +364,25 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 		__syncthreads();
 
 	schedule list = {seq_q, seq_k, heads, kv_heads, head_count, row_units,
-		min(head_group, head_count), (i32)(blockIdx.x / CLUSTER), (i32)(gridDim.x / CLUSTER),
-		(i32)block, 0};
-	work item;
+		min(head_group, head_count), block};
 	if (group == 0) {
 		if constexpr (CONSUMER_REGISTERS != 0)
 			registers_lower<PRODUCER_REGISTERS>();
 		if (threadIdx.x == 0) {
-			loader load = {map_q, map_k, map_v, q_ring, k_ring, v_ring, block};
-			while (list.next(item))
-				load.run(item);
+			loader load = {map_q, map_k, map_v, units, q_ring, k_ring, v_ring, block};
+			load.run(list, counter);
 		}
 		__syncwarp();
 	} else {
 		if constexpr (CONSUMER_REGISTERS != 0)
 			registers_raise<CONSUMER_REGISTERS>();
-		multiplier multiply;
-		multiply.q_ring = q_ring;
-		multiply.k_ring = k_ring;
-		multiply.v_ring = v_ring;
-		multiply.group = group - 1;
-		multiply.thread = threadIdx.x % 128;
-		multiply.product_turn = {group - 1};
-		multiply.softmax_turn = {group - 1};
+		group -= 1;
+		multiplier multiply = {units, q_ring, k_ring, v_ring,
+			weights + group * weight_bytes, group, threadIdx.x % 128, {group}, {group},
+			score_scale()};
 		multiply.product_turn.init();
 		multiply.softmax_turn.init();
-		multiply.scale = score_scale();
-#if P_SMEM
-		multiply.p = weights + (group - 1) * weight_bytes;
-#endif
-		while (list.next(item)) {
-			multiply.run(item, seq_q, seq_k);
-			i32 row = item.row + (i32)((group - 1) * 64 + threadIdx.x % 128 / 32 * 16 +
-							   threadIdx.x % 32 / 4);
-			output_store(multiply.rows,
-				O + ((i64)item.head * seq_q + row) * head_dim, row, seq_q);
-		}
+		multiply.run_all(list, O);
 	}
 	__syncwarp();
 	// A block's barriers and buffers must outlive the arrivals and slices of its neighbours.

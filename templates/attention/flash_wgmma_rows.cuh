@@ -101,14 +101,12 @@ __device__ __forceinline__ void scores_weigh(score_fragment &s, row_state &rows,
 		rows.sum[half] = fmaf(rows.sum[half], factor[half], part[half][0] + part[half][1]);
 }
 
-// Earlier output is brought to the new maxima: where they moved, or (RESCALE 1) always.
+// Earlier output is brought to the new maxima. To skip it where none moved does not pay.
 __device__ __forceinline__ void output_rescale(row_state &rows, const float (&factor)[2])
 {
-	if (RESCALE || __any_sync(0xffffffffu, factor[0] != 1.0f || factor[1] != 1.0f)) {
 #pragma unroll
-		for (int i = 0; i < output_count; ++i)
-			rows.output[i] *= factor[i / 2 % 2];
-	}
+	for (int i = 0; i < output_count; ++i)
+		rows.output[i] *= factor[i / 2 % 2];
 }
 
 // Rounded weights as the operand of P V: two blocks of 8 columns are one fragment of 16 keys.
@@ -165,4 +163,14 @@ __device__ __forceinline__ void output_store(
 				*(vec16 *)(to + mine * 8) = chunk;
 		}
 	}
+}
+
+// Zeros in the block's rows from `row` on of the head at `head`; `thread` of GROUPS * 128.
+__device__ __forceinline__ void output_zero(element_memory *head, i32 row, i32 seq_q, u32 thread)
+{
+	constexpr i32 row_chunks = head_dim / 8;
+	i32 chunks = min(BM, seq_q - row) * row_chunks;
+	vec16 *to = (vec16 *)(head + (i64)row * head_dim);
+	for (i32 i = (i32)thread; i < chunks; i += GROUPS * 128)
+		to[i] = vec16{{0, 0, 0, 0}};
 }

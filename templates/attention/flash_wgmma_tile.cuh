@@ -96,8 +96,8 @@ template <int COUNT> struct ring_position {
 };
 
 // COUNT buffers of BYTES each. Buffer b has two barriers: `full` (its bytes have landed) and `empty`
-// (every reader is done with it: GROUPS warp groups of each of SHARE blocks).
-template <int COUNT, int BYTES, int SHARE> struct ring {
+// (every reader is done with it: READERS arrivals from each of SHARE blocks).
+template <int COUNT, int BYTES, int READERS, int SHARE> struct ring {
 	static constexpr int bytes = COUNT * BYTES;
 	static constexpr int barrier_bytes = COUNT * 16;
 	typedef ring_position<COUNT> position;
@@ -122,13 +122,17 @@ template <int COUNT, int BYTES, int SHARE> struct ring {
 	{
 		for (u32 i = 0; i < COUNT; ++i) {
 			mbarrier_init(barriers + i * 16, 1);
-			mbarrier_init(barriers + i * 16 + 8, GROUPS * SHARE);
+			mbarrier_init(barriers + i * 16 + 8, READERS * SHARE);
 		}
 	}
 	// The loading thread, before it fills a buffer. The first round's waits pass.
 	__device__ __forceinline__ void claim(const position &p) const
 	{
 		mbarrier_wait(empty(p), p.parity ^ 1);
+	}
+	__device__ __forceinline__ void claim_for_copies(const position &p) const
+	{
+		claim(p);
 		mbarrier_arrive_expect(full(p), BYTES);
 	}
 	__device__ __forceinline__ void wait(const position &p) const
@@ -148,5 +152,5 @@ template <int COUNT, int BYTES, int SHARE> struct ring {
 	}
 };
 
-typedef ring<Q_BUFFERS, query_bytes, 1> query_ring;
-typedef ring<STAGES, key_bytes, CLUSTER> key_ring;
+typedef ring<Q_BUFFERS, query_bytes, GROUPS, 1> query_ring;
+typedef ring<STAGES, key_bytes, GROUPS, CLUSTER> key_ring;

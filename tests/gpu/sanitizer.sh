@@ -60,6 +60,9 @@ attention tiled_wmma|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64
 attention flash_mma|attention -p batch=1,heads=2,seq_q=130,seq_k=190,head_dim=64,dtype=bf16,causal=1 -f flash_mma|
 attention decode|attention -p batch=2,heads=6,kv_heads=2,seq_q=3,seq_k=700,head_dim=72,dtype=bf16,causal=1 -f decode|CLUSTER == 1 and SPLIT in [0, 3]
 attention decode cluster|attention -p batch=1,heads=8,kv_heads=2,seq_q=1,seq_k=1100,head_dim=128,dtype=fp16 -f decode|CLUSTER > 1
+attention flash_wgmma|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=64,dtype=bf16,causal=1 -f flash_wgmma|CLUSTER == 1 and BM >= 128 and P_SMEM == 0 and PERSISTENT == 2 and Q_BUFFERS == 2
+attention flash_wgmma cluster|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=64,dtype=bf16 -f flash_wgmma|CLUSTER == 2 and BARRIER == 1
+attention flash_wgmma weights in smem|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=128,dtype=fp16 -f flash_wgmma|P_SMEM == 1 and BM == 192
 gemm_chain fused|gemm_chain -p m=129,k=64,n=96,p=72,dtype=bf16 -f fused|
 gemm_chain fused_resident|gemm_chain -p m=129,k=64,n=64,p=72,dtype=bf16 -f fused_resident|
 gemm_chain fused_wgmma|gemm_chain -p m=200,k=72,n=200,p=72,dtype=bf16 -f fused_wgmma|SPLIT_N == 1
