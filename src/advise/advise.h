@@ -9,29 +9,8 @@
 #ifndef ADVISE_ADVISE_H
 #define ADVISE_ADVISE_H
 
-#include "engine/best_of.h"
+#include "advise/advice.h"
 #include "engine/evaluated.h"
-#include "advise/variant.h"
-
-/* One difference between the asked problem's best candidate and the variant's. */
-struct advice_reason {
-	const char *kind; /* family | alignment | lines | tiles | waves */
-	char *text;
-};
-
-struct advice_row {
-	struct variant *variant; /* borrowed; NULL: the asked problem itself */
-	struct best_of best_of;
-	double flop, min_bytes; /* of the problem */
-	double tensor_bytes;    /* with pitches */
-	double raw_gain_ratio;  /* by the model before compilation, what rows are chosen by */
-	/* Filled in for rows with a best candidate. */
-	double net_gain_ratio;        /* the asked problem's time / this one's - 1 */
-	double throughput_gain_ratio; /* of FLOP per second, padding counted as work */
-	double copy_us; /* to copy what has another layout there, once; from the sheet */
-	struct advice_reason *reasons;
-	size_t reason_count;
-};
 
 struct advise_options {
 	const char *const *families; /* NULL or empty: all */
@@ -60,16 +39,7 @@ enum status advise_run(struct advise *advise, struct context *bench,
 	struct error *err);
 void advise_release(struct advise *advise);
 
-/* How much a row is better in what counts for its kind: time for padding and pitches, throughput
- * for other sizes. */
-double advice_gain_ratio(const struct advice_row *row);
-/* Gains below this are noise, or the model's. */
-extern const double advice_gain_least_ratio;
-
 /* {"format": "tiletune.advise/1", ...}: configs/schemas/advise.schema.json. */
 struct json *advise_to_json(const struct advise *advise);
-
-/* Reasons of a row, from the best candidates of both. */
-void advice_explain(const struct advice_row *asked, struct advice_row *row);
 
 #endif

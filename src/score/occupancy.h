@@ -8,7 +8,18 @@
 #ifndef SCORE_OCCUPANCY_H
 #define SCORE_OCCUPANCY_H
 
-#include "score/score.h"
+#include "spec/device_spec.h"
+
+enum occupancy_limiter {
+	LIMITER_BLOCKS,
+	LIMITER_THREADS,
+	LIMITER_REGISTERS,
+	LIMITER_SMEM,
+	LIMITER_BARRIERS,
+	LIMITER_NONE_FITS, /* not even one block */
+};
+extern const char *const occupancy_limiter_names[]; /* NULL-terminated */
+const char *occupancy_limiter_name(enum occupancy_limiter limiter);
 
 /* What one block takes. */
 struct occupancy_demand {
@@ -26,5 +37,9 @@ int occupancy_compute(const struct device_spec *device, const struct occupancy_d
 
 /* Resident warps / the most that an SM can hold, 0..1. */
 double occupancy_ratio(const struct device_spec *device, int threads, int blocks_per_sm);
+
+/* Blocks of a launch that fit on one SM and why not more (NVIDIA's cuda_occupancy.h). */
+int occupancy_blocks_per_sm(const struct device_spec *device, int threads, int regs_per_thread,
+	int64_t smem_static_bytes, int64_t smem_dynamic_bytes, enum occupancy_limiter *limiter);
 
 #endif

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_schema.h"
+#include "base/record_write.h"
 #include "score/occupancy.h"
 #include "score/quantization.h"
 #include "score/time_model.h"
@@ -117,3 +120,130 @@ void score_release(struct score *score)
 	free(score->launches);
 	*score = (struct score){0};
 }
+
+/* ---- JSON: the longest launch's figures on top, all launches where there are several; a time that
+ * is infinite (the launch cannot run) is null ---- */
+#define FIGURE(field, help, ...)                                                                   \
+	RECORD_VALUE(struct launch_score, field, #field, help, .low = 0, .high = INFINITY,         \
+		##__VA_ARGS__)
+static const struct record_member launch_members[] = {
+	FIGURE(tiles, "independent units of work"),
+	FIGURE(slots_per_wave, "blocks that run at once"),
+	FIGURE(waves, "whole waves of tiles"),
+	FIGURE(waves_exact, "the same, not rounded up"),
+	FIGURE(wave_efficiency_ratio, "tiles over slots of all waves"),
+	FIGURE(tile_efficiency_ratio, "useful part of the tiles"),
+	RECORD_VALUE(struct launch_score, blocks_per_sm, "blocks_per_sm", "resident at once"),
+	FIGURE(occupancy_ratio, "resident threads over what an SM holds"),
+	RECORD_ENUM(struct launch_score, occupancy_limiter, occupancy_limiter_names,
+		"occupancy_limiter", "why no more blocks are resident"),
+	FIGURE(regs_per_thread, "registers of a thread"),
+	FIGURE(smem_bytes, "shared memory of a block, static and dynamic"),
+	FIGURE(bank_conflict_ratio, "shared memory wavefronts over the least possible"),
+	FIGURE(lines_per_row_ratio, "cache lines touched over the least possible"),
+	FIGURE(sectors_per_row_ratio, "sectors touched over the least possible"),
+	FIGURE(dram_bytes, "read and written", .flags = RECORD_WHOLE),
+	FIGURE(l2_bytes, "read and written", .flags = RECORD_WHOLE),
+	FIGURE(arithmetic_intensity, "FLOP per byte of DRAM; null: no such bytes",
+		.flags = RECORD_NULLABLE, .absent = INFINITY),
+	RECORD_ENUM(struct launch_score, bound, bound_kind_names, "bound", "what takes the time"),
+	FIGURE(predicted_time_us, "null: it cannot run", .flags = RECORD_NULLABLE,
+		.absent = INFINITY),
+};
+#undef FIGURE
+RECORD_DEFINE(struct launch_score, launch_score_record, launch_members, .name = "launch_score",
+	.open = true);
+
+/* The object: `longest` is the launch with the longest time, its time that of all launches. */
+struct view {
+	struct launch_score longest;
+	double predicted_tflops;
+	bool regs_estimated;
+	struct launch_score *launches;
+	size_t launch_count;
+};
+
+static const struct record_member view_members[] = {
+	RECORD_FLAT(struct view, longest, launch_score_record),
+	RECORD_VALUE(struct view, predicted_tflops, "predicted_tflops", "10^12 FLOP per second",
+		.flags = RECORD_NULLABLE, .absent = NAN),
+	RECORD_VALUE(struct view, regs_estimated, "regs_estimated", "not the compiler's registers"),
+	RECORD_RECORDS(struct view, launches, launch_count, launch_score_record, "launches",
+		"each of several", .flags = RECORD_OPTIONAL, .count_min = 2),
+};
+static RECORD_DEFINE(struct view, view_record, view_members, .name = "score", .open = true,
+	.help = "of the longest launch; launches[] where there are several");
+
+static size_t longest_of(const struct launch_score *launches, size_t count)
+{
+	size_t longest = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (launches[i].predicted_time_us > launches[longest].predicted_time_us)
+			longest = i;
+	return longest;
+}
+
+struct json *score_to_json(const struct score *score)
+{
+	struct view view = {.predicted_tflops = score->predicted_tflops,
+		.regs_estimated = score->regs_estimated};
+
+	if (!score->launch_count)
+		return NULL;
+	view.longest = score->launches[score->longest];
+	view.longest.predicted_time_us = score->predicted_time_us;
+	if (score->launch_count > 1) {
+		view.launches = score->launches;
+		view.launch_count = score->launch_count;
+	}
+	return record_to_json(&view_record, &view);
+}
+
+enum status score_from_json(const struct json_at *at, struct score *score, struct error *err)
+{
+	struct view view = {0};
+
+	if (record_from_json(&view_record, at, &view, NULL, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (!view.launches) {
+		view.launches = memory_copy(&view.longest, sizeof(view.longest));
+		view.launch_count = 1;
+	}
+	*score = (struct score){.launches = view.launches,
+		.launch_count = view.launch_count,
+		.longest = longest_of(view.launches, view.launch_count),
+		.regs_estimated = view.regs_estimated,
+		.predicted_time_us = view.longest.predicted_time_us,
+		.predicted_tflops = view.predicted_tflops};
+	return STATUS_OK;
+}
+
+static enum status custom_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	(void)context;
+	return score_from_json(at, field, err);
+}
+
+static struct json *custom_write(const void *field)
+{
+	return score_to_json(field);
+}
+
+static struct json *custom_schema(struct json *definitions)
+{
+	return record_schema_reference(&view_record, definitions);
+}
+
+static void custom_release(void *field)
+{
+	score_release(field);
+}
+
+const struct record_custom score_custom = {
+	.read = custom_read,
+	.write = custom_write,
+	.schema = custom_schema,
+	.release = custom_release,
+};

@@ -10,18 +10,8 @@
 #include "base/record.h"
 #include "candidate/resources.h"
 #include "family/plan.h"
+#include "score/occupancy.h"
 #include "spec/device_spec.h"
-
-enum occupancy_limiter {
-	LIMITER_BLOCKS,
-	LIMITER_THREADS,
-	LIMITER_REGISTERS,
-	LIMITER_SMEM,
-	LIMITER_BARRIERS,
-	LIMITER_NONE_FITS, /* not even one block */
-};
-extern const char *const occupancy_limiter_names[]; /* NULL-terminated */
-const char *occupancy_limiter_name(enum occupancy_limiter limiter);
 
 enum bound_kind {
 	BOUND_TENSOR,
@@ -77,9 +67,5 @@ enum status score_from_json(const struct json_at *at, struct score *score, struc
 /* A member of a table, a struct score; left out where there are no launches. */
 extern const struct record_custom score_custom;
 RECORD_DECLARE(struct launch_score, launch_score_record); /* of one launch */
-
-/* Blocks of a launch that fit on one SM and why not more (NVIDIA's cuda_occupancy.h). */
-int occupancy_blocks_per_sm(const struct device_spec *device, int threads, int regs_per_thread,
-	int64_t smem_static_bytes, int64_t smem_dynamic_bytes, enum occupancy_limiter *limiter);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "score/wave_model.h"
+#include "score/block_model.h"
 
 /* From the start of a launch to full speed, and from the first idle SM to its end. */
 static const double RAMP_US = 1.0;

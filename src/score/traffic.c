@@ -1,9 +1,140 @@
 /* SPDX-License-Identifier: MIT */
 #include "score/traffic.h"
 
-#include "score/alignment.h"
-#include "score/bank_conflict.h"
+#include <stdbool.h>
+#include <stddef.h>
 
+/* ---- cache lines and sectors ---- */
+uint64_t alignment_units(uint64_t start, uint64_t size, uint64_t unit)
+{
+	return (start + size - 1) / unit - start / unit + 1;
+}
+
+uint64_t alignment_units_least(uint64_t size, uint64_t unit)
+{
+	return (size + unit - 1) / unit;
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		const uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* What all rows of a tile have in common: where they start within a unit decides the rest. */
+struct row {
+	uint64_t whole; /* units that every row touches */
+	uint64_t late;  /* rows that start here or later in a unit touch one more */
+};
+
+static uint64_t units_of_rows(const struct row *row, uint64_t shift, uint64_t rows, uint64_t unit)
+{
+	uint64_t start = 0, sum = rows * row->whole;
+
+	for (uint64_t i = 0; i < rows; i++) {
+		sum += start >= row->late;
+		start += shift;
+		if (start >= unit)
+			start -= unit;
+	}
+	return sum;
+}
+
+double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, uint64_t unit)
+{
+	const struct row row = {(row_size - 1) / unit + 1, unit - (row_size - 1) % unit};
+	const uint64_t shift = pitch % unit;
+	uint64_t step, period, sum;
+
+	if (shift == 0)
+		return (double)row.whole;
+	/* over a period, rows start once at every multiple of `step` within a unit */
+	step = greatest_common_divisor(shift, unit);
+	period = unit / step;
+	sum = rows / period * (period * row.whole + period - (row.late + step - 1) / step);
+	sum += units_of_rows(&row, shift, rows % period, unit);
+	return (double)sum / (double)rows;
+}
+
+/* ---- bank conflicts ---- */
+static unsigned words_per_lane(unsigned width_bytes)
+{
+	return width_bytes > BANK_WORD_BYTES ? width_bytes / BANK_WORD_BYTES : 1;
+}
+
+static bool lanes_pair(const uint32_t address[BANK_LANES], unsigned distance)
+{
+	for (unsigned lane = 0; lane < BANK_LANES; lane++)
+		if (address[lane] != address[lane ^ distance])
+			return false;
+	return true;
+}
+
+/* Distinct things that a group of lanes asks for. A thing is a word, or what a lane reads at once
+ * if that is wider: it is aligned to its size, so it always fills the same banks. */
+struct demand {
+	unsigned worst; /* things that want the same banks: wavefronts */
+	unsigned all;
+};
+
+static struct demand lanes_demand(const uint32_t *address, unsigned lanes, unsigned words)
+{
+	const unsigned places = BANK_COUNT / words;
+	const int shift = __builtin_ctz(words * BANK_WORD_BYTES);
+	uint32_t seen[BANK_COUNT][BANK_LANES];
+	unsigned char count[BANK_COUNT] = {0};
+	struct demand demand = {0};
+
+	for (unsigned lane = 0; lane < lanes; lane++) {
+		const uint32_t thing = address[lane] >> shift;
+		const unsigned place = thing & (places - 1);
+		unsigned known = 0;
+
+		while (known < count[place] && seen[place][known] != thing)
+			known++;
+		if (known < count[place])
+			continue;
+		seen[place][known] = thing;
+		count[place]++;
+		demand.all++;
+		if (count[place] > demand.worst)
+			demand.worst = count[place];
+	}
+	return demand;
+}
+
+unsigned bank_wavefronts(const uint32_t address[BANK_LANES], unsigned width_bytes)
+{
+	const unsigned words = words_per_lane(width_bytes);
+	unsigned lanes = BANK_LANES / words;
+	unsigned wavefronts = 0;
+
+	if (words > 1 && (lanes_pair(address, 1) || lanes_pair(address, 2)))
+		lanes *= 2;
+	for (unsigned first = 0; first < BANK_LANES; first += lanes)
+		wavefronts += lanes_demand(address + first, lanes, words).worst;
+	return wavefronts;
+}
+
+unsigned bank_wavefronts_nominal(unsigned width_bytes)
+{
+	return words_per_lane(width_bytes);
+}
+
+unsigned bank_wavefronts_least(const uint32_t address[BANK_LANES], unsigned width_bytes)
+{
+	const unsigned words = words_per_lane(width_bytes);
+	const struct demand demand = lanes_demand(address, BANK_LANES, words);
+
+	return (demand.all * words + BANK_COUNT - 1) / BANK_COUNT;
+}
+
+/* ---- a launch ---- */
 static void traffic_smem(const struct launch_work *launch, struct traffic *traffic)
 {
 	double needed = 0, least = 0;

@@ -1,17 +1,67 @@
 /* SPDX-License-Identifier: MIT
  *
- * Traffic: the bytes of a launch at each level of the memory, with what conflicts and
+ * Traffic: the bytes of a launch at each level of the memory, with what bank conflicts and
  * misalignment add, and its arithmetic intensity.
  *
- * Sources: the family's model (amounts per unit of work, DRAM bytes of the whole launch); factors
- * from bank_conflict.h and alignment.h; arithmetic intensity as in S. Williams et al., "Roofline",
- * CACM 52(4), 2009: operations / bytes moved.
+ * Sources: the family's model (amounts per unit of work, DRAM bytes of the whole launch);
+ * arithmetic intensity as in S. Williams et al., "Roofline", CACM 52(4), 2009: operations / bytes
+ * moved.
  */
 #ifndef SCORE_TRAFFIC_H
 #define SCORE_TRAFFIC_H
 
 #include "family/plan.h"
 
+/* ---- cache lines and sectors ----
+ * Alignment: how many cache lines (128 bytes) or sectors (32 bytes) the rows of a tile touch.
+ *
+ * Source: arithmetic on addresses. A row that starts at byte s and is n bytes long touches the
+ * units floor(s/u) .. floor((s+n-1)/u). When the pitch is a multiple of u every row is like the
+ * first; else rows take turns, with a period of u / gcd(pitch, u) rows. All sizes share one unit
+ * (bytes here; the golden cases count elements).
+ */
+enum {
+	ALIGNMENT_LINE_BYTES = 128,
+	ALIGNMENT_SECTOR_BYTES = 32
+};
+
+/* Units touched by `size` bytes from byte `start` on. size and unit > 0. */
+uint64_t alignment_units(uint64_t start, uint64_t size, uint64_t unit);
+
+/* Fewest units that can hold `size` bytes: ceil(size / unit). */
+uint64_t alignment_units_least(uint64_t size, uint64_t unit);
+
+/* Mean over the rows of a tile whose first row starts at byte 0. rows > 0. */
+double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, uint64_t unit);
+
+/* ---- bank conflicts ----
+ * Shared memory bank conflicts of one access of a warp, from its lanes' addresses.
+ *
+ * Shared memory has 32 banks of 4 bytes; in one wavefront each bank serves one word, to any number
+ * of lanes (CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later). An
+ * access of 4 bytes a lane is served for 32 lanes at once, of 8 bytes for 16, of 16 bytes for 8.
+ * Where lanes n and n^1 (all of them), or n and n^2 (all of them), have the same address, twice as
+ * many lanes are served at once: 8 or 16 bytes a lane take half of the wavefronts (NVIDIA developer
+ * forum, "Unexpected shared memory bank conflict", for 7.0 and later).
+ */
+enum {
+	BANK_LANES = 32,
+	BANK_COUNT = 32,
+	BANK_WORD_BYTES = 4
+};
+
+/* Wavefronts that the access takes. address: bytes, multiples of width_bytes (the hardware refuses
+ * others); width_bytes: 1, 2, 4, 8 or 16 per lane. */
+unsigned bank_wavefronts(const uint32_t address[BANK_LANES], unsigned width_bytes);
+
+/* Wavefronts of an access in which every lane reads its own word without conflicts:
+ * 32*width/128, at least 1. bytes * bank_wavefronts() / this is what the access costs. */
+unsigned bank_wavefronts_nominal(unsigned width_bytes);
+
+/* The fewest wavefronts that could deliver the distinct words of this access: ceil(words / 32). */
+unsigned bank_wavefronts_least(const uint32_t address[BANK_LANES], unsigned width_bytes);
+
+/* ---- a launch ---- */
 struct traffic {
 	/* Shared memory per step, with bank conflicts: of the accesses that the model lists. */
 	double smem_read_bytes, smem_write_bytes;

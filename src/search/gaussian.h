@@ -4,8 +4,8 @@
  * the values known at others. Points are numbers; a covariance function compares two of them.
  *
  * Rows are points that were asked for, in order; a row counts as known (it lowers the variance of
- * its surroundings) from the moment it is added, so that several can be under way without
- * sharing_loss; until its value is set it says nothing about values. Slots are points that are
+ * its surroundings) from the moment it is added, so that several can be under way that
+ * are not all alike; until its value is set it says nothing about values. Slots are points that are
  * watched: adding a row costs O(rows) per slot. Source: C. Rasmussen, C. Williams, "Gaussian
  * Processes for Machine Learning" (2006), algorithm 2.1, with the Cholesky factor extended row by
  * row.

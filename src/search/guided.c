@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 #include "search/pool.h"
-#include "search/shortlist.h"
+#include "search/order.h"
 
 enum {
 	SEEDS = 8,

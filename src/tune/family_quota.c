@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "search/order.h"
-#include "search/shortlist.h"
 
 enum {
 	LAUNCHES_PER_KERNEL = 8 /* some launch arguments each, of which one is wanted */

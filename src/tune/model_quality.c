@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "search/order.h"
-#include "search/shortlist.h"
 
 const size_t model_quality_tops[4] = {1, 4, 8, 16};
 

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/record_write.h"
-#include "search/shortlist.h"
+#include "search/order.h"
 #include "tune/model_quality.h"
 #include "tune/resume.h"
 

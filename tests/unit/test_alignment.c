@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "score/alignment.h"
 #include "score/traffic.h"
 
 static void check_rows(uint64_t pitch, uint64_t width, const uint64_t expected[4])

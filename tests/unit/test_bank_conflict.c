@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "score/bank_conflict.h"
 #include "score/traffic.h"
 
 static unsigned wavefronts_of_stride(uint32_t stride_bytes, unsigned width_bytes)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "score/wave_model.h"
+#include "score/block_model.h"
 #include "unit/score_cases.h"
 
 /* Threads that copy find memory equally busy however few SMs work; the copy engine does not. And

@@ -17,7 +17,6 @@
 #include "search/gaussian.h"
 #include "search/neighbours.h"
 #include "search/order.h"
-#include "search/shortlist.h"
 #include "unit/landscape.h"
 
 enum {

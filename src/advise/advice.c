@@ -1,14 +1,22 @@
-/* SPDX-License-Identifier: MIT
- *
- * Why a variant is better: what differs between the two best candidates.
- */
+/* SPDX-License-Identifier: MIT */
+#include "advise/advice.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "score/alignment.h"
-#include "advise/advise.h"
+#include "score/traffic.h"
+
+const double advice_gain_least_ratio = 0.01;
+
+double advice_gain_ratio(const struct advice_row *row)
+{
+	bool same_work = !row->variant || row->variant->kind == VARIANT_PAD ||
+			 row->variant->kind == VARIANT_PITCH;
+
+	return same_work ? row->net_gain_ratio : row->throughput_gain_ratio;
+}
 
 /* Smaller differences explain nothing. */
 static const double notable_ratio = 0.005;
