@@ -32,16 +32,7 @@ struct json *configuration_to_json(const struct bound_family *bound, const choic
 
 	for (size_t i = 0; i < bound->family->parameter_count; i++) {
 		const char *name = bound->family->parameters[i].name;
-		struct value value = configuration_value(bound, configuration, i);
-
-		if (value.type == VALUE_STRING)
-			json_put_string(object, name, value.string);
-		else if (value.type == VALUE_BOOL)
-			json_put_bool(object, name, value.boolean);
-		else if (value.type == VALUE_REAL)
-			json_put_double(object, name, value.real);
-		else
-			json_put_int(object, name, value.integer);
+		json_put(object, name, value_to_json(configuration_value(bound, configuration, i)));
 	}
 	return object;
 }

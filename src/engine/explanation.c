@@ -5,42 +5,40 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "candidate/composite.h"
-#include "learn/prediction.h"
-#include "score/occupancy.h"
+#include "engine/evaluator.h"
 
-/* Fills resources from the compiled kernels; a kernel that does not compile is no error here. */
-static enum status compile(struct context *context, struct explanation *explanation,
-	const struct plan *plan, const struct build *build, struct error *err)
+/* Score and resources of the compiled kernels; one that does not compile is no error here. */
+static enum status compile(
+	struct context *context, struct explanation *explanation, struct error *err)
 {
-	struct kernel_resources *resources = memory_zeroed(plan->launch_count, sizeof(*resources));
+	const struct candidate *candidate = &explanation->completion.candidate;
+	struct evaluator evaluator = {.context = context, .keeps_pruned = true};
+	struct trial *trial;
+	enum status status = evaluator_add(
+		&evaluator, candidate->bound, candidate->choices, TRIAL_COMPILED, &trial, err);
 
-	for (size_t i = 0; i < plan->launch_count; i++) {
-		const struct plan_launch *launch = &plan->launches[i];
-		const struct stored_kernel *kernel;
-		enum occupancy_limiter limiter;
-		struct error reason = {0};
+	if (status == STATUS_OK)
+		status = evaluator_run(&evaluator, err);
+	if (status == STATUS_OK) {
+		struct evaluation *evaluation = &trial->evaluation;
 
-		if (kernel_store_wait(context->store, &build->units[launch->unit], &kernel,
-			    &reason) != STATUS_OK) {
-			explanation->compile_problem = string_copy(reason.message);
-			free(resources);
-			return STATUS_OK;
-		}
-		for (size_t k = 0; k < kernel->entry_count; k++)
-			if (strcmp(kernel->entries[k].name, launch->entry) == 0)
-				resources[i] = kernel->entries[k].resources;
-		resources[i].max_clusters = -1;
-		resources[i].blocks_per_sm =
-			occupancy_blocks_per_sm(explanation->completion.candidate.bound->device,
-				(int)(launch->block[0] * launch->block[1] * launch->block[2]),
-				resources[i].regs_per_thread, resources[i].smem_static_bytes,
-				launch->smem_dynamic_bytes, &limiter);
+		if (evaluation->outcome != OUTCOME_OK && !evaluation->resources && context->store)
+			explanation->compile_problem =
+				string_format("expected it to compile, found %s: %s",
+					outcome_name(evaluation->outcome),
+					evaluation->detail ? evaluation->detail : "no message");
+		explanation->slots = trial->slots;
+		explanation->score = evaluation->score;
+		explanation->resources = evaluation->resources;
+		explanation->launch_count = evaluation->launch_count;
+		trial->slots = NULL;
+		evaluation->score = (struct score){0};
+		evaluation->resources = NULL;
 	}
-	(void)err;
-	explanation->resources = resources;
-	explanation->launch_count = plan->launch_count;
-	return STATUS_OK;
+	evaluator_release(&evaluator);
+	return status;
 }
 
 /* Each step looked at on its own. */
@@ -67,38 +65,19 @@ static enum status explain_steps(
 enum status explanation_make(struct context *context, const struct completion *completion,
 	struct explanation *explanation, struct error *err)
 {
-	const struct bound_family *bound = completion->candidate.bound;
-	struct plan plan = {0};
-	struct build build = {0};
-	struct predictor predictor;
-	struct prediction prediction;
 	enum status status;
 
-	predictor_open(&predictor, bound, NULL);
 	*explanation = (struct explanation){.completion = *completion};
-	explanation->slots = candidate_values(&completion->candidate, err);
-	status = explanation->slots ? STATUS_OK : STATUS_FAILED;
-	if (status == STATUS_OK)
-		status = candidate_plan(bound, explanation->slots, &plan, err);
-	if (status == STATUS_OK)
-		status = candidate_build(bound, explanation->slots, &build, err);
-	if (status == STATUS_OK && context->store)
-		status = compile(context, explanation, &plan, &build, err);
-	if (status == STATUS_OK)
-		status = predict(
-			&predictor, explanation->slots, explanation->resources, &prediction, err);
+	status = compile(context, explanation, err);
 	if (status == STATUS_OK) {
-		const struct launch_score *longest = predictor_longest(&predictor);
+		const struct launch_score *longest =
+			&explanation->score.launches[explanation->score.longest];
 
-		explanation->score = predictor_take_score(&predictor);
-		status = candidate_facts(bound, explanation->slots, longest->smem_bytes,
-			longest->blocks_per_sm, &explanation->facts, err);
+		status = candidate_facts(completion->candidate.bound, explanation->slots,
+			longest->smem_bytes, longest->blocks_per_sm, &explanation->facts, err);
 	}
 	if (status == STATUS_OK)
 		status = explain_steps(context, explanation, err);
-	plan_release(&plan);
-	build_release(&build);
-	predictor_close(&predictor);
 	if (status != STATUS_OK)
 		explanation_release(explanation);
 	return status;
@@ -177,32 +156,6 @@ enum status explanation_choose_steps(struct context *context, struct bound_famil
 }
 
 /* ---- JSON ---- */
-static struct json *value_json(struct value value)
-{
-	struct json *list;
-	struct text text = {0};
-	struct json *json;
-
-	switch (value.type) {
-	case VALUE_BOOL:
-		return json_new_bool(value.boolean);
-	case VALUE_INT:
-		return json_new_int(value.integer);
-	case VALUE_REAL:
-		return json_new_double(value.real);
-	case VALUE_LIST:
-		list = json_new_array();
-		for (size_t i = 0; i < value.list->count; i++)
-			json_push(list, value_json(value.list->items[i]));
-		return list;
-	default:
-		value_format(value, &text);
-		json = json_new_string(text_string(&text));
-		text_release(&text);
-		return json;
-	}
-}
-
 static struct json *facts_json(const struct explanation *explanation)
 {
 	struct json *list = json_new_array();
@@ -212,7 +165,7 @@ static struct json *facts_json(const struct explanation *explanation)
 		struct json *json = json_new_object();
 
 		json_put_string(json, "name", fact->name);
-		json_put(json, "value", value_json(fact->value));
+		json_put(json, "value", value_to_json(fact->value));
 		json_put_string(json, "unit", fact->unit);
 		json_put_string(json, "source", fact->source);
 		json_push(list, json);
@@ -220,26 +173,26 @@ static struct json *facts_json(const struct explanation *explanation)
 	return list;
 }
 
+#define AMOUNT(field, key, meaning) RECORD_VALUE(struct kernel_resources, field, key, meaning)
+static const struct record_member resources_members[] = {
+	AMOUNT(regs_per_thread, "regs_per_thread", "registers of a thread"),
+	AMOUNT(smem_static_bytes, "smem_static_bytes", "shared memory that the kernel declares"),
+	AMOUNT(spill_store_bytes, "spill_bytes", "written for want of registers, per thread"),
+	AMOUNT(stack_bytes, "stack_bytes", "of a thread"),
+	AMOUNT(blocks_per_sm, "blocks_per_sm", "resident at once"),
+	RECORD_FLAGS(struct kernel_resources, flags, kernel_flag_names, "flags",
+		"what the compiler remarked"),
+};
+#undef AMOUNT
+static RECORD_DEFINE(
+	struct kernel_resources, resources_record, resources_members, .name = "resources");
+
 static struct json *resources_json(const struct explanation *explanation)
 {
 	struct json *list = json_new_array();
 
-	for (size_t i = 0; i < explanation->launch_count; i++) {
-		const struct kernel_resources *resources = &explanation->resources[i];
-		struct json *json = json_new_object(), *flags = json_new_array();
-
-		json_put_int(json, "regs_per_thread", resources->regs_per_thread);
-		json_put_int(json, "smem_static_bytes", resources->smem_static_bytes);
-		json_put_int(json, "spill_bytes", resources->spill_store_bytes);
-		json_put_int(json, "stack_bytes", resources->stack_bytes);
-		json_put_int(json, "blocks_per_sm", resources->blocks_per_sm);
-		for (int flag = 0; flag < FLAG_COUNT; flag++)
-			if (resources->flags & 1u << flag)
-				json_push(flags,
-					json_new_string(kernel_flag_name((enum kernel_flag)flag)));
-		json_put(json, "flags", flags);
-		json_push(list, json);
-	}
+	for (size_t i = 0; i < explanation->launch_count; i++)
+		json_push(list, record_to_json(&resources_record, &explanation->resources[i]));
 	return list;
 }
 

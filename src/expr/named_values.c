@@ -5,24 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct json *value_to_json(const void *field)
+static struct json *write_value(const void *field)
 {
-	const struct value *value = field;
-
-	switch (value->type) {
-	case VALUE_BOOL:
-		return json_new_bool(value->boolean);
-	case VALUE_INT:
-		return json_new_int(value->integer);
-	case VALUE_REAL:
-		return json_new_double(value->real);
-	case VALUE_STRING:
-		return json_new_string(value->string);
-	case VALUE_NONE:
-	case VALUE_LIST:
-		break;
-	}
-	BUG("a value of type %s has no name", value_type_name(value->type));
+	return value_to_json(*(const struct value *)field);
 }
 
 static enum status value_from_json(
@@ -76,7 +61,7 @@ static struct json *value_schema(struct json *definitions)
 
 const struct record_custom named_value_custom = {
 	.read = value_from_json,
-	.write = value_to_json,
+	.write = write_value,
 	.schema = value_schema,
 	.release = value_release,
 };
@@ -163,6 +148,6 @@ struct json *named_values_to_json(const struct named_values *values)
 	struct json *object = json_new_object();
 
 	for (size_t i = 0; i < values->count; i++)
-		json_put(object, values->items[i].name, value_to_json(&values->items[i].value));
+		json_put(object, values->items[i].name, value_to_json(values->items[i].value));
 	return object;
 }

@@ -191,3 +191,27 @@ void value_format(struct value value, struct text *text)
 		break;
 	}
 }
+
+struct json *value_to_json(struct value value)
+{
+	struct json *list;
+
+	switch (value.type) {
+	case VALUE_BOOL:
+		return json_new_bool(value.boolean);
+	case VALUE_INT:
+		return json_new_int(value.integer);
+	case VALUE_REAL:
+		return json_new_double(value.real);
+	case VALUE_STRING:
+		return json_new_string(value.string);
+	case VALUE_LIST:
+		list = json_new_array();
+		for (size_t i = 0; i < value.list->count; i++)
+			json_push(list, value_to_json(value.list->items[i]));
+		return list;
+	case VALUE_NONE:
+		break;
+	}
+	BUG("a value that is not bound has no JSON");
+}

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/text.h"
 
 enum value_type {
@@ -63,5 +64,7 @@ enum value_order value_compare(struct value a, struct value b);
 const char *value_type_name(enum value_type type);
 /* As the command line and the JSON files write it: 128, 0.5, true, bf16 (no quotes). */
 void value_format(struct value value, struct text *text);
+
+struct json *value_to_json(struct value value);
 
 #endif
