@@ -6,7 +6,7 @@
 #define ADVISE_ADVICE_H
 
 #include "advise/variant.h"
-#include "engine/best_of.h"
+#include "engine/seeds.h"
 
 /* One difference between the asked problem's best candidate and the variant's. */
 struct advice_reason {

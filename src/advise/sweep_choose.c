@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/complete.h"
+#include "engine/explanation.h"
 #include "learn/prediction.h"
 #include "advise/sweep.h"
 

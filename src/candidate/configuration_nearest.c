@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "candidate/configuration.h"
 #include "family/family.h"
+#include "space/enumerate.h"
 
 enum status configuration_defaults(
 	const struct bound_family *bound, struct value *values, struct error *err)

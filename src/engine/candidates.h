@@ -12,6 +12,7 @@
 #include "format/tuned.h"
 #include "learn/prediction.h"
 #include "search/strategy.h"
+#include "space/enumerate.h"
 
 struct family_candidates {
 	struct bound_family *bound;

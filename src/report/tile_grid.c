@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "candidate/candidate.h"
 #include "report/report_candidate.h"
+#include "space/enumerate.h"
 
 enum {
 	NAME_SIZE = 64,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Walks the tree of a space: level by level a parameter gets its values in turn, and what becomes
- * known is applied at once. See space.h.
+ * known is applied at once.
  */
+#include "space/enumerate.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -11,13 +11,6 @@
  *	space_add_constraint* -> space_bind(values of the fixed names) -> space_enumerate
  *
  * A configuration is one index into each parameter's list, in the order of the parameters.
- *
- * The order in which constraints are applied: by the last parameter that they depend on, directly
- * or through derived constants, then in the order in which they were added. A constraint that
- * depends on fixed names alone is applied first and removes everything or nothing. A derived
- * constant is computed just before the first constraint that reads it, or after all constraints of
- * its level, so that a constraint may keep it from dividing by zero. An error while a constraint or
- * a derived constant is computed is an error of the enumeration.
  */
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
@@ -25,7 +18,6 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "expr/expression.h"
 
 enum {
@@ -67,21 +59,6 @@ double space_product(const struct space *space); /* size of the raw product */
 size_t space_constraint_count(const struct space *space);
 const char *space_constraint_text(const struct space *space, size_t constraint);
 const char *space_constraint_why(const struct space *space, size_t constraint);
-
-/* What enumeration removed, in units of the raw product. Sums to product - legal (exactly, while
- * the product is below 2^53), unless visit stopped it or it failed. */
-struct space_removed {
-	double *by_constraint; /* space_constraint_count() of them; caller allocates, zeroed */
-	double legal;
-};
-
-/* Calls visit for every legal configuration in lexicographic order of the lists; slots holds every
- * value. visit returns false to stop; it may use the space, but not bind it again. visit may be
- * NULL, to count only, which is faster. removed may be NULL. An evaluation error ends it, its hint
- * names the configuration. */
-typedef bool space_visit(const choice *configuration, const struct value *slots, void *context);
-enum status space_enumerate(struct space *space, space_visit *visit, void *context,
-	struct space_removed *removed, struct error *err);
 
 /* All values of a configuration: fixed, parameters, derived. slots: space_slot_count() of them. */
 enum status space_values(const struct space *space, const choice *configuration,

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "space/space.h"
+#include "space/enumerate.h"
 
 static double cpu_seconds(void)
 {

@@ -19,6 +19,7 @@
 #include "engine/candidates.h"
 #include "engine/context.h"
 #include "candidate/candidate_work.h"
+#include "space/enumerate.h"
 
 /* What one family and problem still has to show. */
 struct sample {

@@ -8,6 +8,7 @@
 
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
+#include "space/enumerate.h"
 
 static void assert_near(double found, double expected)
 {

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "unit/space_builder.h"
+#include "space/enumerate.h"
 
 static struct space *bound_space(
 	const struct space_description *description, const struct value *fixed)

@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "space/space.h"
+#include "space/enumerate.h"
 
 static void pick_expression(
 	struct random_state *random, size_t names, bool constraint, char *text, size_t size)
