@@ -57,9 +57,12 @@ static bool has_points(const struct report_entry *entry, size_t family)
 	return false;
 }
 
-void figure_legend(struct figure_part *part, double x, double y)
+void figure_plot(struct figure_part *part, const struct figure_axis *x, const char *x_column,
+	const struct figure_axis *y, const char *y_column)
 {
 	const struct report_entry *entry = part->entry;
+	struct canvas *canvas = &part->canvas;
+	double at = FIGURE_LEFT;
 
 	for (size_t i = 0; i < entry->family_name_count; i++) {
 		char class[16];
@@ -67,8 +70,29 @@ void figure_legend(struct figure_part *part, double x, double y)
 		if (!has_points(entry, i))
 			continue;
 		snprintf(class, sizeof(class), "s%zu", i % FIGURE_SERIES);
-		x = figure_legend_item(&part->canvas, class, i, x, y, entry->family_names[i]);
+		at = figure_legend_item(canvas, class, i, at, 16, entry->family_names[i]);
 	}
+	figure_axis_bottom(canvas, x, FIGURE_TOP, FIGURE_BOTTOM);
+	figure_axis_left(canvas, y, FIGURE_LEFT, FIGURE_RIGHT);
+	figure_axis_data(canvas, "x", x_column, x);
+	figure_axis_data(canvas, "y", y_column, y);
+}
+
+size_t figure_range(const struct report_entry *entry, figure_value *value, figure_value *needed,
+	double *low, double *high)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < entry->candidate_count; i++) {
+		const double number = value(entry, i);
+
+		if (!(number > 0 && isfinite(number) && needed(entry, i) > 0))
+			continue;
+		*low = fmin(*low, number);
+		*high = fmax(*high, number);
+		count++;
+	}
+	return count;
 }
 
 void figure_winner(struct canvas *canvas, double x, double y)

@@ -39,11 +39,17 @@ bool figure_render(const struct figure *figure, const struct report *report,
 enum {
 	FIGURE_WIDTH = 480,
 	FIGURE_HEIGHT = 320,
+	/* the area of a plot in it */
+	FIGURE_LEFT = 62,
+	FIGURE_RIGHT = 466,
+	FIGURE_TOP = 34,
+	FIGURE_BOTTOM = 276,
 	FIGURE_SERIES = 6 /* distinct colours and markers */
 };
 
-/* One legend entry per family that has candidates, from x on at y. */
-void figure_legend(struct figure_part *part, double x, double y);
+/* Legend of families and axes of a plot of candidates; columns: of the page's data. */
+void figure_plot(struct figure_part *part, const struct figure_axis *x, const char *x_column,
+	const struct figure_axis *y, const char *y_column);
 /* A marker with its label; returns where the next one goes. */
 double figure_legend_item(struct canvas *canvas, const char *class, size_t series, double x,
 	double y, const char *label);
@@ -53,6 +59,10 @@ void figure_winner(struct canvas *canvas, double x, double y);
 /* Candidates as markers, by family; x and y give values or NAN. Points that coincide are drawn
  * once. */
 typedef double figure_value(const struct report_entry *entry, size_t candidate);
+/* Widens low..high by the values of all candidates for which all values are known and positive;
+ * returns how many. Begin with INFINITY, 0. */
+size_t figure_range(const struct report_entry *entry, figure_value *value, figure_value *needed,
+	double *low, double *high);
 void figure_scatter(struct figure_part *part, const struct figure_axis *x,
 	const struct figure_axis *y, figure_value *x_of, figure_value *y_of, const char *class);
 

@@ -7,13 +7,6 @@
 #include "figure/figure.h"
 #include "report/format.h"
 
-enum {
-	LEFT = 62,
-	RIGHT = 466,
-	TOP = 34,
-	BOTTOM = 276
-};
-
 /* Seconds are known, and of one run: they never go back. */
 static bool has_clock(const struct report_entry *entry)
 {
@@ -80,9 +73,9 @@ static size_t draw_failures(
 			continue;
 		if (!failures++)
 			canvas_path_open(&part->canvas, "fail-tick");
-		if (!canvas_points_take(points, at, BOTTOM))
+		if (!canvas_points_take(points, at, FIGURE_BOTTOM))
 			continue;
-		canvas_path_to(&part->canvas, true, at, BOTTOM - 6);
+		canvas_path_to(&part->canvas, true, at, FIGURE_BOTTOM - 6);
 		text_append(&part->canvas.body, "v6");
 	}
 	if (failures)
@@ -105,7 +98,6 @@ static size_t found_at(const struct report_entry *entry)
 static bool draw(struct figure_part *part)
 {
 	const struct report_entry *entry = part->entry;
-	struct canvas *canvas = &part->canvas;
 	double low = INFINITY, high = 0;
 	struct figure_axis x, y;
 	const bool timed = has_clock(entry);
@@ -114,21 +106,12 @@ static bool draw(struct figure_part *part)
 
 	if (part->part || entry->ok_count < 2)
 		return false;
-	for (size_t i = 0; i < entry->candidate_count; i++) {
-		double time_us = figure_time_us(entry, i);
-
-		if (isnan(time_us))
-			continue;
-		low = fmin(low, time_us);
-		high = fmax(high, time_us);
-	}
+	figure_range(entry, figure_time_us, figure_time_us, &low, &high);
 	when = timed ? seconds_of : order_of;
-	x = figure_axis_new(false, 0, when(entry, entry->candidate_count - 1) * 1.01, LEFT, RIGHT,
-		timed ? "seconds since the search began" : "evaluation");
-	y = figure_axis_new(true, low, high, BOTTOM - 10, TOP, "time, µs");
-	figure_legend(part, LEFT, 16);
-	figure_axis_bottom(canvas, &x, TOP, BOTTOM);
-	figure_axis_left(canvas, &y, LEFT, RIGHT);
+	x = figure_axis_new(false, 0, when(entry, entry->candidate_count - 1) * 1.01, FIGURE_LEFT,
+		FIGURE_RIGHT, timed ? "seconds since the search began" : "evaluation");
+	y = figure_axis_new(true, low, high, FIGURE_BOTTOM - 10, FIGURE_TOP, "time, µs");
+	figure_plot(part, &x, timed ? "at_s" : "order", &y, "time");
 	figure_scatter(part, &x, &y, when, figure_time_us, "faint dots");
 	failures = draw_failures(part, when, &x);
 	draw_best(part, when, &x, &y);
@@ -143,8 +126,6 @@ static bool draw(struct figure_part *part)
 	if (failures)
 		text_appendf(
 			&part->caption, " Ticks at the bottom: %zu that gave no time.", failures);
-	figure_axis_data(canvas, "x", timed ? "at_s" : "order", &x);
-	figure_axis_data(canvas, "y", "time", &y);
 	return true;
 }
 

@@ -8,13 +8,6 @@
 #include "report/ceiling.h"
 #include "figure/figure.h"
 
-enum {
-	LEFT = 58,
-	RIGHT = 466,
-	TOP = 34,
-	BOTTOM = 276
-};
-
 static double intensity_of(const struct report_entry *entry, size_t candidate)
 {
 	const struct launch_score *longest =
@@ -34,8 +27,6 @@ struct range {
 
 static void widen(struct range *range, double x, double y)
 {
-	if (!(x > 0 && y > 0 && isfinite(x) && isfinite(y)))
-		return;
 	range->low_x = fmin(range->low_x, x);
 	range->high_x = fmax(range->high_x, x);
 	range->low_y = fmin(range->low_y, y);
@@ -45,17 +36,17 @@ static void widen(struct range *range, double x, double y)
 static struct range range_of(
 	const struct report_entry *entry, const struct ceiling *ceilings, size_t count)
 {
-	const struct device_spec *spec = entry->spec;
 	const struct launch_score *winner = report_longest(&entry->winner.score);
 	struct range range = {INFINITY, 0, INFINITY, 0};
 
-	for (size_t i = 0; i < entry->candidate_count; i++)
-		widen(&range, intensity_of(entry, i), tflops_of(entry, i));
-	if (entry->has_winner && winner)
+	figure_range(entry, intensity_of, tflops_of, &range.low_x, &range.high_x);
+	figure_range(entry, tflops_of, intensity_of, &range.low_y, &range.high_y);
+	if (entry->has_winner && winner && isfinite(winner->arithmetic_intensity) &&
+		winner->arithmetic_intensity > 0 && entry->winner.tflops > 0)
 		widen(&range, winner->arithmetic_intensity, entry->winner.tflops);
 	/* the ridge of the highest roof is what the picture is about */
 	if (range.high_x > 0 && count)
-		widen(&range, ceilings[0].tflops * 1e12 / spec->dram_bytes_per_s,
+		widen(&range, ceilings[0].tflops * 1e12 / entry->spec->dram_bytes_per_s,
 			ceilings[0].tflops);
 	return range;
 }
@@ -74,8 +65,9 @@ static void draw_memory(struct canvas *canvas, const struct device_spec *spec,
 	/* beside the line, on its right */
 	at_x = figure_axis_at(x, sqrt(from * to));
 	at_y = figure_axis_at(y, sqrt(from * to) * slope);
-	canvas_text(canvas, "t roof-label", fmin(at_x + 8, RIGHT - 130),
-		fmin(at_y + 14, BOTTOM - 6), "DRAM %.3g TB/s", spec->dram_bytes_per_s * 1e-12);
+	canvas_text(canvas, "t roof-label", fmin(at_x + 8, FIGURE_RIGHT - 130),
+		fmin(at_y + 14, FIGURE_BOTTOM - 6), "DRAM %.3g TB/s",
+		spec->dram_bytes_per_s * 1e-12);
 }
 
 static void draw_ceiling(struct canvas *canvas, const struct device_spec *spec,
@@ -85,9 +77,9 @@ static void draw_ceiling(struct canvas *canvas, const struct device_spec *spec,
 	double at_y = figure_axis_at(y, ceiling->tflops);
 	double from = figure_axis_at(x, fmax(x->low, ridge));
 
-	if (ceiling->tflops < y->low || from >= RIGHT)
+	if (ceiling->tflops < y->low || from >= FIGURE_RIGHT)
 		return;
-	canvas_line(canvas, "roof", from, at_y, RIGHT, at_y);
+	canvas_line(canvas, "roof", from, at_y, FIGURE_RIGHT, at_y);
 }
 
 /* Above the line; on top of the candidates, so that it can be read. */
@@ -95,8 +87,9 @@ static void label_ceiling(struct canvas *canvas, const struct device_spec *spec,
 	const struct ceiling *ceiling, const struct figure_axis *x, const struct figure_axis *y)
 {
 	if (ceiling->tflops >= y->low && ceiling->tflops * 1e12 / spec->dram_bytes_per_s < x->high)
-		canvas_text(canvas, "t roof-label e", RIGHT, figure_axis_at(y, ceiling->tflops) - 5,
-			"%s %.0f", ceiling->brief, ceiling->tflops);
+		canvas_text(canvas, "t roof-label e", FIGURE_RIGHT,
+			figure_axis_at(y, ceiling->tflops) - 5, "%s %.0f", ceiling->brief,
+			ceiling->tflops);
 }
 
 /* Its time in the search, as of the other candidates, where that is known. */
@@ -124,8 +117,8 @@ static void draw_sustained(struct figure_part *part, const struct ceiling *ceili
 	if (ceiling->sustained_tflops <= 0 || ceiling->sustained_tflops > 0.97 * ceiling->tflops ||
 		ridge >= x->high)
 		return;
-	canvas_line(&part->canvas, "roof soft", figure_axis_at(x, fmax(x->low, ridge)), at_y, RIGHT,
-		at_y);
+	canvas_line(&part->canvas, "roof soft", figure_axis_at(x, fmax(x->low, ridge)), at_y,
+		FIGURE_RIGHT, at_y);
 	text_appendf(&part->caption,
 		" Dashed: the same at the clock that dense tensor load usually leaves (%.2f GHz, "
 		"%.0f TFLOP/s).",
@@ -149,12 +142,11 @@ static bool draw(struct figure_part *part)
 		"counts it)%s.",
 		entry->spec ? ", below the device's ceilings at its boost clock"
 			    : "; no sheet of this device is known, so ceilings are missing");
-	x = figure_axis_new(true, range.low_x / 1.5, range.high_x * 1.5, LEFT, RIGHT,
+	x = figure_axis_new(true, range.low_x / 1.5, range.high_x * 1.5, FIGURE_LEFT, FIGURE_RIGHT,
 		"FLOP per byte from DRAM");
-	y = figure_axis_new(true, range.low_y / 1.3, range.high_y * 1.4, BOTTOM, TOP, "TFLOP/s");
-	figure_legend(part, LEFT, 16);
-	figure_axis_bottom(canvas, &x, TOP, BOTTOM);
-	figure_axis_left(canvas, &y, LEFT, RIGHT);
+	y = figure_axis_new(
+		true, range.low_y / 1.3, range.high_y * 1.4, FIGURE_BOTTOM, FIGURE_TOP, "TFLOP/s");
+	figure_plot(part, &x, "arithmetic_intensity", &y, "tflops");
 	if (count)
 		draw_memory(canvas, entry->spec, &x, &y, ceilings[0].tflops);
 	for (size_t i = 0; i < count; i++)
@@ -165,8 +157,6 @@ static bool draw(struct figure_part *part)
 	for (size_t i = 0; i < count; i++)
 		label_ceiling(canvas, entry->spec, &ceilings[i], &x, &y);
 	draw_winner(part, &x, &y);
-	figure_axis_data(canvas, "x", "arithmetic_intensity", &x);
-	figure_axis_data(canvas, "y", "tflops", &y);
 	return true;
 }
 

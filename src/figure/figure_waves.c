@@ -30,9 +30,11 @@ struct fixed {
 	size_t count; /* sizes at which it was measured */
 };
 
-/* Time of this configuration in an entry, or NAN. */
+/* Time of this configuration (NULL: the winner's) in an entry, or NAN. */
 static double time_of(const struct report_entry *entry, const struct report_result *result)
 {
+	if (!result)
+		return entry->winner.time_us;
 	if (strcmp(entry->winner.family, result->family) == 0 &&
 		strcmp(entry->winner.configuration, result->configuration) == 0)
 		return entry->winner.time_us;
@@ -62,58 +64,46 @@ static struct fixed fixed_of(const struct size_group *group)
 	return best;
 }
 
-static double waves_of(const struct report_entry *entry)
+static double waves_of(const struct report_entry *entry, const struct report_result *result)
 {
 	const struct launch_score *longest = report_longest(&entry->winner.score);
 
+	(void)result;
 	return longest ? longest->waves : NAN;
 }
 
-static void draw_times(struct canvas *canvas, const struct size_group *group,
-	const struct report_result *result, size_t series, const struct figure_axis *x,
+/* A line with a marker at each size where there is a value. result: whose times; NULL: of each
+ * size's winner. */
+static void draw_line(struct canvas *canvas, const struct size_group *group, size_t series,
+	double (*value)(const struct report_entry *entry, const struct report_result *result),
+	const struct report_result *result, const struct figure_axis *x,
 	const struct figure_axis *y)
 {
+	const size_t marker = series ? 1 : 0;
 	char class[32];
 	bool start = true;
 
-	snprintf(class, sizeof(class), "l%zu%s", series, series ? " dashed" : "");
+	snprintf(class, sizeof(class), "l%zu%s", series, series == 1 ? " dashed" : "");
 	canvas_path_open(canvas, class);
 	for (size_t i = 0; i < group->count; i++) {
-		const struct report_entry *entry = group->points[i].entry;
-		double time = time_of(entry, result ? result : &entry->winner);
+		const double at = value(group->points[i].entry, result);
 
-		if (isnan(time))
+		if (isnan(at))
 			continue;
 		canvas_path_to(canvas, start, figure_axis_at(x, group->points[i].size),
-			figure_axis_at(y, time));
+			figure_axis_at(y, at));
 		start = false;
 	}
 	canvas_path_close(canvas);
 	snprintf(class, sizeof(class), "s%zu", series);
 	canvas_path_open(canvas, class);
 	for (size_t i = 0; i < group->count; i++) {
-		const struct report_entry *entry = group->points[i].entry;
-		double time = time_of(entry, result ? result : &entry->winner);
+		const double at = value(group->points[i].entry, result);
 
-		if (!isnan(time))
-			canvas_path_marker(canvas, series, figure_axis_at(x, group->points[i].size),
-				figure_axis_at(y, time), series ? 5 : 7);
+		if (!isnan(at))
+			canvas_path_marker(canvas, marker, figure_axis_at(x, group->points[i].size),
+				figure_axis_at(y, at), series ? 5 : 7);
 	}
-	canvas_path_close(canvas);
-}
-
-static void draw_waves(struct canvas *canvas, const struct size_group *group,
-	const struct figure_axis *x, const struct figure_axis *y)
-{
-	canvas_path_open(canvas, "l2");
-	for (size_t i = 0; i < group->count; i++)
-		canvas_path_to(canvas, i == 0, figure_axis_at(x, group->points[i].size),
-			figure_axis_at(y, waves_of(group->points[i].entry)));
-	canvas_path_close(canvas);
-	canvas_path_open(canvas, "s2");
-	for (size_t i = 0; i < group->count; i++)
-		canvas_path_marker(canvas, 1, figure_axis_at(x, group->points[i].size),
-			figure_axis_at(y, waves_of(group->points[i].entry)), 5);
 	canvas_path_close(canvas);
 }
 
@@ -128,7 +118,7 @@ static size_t draw_edges(
 		double at = (figure_axis_at(x, before->size) + figure_axis_at(x, here->size)) / 2;
 
 		if (here->size > 1.3 * before->size ||
-			!(waves_of(here->entry) > waves_of(before->entry)))
+			!(waves_of(here->entry, NULL) > waves_of(before->entry, NULL)))
 			continue;
 		canvas_line(canvas, "edge", at, TOP, at, BOTTOM);
 		edges++;
@@ -151,8 +141,8 @@ static void draw_targets(struct figure_part *part, const struct size_group *grou
 		if (entry->winner.tflops > 0)
 			text_appendf(
 				&tip, ", %s TFLOP/s", format_number(entry->winner.tflops).text);
-		text_appendf(&tip, "\n%.0f waves\n%s\n%s", waves_of(entry), entry->winner.family,
-			entry->winner.configuration);
+		text_appendf(&tip, "\n%.0f waves\n%s\n%s", waves_of(entry, NULL),
+			entry->winner.family, entry->winner.configuration);
 		text_append(body, "<g class=\"cell\" data-tip=\"");
 		format_xml(body, text_string(&tip));
 		text_append(body, "\">");
@@ -179,7 +169,7 @@ static void draw_group(struct figure_part *part, const struct size_group *group)
 
 		low = fmin(low, entry->winner.time_us);
 		high = fmax(high, fmax(entry->winner.time_us, held));
-		waves = fmax(waves, waves_of(entry));
+		waves = fmax(waves, waves_of(entry, NULL));
 	}
 	x = figure_axis_new(last > 6 * first, first - 0.03 * (last - first),
 		last + 0.03 * (last - first), LEFT, right, group->keys);
@@ -197,17 +187,17 @@ static void draw_group(struct figure_part *part, const struct size_group *group)
 	figure_axis_left(canvas, &y_waves, LEFT, right);
 	if (draw_edges(canvas, group, &x))
 		text_append(&part->caption, " Dotted lines: edges at which one more wave starts.");
-	draw_waves(canvas, group, &x, &y_waves);
+	draw_line(canvas, group, 2, waves_of, NULL, &x, &y_waves);
 	legend = figure_legend_item(canvas, "s0", 0, LEFT, 16, "winner of each size");
 	if (fixed.result) {
 		char label[64];
 
-		draw_times(canvas, group, fixed.result, 1, &x, &y);
+		draw_line(canvas, group, 1, time_of, fixed.result, &x, &y);
 		snprintf(label, sizeof(label), "winner of %.0f at every size", fixed.tuned_for);
 		legend = figure_legend_item(canvas, "s1", 1, legend, 16, label);
 	}
 	figure_legend_item(canvas, "s2", 1, legend, 16, "waves");
-	draw_times(canvas, group, NULL, 0, &x, &y);
+	draw_line(canvas, group, 0, time_of, NULL, &x, &y);
 	draw_targets(part, group, &x, &y);
 }
 
