@@ -71,40 +71,33 @@ static bool is_journal(const char *file)
 }
 
 /* Whether the entry is one of the problems. */
-static bool is_wanted(const struct json_at *entry, const struct operation *operation,
+static bool is_wanted(const struct tuned_entry *entry, const struct operation *operation,
 	const struct problem_list *problems)
 {
-	struct json_at member;
+	bool wanted = !operation || (strcmp(entry->operation, operation_name(operation)) == 0 &&
+					    !problems->count);
 
-	if (!operation)
-		return true;
-	if (strcmp(export_string(entry, "operation"), operation_name(operation)) != 0)
-		return false;
-	if (!problems->count)
-		return true;
-	if (!json_find(entry, "problem", &member))
-		return false;
-	for (size_t i = 0; i < problems->count; i++) {
-		struct json *json = problem_to_json(problems->items[i]);
-		bool same = tuned_same_problem(json, member.node);
+	for (size_t i = 0; operation && i < problems->count && !wanted; i++) {
+		struct named_values problem = problem_named_values(problems->items[i]);
 
-		json_free(json);
-		if (same)
-			return true;
+		wanted = strcmp(entry->operation, operation_name(operation)) == 0 &&
+			 named_values_equal(&entry->problem, &problem);
+		named_values_release(&problem);
 	}
-	return false;
+	return wanted;
 }
 
 static enum status select_entries(
 	struct exporting *exporting, const char *operation_text, struct error *err)
 {
 	const struct export_options *options = exporting->options;
-	struct json_at root = json_root(exporting->tuned.root, exporting->file), entries;
+	const struct tuned *tuned = &exporting->tuned;
+	struct export_source *source = &exporting->source;
 	const struct operation *operation = NULL;
 	struct problem_list problems = {0};
-	enum status status = json_member(&root, "entries", &entries, err);
+	enum status status = STATUS_OK;
 
-	if (status == STATUS_OK && operation_text)
+	if (operation_text)
 		status =
 			catalogue_operation(&exporting->catalogue, operation_text, &operation, err);
 	if (status == STATUS_OK && options->problems.count && !operation)
@@ -112,18 +105,11 @@ static enum status select_entries(
 			"export: expected an operation for these problems, found none");
 	for (size_t i = 0; i < options->problems.count && status == STATUS_OK; i++)
 		status = problem_parse(operation, options->problems.items[i], &problems, err);
-	if (status == STATUS_OK) {
-		exporting->source.entries =
-			memory_zeroed(json_count(&entries) + 1, sizeof(struct json_at));
-		for (size_t i = 0; i < json_count(&entries); i++) {
-			struct json_at item = json_item(&entries, i);
-
-			if (is_wanted(&item, operation, &problems))
-				exporting->source.entries[exporting->source.entry_count++] =
-					json_root(item.node, exporting->file);
-		}
-	}
-	if (status == STATUS_OK && operation && !exporting->source.entry_count) {
+	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
+	for (size_t i = 0; i < tuned->entry_count && status == STATUS_OK; i++)
+		if (is_wanted(&tuned->entries[i], operation, &problems))
+			source->entries[source->entry_count++] = &tuned->entries[i];
+	if (status == STATUS_OK && operation && !source->entry_count) {
 		error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an entry of that problem, found none", exporting->file);
 		status = error_hint(err, "`tiletune lookup` finds what comes nearest");
@@ -251,8 +237,8 @@ static enum status export_image(
 		&exporting->folders, &exporting->device, err);
 	if (status == STATUS_OK)
 		status = export_kernel_open(&exporting->catalogue, exporting->device,
-			&exporting->source.entries[0], &kernel, err);
-	if (status == STATUS_OK && export_kernel_changed(&kernel, &exporting->source.entries[0]))
+			exporting->source.entries[0], &kernel, err);
+	if (status == STATUS_OK && export_kernel_changed(&kernel, exporting->source.entries[0]))
 		fprintf(stderr, "notice: the sources make another kernel than the one that was "
 				"tuned; `tiletune check` tells what that means\n");
 	if (status == STATUS_OK && image->arch_prefix)

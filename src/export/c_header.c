@@ -3,9 +3,10 @@
  * One header for C (C99 and up) and C++ (C++11 and up), without dependencies: tables and a look-up
  * function.
  */
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/memory.h"
 #include "export/export.h"
 
 static void append_string(struct text *text, const char *string)
@@ -111,89 +112,62 @@ static const char tail[] =
 	"}\n\n"
 	"#endif\n";
 
-static void append_dimensions(struct text *text, const struct json_at *launch, const char *key)
+static void append_launch(struct text *text, const struct tuned_launch *launch)
 {
-	text_append(text, ", {");
-	export_dimensions(launch, key, ", ", text);
-	text_append_char(text, '}');
-}
-
-static void append_number(
-	struct text *text, const struct json_at *object, const char *key, const char *otherwise)
-{
-	struct json_at member;
-
-	if (json_find(object, key, &member) && json_type(&member) == JSON_NUMBER)
-		export_value(&member, text);
-	else
-		text_append(text, otherwise);
-}
-
-static void append_launch(struct text *text, const struct json_at *launch)
-{
-	struct json_at arguments;
+	const uint32_t *const sizes[] = {launch->grid, launch->block, launch->cluster};
 	struct text list = {0};
 
-	if (json_find(launch, "args", &arguments))
-		for (size_t i = 0; i < json_count(&arguments); i++) {
-			struct json_at argument = json_item(&arguments, i);
-
-			text_append(&list, i ? "," : "");
-			export_value(&argument, &list);
-		}
+	export_arguments(launch, ",", &list);
 	text_append(text, "\t{");
-	append_string(text, export_string(launch, "source"));
+	append_string(text, launch->source);
 	text_append(text, ", ");
-	append_string(text, export_string(launch, "entry"));
+	append_string(text, launch->entry);
 	text_append(text, ", ");
 	append_string(text, text_string(&list));
-	append_dimensions(text, launch, "grid");
-	append_dimensions(text, launch, "block");
-	append_dimensions(text, launch, "cluster");
-	text_append(text, ", ");
-	append_number(text, launch, "smem_dynamic_bytes", "0");
-	text_append(text, ", ");
-	append_number(text, launch, "repeat", "1");
-	text_append(text, "},\n");
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		text_append(text, ", {");
+		export_dimensions(sizes[i], ", ", text);
+		text_append_char(text, '}');
+	}
+	text_appendf(
+		text, ", %" PRId64 ", %" PRIu32 "},\n", launch->smem_dynamic_bytes, launch->repeat);
 	text_release(&list);
 }
 
-static void append_entry(struct text *text, const struct json_at *entry,
-	const struct json_at *winner, size_t first_launch)
+static void append_values(struct text *text, const struct named_values *values)
 {
-	struct text value = {0};
-	struct json_at time;
+	char *list = named_values_text(values);
 
+	append_string(text, list);
+	free(list);
+}
+
+static void append_entry(struct text *text, const struct tuned_entry *entry, size_t first_launch)
+{
+	const struct tuned_row *winner = &entry->winner;
+	struct text defines = {0};
+
+	export_defines(winner, &defines);
 	text_append(text, "\t{");
-	append_string(text, export_string(entry, "operation"));
+	append_string(text, entry->operation);
 	text_append(text, ", ");
-	export_member_pairs(entry, "problem", ",", &value);
-	append_string(text, text_string(&value));
+	append_values(text, &entry->problem);
 	text_append(text, ",\n\t\t");
-	append_string(text, export_string(winner, "family"));
+	append_string(text, winner->family);
 	text_append(text, ", ");
-	text_clear(&value);
-	export_member_pairs(winner, "configuration", ",", &value);
-	append_string(text, text_string(&value));
+	append_values(text, &winner->configuration);
 	text_append(text, ",\n\t\t");
-	text_clear(&value);
-	export_defines(winner, &value);
-	append_string(text, text_string(&value));
+	append_string(text, text_string(&defines));
 	text_append(text, ",\n\t\t");
-	if (json_find(winner, "time_us", &time))
-		append_number(text, &time, "median", "0");
-	else
-		text_append_char(text, '0');
-	text_appendf(text, ", %d, ", strcmp(export_string(entry, "timing"), "measured") == 0);
-	append_number(text, winner, "workspace_bytes", "0");
-	text_appendf(text, "ULL, %zu, tiletune_launches + %zu},\n", export_launch_count(winner),
-		first_launch);
-	text_release(&value);
+	export_number(winner->time.median, text);
+	text_appendf(text, ", %d, %" PRId64 "ULL, %zu, tiletune_launches + %zu},\n",
+		!entry->predicted, winner->workspace_bytes > 0 ? winner->workspace_bytes : 0,
+		winner->launch_count, first_launch);
+	text_release(&defines);
 }
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {
-	struct json_at root = json_root(source->tuned->root, source->name), device, winner;
 	struct text entries = {0};
 	size_t launches = 0;
 
@@ -201,19 +175,15 @@ static enum status write(const struct export_source *source, struct text *text, 
 		return error_set(
 			err, STATUS_BAD_INPUT, "%s: expected entries, found none", source->name);
 	text_appendf(text, head, source->name);
-	append_string(
-		text, json_find(&root, "device", &device) ? export_string(&device, "name") : "");
+	append_string(text, source->tuned->device.name);
 	text_append(text, "\n\nstatic const struct tiletune_launch tiletune_launches[] = {\n");
 	for (size_t i = 0; i < source->entry_count; i++) {
-		if (!json_find(&source->entries[i], "winner", &winner))
-			continue;
-		append_entry(&entries, &source->entries[i], &winner, launches);
-		for (size_t k = 0; k < export_launch_count(&winner); k++) {
-			struct json_at launch = export_launch(&winner, k);
+		const struct tuned_row *winner = &source->entries[i]->winner;
 
-			append_launch(text, &launch);
-			launches++;
-		}
+		append_entry(&entries, source->entries[i], launches);
+		for (size_t k = 0; k < winner->launch_count; k++)
+			append_launch(text, &winner->launches[k]);
+		launches += winner->launch_count;
 	}
 	if (!launches)
 		text_append(text, "\t{\"\", \"\", \"\", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0},\n");

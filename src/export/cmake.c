@@ -4,48 +4,66 @@
  * string(JSON) (CMake 3.19).
  */
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/memory.h"
 #include "export/export.h"
 
 /* {"operation", "problem": "M=...", "timing", "family", "configuration", "defines": "BM=128;...",
  * "time_us", "workspace_bytes", "launches": [...]} */
-static struct json *entry_json(const struct json_at *entry)
+static struct json *launch_json(const struct tuned_launch *launch)
 {
-	static const char *const launch_keys[] = {"source", "entry", "grid", "block", "cluster",
-		"smem_dynamic_bytes", "repeat", "args"};
+	const struct {
+		const char *name;
+		const uint32_t *dimensions;
+	} sizes[] = {
+		{"grid", launch->grid}, {"block", launch->block}, {"cluster", launch->cluster}};
+	struct json *json = json_new_object(), *arguments = json_new_array();
+
+	json_put_string(json, "source", launch->source);
+	json_put_string(json, "entry", launch->entry);
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		struct json *list = json_new_array();
+
+		for (size_t k = 0; k < 3; k++)
+			json_push(list, json_new_int(sizes[i].dimensions[k]));
+		json_put(json, sizes[i].name, list);
+	}
+	json_put_int(json, "smem_dynamic_bytes", launch->smem_dynamic_bytes);
+	if (launch->repeat > 1)
+		json_put_int(json, "repeat", launch->repeat);
+	for (size_t i = 0; i < launch->argument_count; i++)
+		json_push(arguments, named_value_custom.write(&launch->arguments[i]));
+	json_put(json, "args", arguments);
+	return json;
+}
+
+static void put_values(struct json *json, const char *name, const struct named_values *values,
+	const char *separator)
+{
+	struct text text = {0};
+
+	named_values_format(values, separator, &text);
+	json_put_string(json, name, text_string(&text));
+	text_release(&text);
+}
+
+static struct json *entry_json(const struct tuned_entry *entry)
+{
+	const struct tuned_row *winner = &entry->winner;
 	struct json *json = json_new_object(), *launches = json_new_array();
-	struct json_at winner = {0}, time, member;
-	struct text pairs = {0};
 
-	export_member_pairs(entry, "problem", ",", &pairs);
-	json_put_string(json, "operation", export_string(entry, "operation"));
-	json_put_string(json, "problem", text_string(&pairs));
-	json_put_string(json, "timing", export_string(entry, "timing"));
-	if (json_find(entry, "winner", &winner)) {
-		json_put_string(json, "family", export_string(&winner, "family"));
-		text_clear(&pairs);
-		export_member_pairs(&winner, "configuration", ",", &pairs);
-		json_put_string(json, "configuration", text_string(&pairs));
-		text_clear(&pairs);
-		export_member_pairs(&winner, "defines", ";", &pairs);
-		json_put_string(json, "defines", text_string(&pairs));
-		if (json_find(&winner, "time_us", &time) && json_find(&time, "median", &member))
-			json_put(json, "time_us", json_copy(member.node));
-		if (json_find(&winner, "workspace_bytes", &member))
-			json_put(json, "workspace_bytes", json_copy(member.node));
-	}
-	for (size_t i = 0; winner.node && i < export_launch_count(&winner); i++) {
-		struct json_at launch = export_launch(&winner, i);
-		struct json *copy = json_new_object();
-
-		for (size_t k = 0; k < sizeof(launch_keys) / sizeof(launch_keys[0]); k++)
-			if (json_find(&launch, launch_keys[k], &member))
-				json_put(copy, launch_keys[k], json_copy(member.node));
-		json_push(launches, copy);
-	}
+	json_put_string(json, "operation", entry->operation);
+	put_values(json, "problem", &entry->problem, ",");
+	json_put_string(json, "timing", timing_names[entry->predicted]);
+	json_put_string(json, "family", winner->family);
+	put_values(json, "configuration", &winner->configuration, ",");
+	put_values(json, "defines", &winner->defines, ";");
+	json_put_double(json, "time_us", winner->time.median);
+	if (winner->workspace_bytes >= 0)
+		json_put_int(json, "workspace_bytes", winner->workspace_bytes);
+	for (size_t i = 0; i < winner->launch_count; i++)
+		json_push(launches, launch_json(&winner->launches[i]));
 	json_put(json, "launches", launches);
-	text_release(&pairs);
 	return json;
 }
 
@@ -130,7 +148,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 
 	(void)err;
 	for (size_t i = 0; i < source->entry_count; i++)
-		json_push(list, entry_json(&source->entries[i]));
+		json_push(list, entry_json(source->entries[i]));
 	printed = json_print(list, true);
 	text_appendf(text, module_head, source->name);
 	/* JSON strings cannot hold this bracket by themselves: names and numbers have none */

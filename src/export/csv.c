@@ -1,148 +1,144 @@
 /* SPDX-License-Identifier: MIT
  *
  * CSV (RFC 4180): of a tuned file the winner and the best of every family, of a journal every
- * evaluation.
+ * evaluation. Behind what all rows begin with come the numbers and texts of the record.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
+#include "base/record_schema.h"
 #include "export/export.h"
 
 static void cell(struct text *text, const char *value)
 {
-	if (text->length && text->data[text->length - 1] != '\n')
-		text_append_char(text, ',');
-	if (!strpbrk(value, ",\"\r\n")) {
-		text_append(text, value);
-		return;
-	}
-	text_append_char(text, '"');
-	for (; *value; value++)
-		text_appendf(text, *value == '"' ? "\"%c" : "%c", *value);
-	text_append_char(text, '"');
-}
-
-static void end_row(struct text *text)
-{
-	text_append(text, "\r\n");
+	csv_append(text, value);
+	text_append_char(text, ',');
 }
 
 static void number_cell(struct text *text, double number)
 {
-	char value[32] = "";
-
 	if (isfinite(number))
-		snprintf(value, sizeof(value), "%.9g", number);
-	cell(text, value);
+		text_appendf(text, "%.9g", number);
+	text_append_char(text, ',');
 }
 
-static void member_cell(struct text *text, const struct json_at *object, const char *key)
+/* Nothing stands behind the last cell. */
+static void end_row(struct text *text)
 {
-	struct json_at member;
-	struct text value = {0};
-
-	if (json_find(object, key, &member))
-		export_value(&member, &value);
-	cell(text, text_string(&value));
-	text_release(&value);
+	text->data[--text->length] = '\0';
+	text_append(text, "\r\n");
 }
 
-static void pairs_cell(struct text *text, const struct json_at *object, const char *key)
+/* Numbers and texts of the record itself that no row begins with. */
+static bool is_column(const struct record_cell *cell)
 {
-	struct text value = {0};
+	static const char *const before[] = {"family", "configuration", "outcome", "run", NULL};
 
-	export_member_pairs(object, key, ",", &value);
-	cell(text, text_string(&value));
-	text_release(&value);
+	return !*cell->prefix && cell->member->kind != RECORD_KIND_FLAGS &&
+	       cell->member->kind != RECORD_KIND_BOOL && name_find(cell->member->name, before) < 0;
 }
 
-static void head(struct text *text, const char *const *names)
+static void add_name(const struct record_cell *item, void *context)
 {
-	for (; *names; names++)
-		cell(text, *names);
+	if (is_column(item))
+		cell(context, item->member->name);
+}
+
+static void add_value(const struct record_cell *item, void *context)
+{
+	struct text *text = context;
+	const char *string = record_cell_string(item);
+	const double number = record_cell_number(item);
+
+	if (!is_column(item))
+		return;
+	if (string)
+		csv_append(text, string);
+	else if (isfinite(number))
+		export_number(number, text);
+	text_append_char(text, ',');
+}
+
+static void head(struct text *text, const char *first, const struct record *record)
+{
+	text_appendf(text, "%s,", first);
+	record_cells(record, NULL, add_name, text);
 	end_row(text);
 }
 
-/* A first empty cell would be taken for none: every row begins with a cell that is not empty. */
-static void tuned_row(
-	struct text *text, const struct json_at *entry, const char *kind, const struct json_at *row)
+static void values_cell(struct text *text, const struct named_values *values)
 {
-	static const char *const figures[] = {"tflops", "gb_per_s", "regs_per_thread", "smem_bytes",
-		"spill_bytes", "workspace_bytes", "kernel_hash"};
-	struct json_at time = {0}, score = {0};
-	bool timed = json_find(row, "time_us", &time), scored = json_find(row, "score", &score);
+	char *list = named_values_text(values);
 
-	cell(text, export_string(entry, "operation"));
-	pairs_cell(text, entry, "problem");
-	cell(text, export_string(entry, "timing"));
+	cell(text, list);
+	free(list);
+}
+
+static void time_cells(struct text *text, const struct summary *time)
+{
+	number_cell(text, time->count ? time->median : NAN);
+	number_cell(text, time->count ? time->ci95_low : NAN);
+	number_cell(text, time->count ? time->ci95_high : NAN);
+	number_cell(text, (double)time->count);
+}
+
+static void predicted_cell(struct text *text, const struct score *score)
+{
+	number_cell(text, score->launch_count ? score->predicted_time_us : NAN);
+}
+
+static void tuned_row(struct text *text, const struct tuned_entry *entry, const char *kind,
+	const struct tuned_row *row)
+{
+	cell(text, entry->operation);
+	values_cell(text, &entry->problem);
+	cell(text, timing_names[entry->predicted]);
 	cell(text, kind);
-	cell(text, export_string(row, "family"));
-	pairs_cell(text, row, "configuration");
-	number_cell(text, timed ? export_number(&time, "median") : NAN);
-	number_cell(text, timed ? export_number(&time, "ci95_low") : NAN);
-	number_cell(text, timed ? export_number(&time, "ci95_high") : NAN);
-	number_cell(text, timed ? export_number(&time, "samples") : NAN);
-	number_cell(text, scored ? export_number(&score, "predicted_time_us") : NAN);
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		member_cell(text, row, figures[i]);
+	cell(text, row->family);
+	values_cell(text, &row->configuration);
+	time_cells(text, &row->time);
+	predicted_cell(text, &row->score);
+	record_cells(&tuned_row_record, row, add_value, text);
 	end_row(text);
 }
 
 static void write_tuned(const struct export_source *source, struct text *text)
 {
-	static const char *const names[] = {"operation", "problem", "timing", "row", "family",
-		"configuration", "time_us", "ci95_low_us", "ci95_high_us", "samples",
-		"predicted_us", "tflops", "gb_per_s", "regs_per_thread", "smem_bytes",
-		"spill_bytes", "workspace_bytes", "kernel_hash", NULL};
-
-	head(text, names);
+	head(text,
+		"operation,problem,timing,row,family,configuration,time_us,ci95_low_us,"
+		"ci95_high_us,samples,predicted_us",
+		&tuned_row_record);
 	for (size_t i = 0; i < source->entry_count; i++) {
-		const struct json_at *entry = &source->entries[i];
-		struct json_at winner, families;
+		const struct tuned_entry *entry = source->entries[i];
 
-		if (json_find(entry, "winner", &winner))
-			tuned_row(text, entry, "winner", &winner);
-		if (!json_find(entry, "families", &families))
-			continue;
-		for (size_t k = 0; k < json_count(&families); k++) {
-			struct json_at row = json_item(&families, k);
-
-			tuned_row(text, entry, "family", &row);
-		}
+		tuned_row(text, entry, "winner", &entry->winner);
+		for (size_t k = 0; k < entry->family_count; k++)
+			tuned_row(text, entry, "family", &entry->families[k]);
 	}
 }
 
 static void evaluation_row(struct text *text, const struct journal_problem *problem,
 	const char *stage, const struct evaluation *evaluation)
 {
-	const struct score *score = &evaluation->score;
-	bool timed = evaluation->time.count > 0;
-
 	cell(text, problem->operation);
 	cell(text, problem->problem);
 	cell(text, stage);
 	cell(text, evaluation->family);
 	cell(text, evaluation->configuration);
 	cell(text, outcome_name(evaluation->outcome));
-	number_cell(text, timed ? evaluation->time.median : NAN);
-	number_cell(text, timed ? evaluation->time.ci95_low : NAN);
-	number_cell(text, timed ? evaluation->time.ci95_high : NAN);
-	number_cell(text, (double)evaluation->time.count);
-	cell(text, evaluation->predicted ? "predicted" : "measured");
-	number_cell(text, score->launch_count ? score->predicted_time_us : NAN);
-	cell(text, evaluation->kernel_hash);
-	cell(text, evaluation->detail ? evaluation->detail : "");
+	time_cells(text, &evaluation->time);
+	cell(text, timing_names[evaluation->predicted]);
+	predicted_cell(text, &evaluation->score);
+	record_cells(&evaluation_record, evaluation, add_value, text);
 	end_row(text);
 }
 
 static void write_journal(const struct journal_record *journal, struct text *text)
 {
-	static const char *const names[] = {"operation", "problem", "stage", "family",
-		"configuration", "outcome", "time_us", "ci95_low_us", "ci95_high_us", "samples",
-		"timing", "predicted_us", "kernel_hash", "detail", NULL};
-
-	head(text, names);
+	head(text,
+		"operation,problem,stage,family,configuration,outcome,time_us,ci95_low_us,"
+		"ci95_high_us,samples,timing,predicted_us",
+		&evaluation_record);
 	for (size_t r = 0; r < journal->run_count; r++)
 		for (size_t p = 0; p < journal->runs[r].problem_count; p++) {
 			const struct journal_problem *problem = &journal->runs[r].problems[p];

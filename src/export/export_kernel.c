@@ -25,23 +25,18 @@ const struct export_image *export_image_find(const char *name)
 }
 
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
-	const struct json_at *entry, struct export_kernel *kernel, struct error *err)
+	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err)
 {
 	const struct operation *operation;
-	struct json_at problem, winner;
+	struct json *row = tuned_row_json(&entry->winner);
+	struct json_at winner = json_root(row, "winner");
 	struct value *slots = NULL;
-	const char *name;
-	enum status status = json_member_string(entry, "operation", &name, err);
+	enum status status = catalogue_operation(catalogue, entry->operation, &operation, err);
 
 	*kernel = (struct export_kernel){.device = device};
 	if (status == STATUS_OK)
-		status = catalogue_operation(catalogue, name, &operation, err);
-	if (status == STATUS_OK)
-		status = json_member(entry, "problem", &problem, err);
-	if (status == STATUS_OK)
-		status = problem_from_json(operation, &problem, &kernel->problem, err);
-	if (status == STATUS_OK)
-		status = json_member(entry, "winner", &winner, err);
+		status = problem_from_named_values(
+			operation, &entry->problem, &kernel->problem, err);
 	if (status == STATUS_OK)
 		status = row_candidate(
 			catalogue, kernel->problem, device, &winner, &kernel->candidate, err);
@@ -54,19 +49,15 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 	if (status == STATUS_OK)
 		status = candidate_build(kernel->candidate.bound, slots, &kernel->build, err);
 	free(slots);
+	json_free(row);
 	if (status != STATUS_OK)
 		export_kernel_release(kernel);
 	return status;
 }
 
-bool export_kernel_changed(const struct export_kernel *kernel, const struct json_at *entry)
+bool export_kernel_changed(const struct export_kernel *kernel, const struct tuned_entry *entry)
 {
-	struct json_at winner;
-	const char *tuned = "";
-
-	if (json_find(entry, "winner", &winner))
-		json_member_string(&winner, "kernel_hash", &tuned, NULL);
-	return tuned[0] && strcmp(tuned, kernel->build.kernel_hash) != 0;
+	return strcmp(entry->winner.kernel_hash, kernel->build.kernel_hash) != 0;
 }
 
 /* The -D list as #defines in front of the source, so that it stands alone. */

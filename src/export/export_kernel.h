@@ -31,9 +31,9 @@ struct export_kernel {
 
 /* Errors: as row_candidate(). */
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
-	const struct json_at *entry, struct export_kernel *kernel, struct error *err);
+	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err);
 /* Whether the sources make another kernel than the one that was tuned. */
-bool export_kernel_changed(const struct export_kernel *kernel, const struct json_at *entry);
+bool export_kernel_changed(const struct export_kernel *kernel, const struct tuned_entry *entry);
 /* Makes the images. compiler: NULL where the image needs none. Errors: it does not compile. */
 enum status export_kernel_make(struct export_kernel *kernel, const struct export_image *image,
 	struct compiler *compiler, struct error *err);

@@ -3,42 +3,31 @@
  * What benchmark-action/github-action-benchmark reads as its tool customSmallerIsBetter: a list of
  * {name, unit, value, range, extra}.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "export/export.h"
 
-/* "± 1.25": half of the interval. */
-static void put_range(struct json *json, const struct export_time *time)
+static struct json *benchmark_json(const struct tuned_entry *entry)
 {
-	char *range = string_format("± %.4g", (time->high_us - time->low_us) / 2);
-
-	if (isfinite(time->high_us - time->low_us))
-		json_put_string(json, "range", range);
-	free(range);
-}
-
-static struct json *benchmark_json(const struct json_at *entry)
-{
-	const struct export_time time = export_time(entry);
+	const struct summary *time = &entry->winner.time;
 	struct json *json = json_new_object();
 	struct text text = {0};
-	struct json_at winner;
+	char *configuration = tuned_row_configuration(&entry->winner);
 
 	export_name(entry, &text);
-	text_append(&text, time.predicted ? " (predicted)" : "");
+	text_append(&text, entry->predicted ? " (predicted)" : "");
 	json_put_string(json, "name", text_string(&text));
 	json_put_string(json, "unit", "us");
-	json_put_double(json, "value", time.median_us);
-	put_range(json, &time);
+	json_put_double(json, "value", time->median);
 	text_clear(&text);
-	if (json_find(entry, "winner", &winner)) {
-		text_appendf(&text, "%s {", export_string(&winner, "family"));
-		export_member_pairs(&winner, "configuration", ",", &text);
-		text_append(&text, "}");
-	}
+	text_appendf(&text, "± %.4g", (time->ci95_high - time->ci95_low) / 2);
+	if (!entry->predicted)
+		json_put_string(json, "range", text_string(&text));
+	text_clear(&text);
+	text_appendf(&text, "%s {%s}", entry->winner.family, configuration);
 	json_put_string(json, "extra", text_string(&text));
 	text_release(&text);
+	free(configuration);
 	return json;
 }
 
@@ -49,7 +38,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 
 	(void)err;
 	for (size_t i = 0; i < source->entry_count; i++)
-		json_push(list, benchmark_json(&source->entries[i]));
+		json_push(list, benchmark_json(source->entries[i]));
 	printed = json_print(list, true);
 	text_appendf(text, "%s\n", printed);
 	free(printed);

@@ -2,8 +2,10 @@
  *
  * A fragment for GNU make: one group of variables per entry and a function that finds entries.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "export/export.h"
 
 /* What make would expand or take for a comment. */
@@ -29,89 +31,72 @@ static void variable(struct text *text, const char *prefix, const char *name, co
 	text_append_char(text, '\n');
 }
 
-static void dimensions(struct text *text, const char *prefix, const char *name,
-	const struct json_at *launch, const char *key)
+/* A variable whose value is put together in text, which is emptied. */
+static void built(struct text *text, const char *prefix, const char *name, struct text *value)
 {
-	struct text value = {0};
-
-	export_dimensions(launch, key, " ", &value);
-	variable(text, prefix, name, text_string(&value));
-	text_release(&value);
+	variable(text, prefix, name, text_string(value));
+	text_clear(value);
 }
 
-static void number(struct text *text, const char *prefix, const char *name,
-	const struct json_at *object, const char *key, const char *otherwise)
+static void integer(struct text *text, const char *prefix, const char *name, int64_t value)
 {
-	struct text value = {0};
-	struct json_at member;
+	struct text digits = {0};
 
-	if (json_find(object, key, &member))
-		export_value(&member, &value);
-	variable(text, prefix, name, value.length ? value.data : otherwise);
-	text_release(&value);
+	text_appendf(&digits, "%" PRId64, value > 0 ? value : 0);
+	built(text, prefix, name, &digits);
+	text_release(&digits);
 }
 
 static void write_launch(
-	struct text *text, size_t entry, size_t index, const struct json_at *launch)
+	struct text *text, size_t entry, size_t index, const struct tuned_launch *launch)
 {
+	const struct {
+		const char *name;
+		const uint32_t *dimensions;
+	} sizes[] = {
+		{"GRID", launch->grid}, {"BLOCK", launch->block}, {"CLUSTER", launch->cluster}};
 	char prefix[64];
-	struct text list = {0};
-	struct json_at arguments;
+	struct text value = {0};
 
 	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu_%zu", entry, index);
-	variable(text, prefix, "SOURCE", export_string(launch, "source"));
-	variable(text, prefix, "ENTRY", export_string(launch, "entry"));
-	dimensions(text, prefix, "GRID", launch, "grid");
-	dimensions(text, prefix, "BLOCK", launch, "block");
-	dimensions(text, prefix, "CLUSTER", launch, "cluster");
-	number(text, prefix, "SMEM_DYNAMIC_BYTES", launch, "smem_dynamic_bytes", "0");
-	number(text, prefix, "REPEAT", launch, "repeat", "1");
-	if (json_find(launch, "args", &arguments))
-		for (size_t i = 0; i < json_count(&arguments); i++) {
-			struct json_at argument = json_item(&arguments, i);
-
-			text_append(&list, i ? " " : "");
-			export_value(&argument, &list);
-		}
-	variable(text, prefix, "ARGS", text_string(&list));
-	text_release(&list);
+	variable(text, prefix, "SOURCE", launch->source);
+	variable(text, prefix, "ENTRY", launch->entry);
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		export_dimensions(sizes[i].dimensions, " ", &value);
+		built(text, prefix, sizes[i].name, &value);
+	}
+	integer(text, prefix, "SMEM_DYNAMIC_BYTES", launch->smem_dynamic_bytes);
+	integer(text, prefix, "REPEAT", launch->repeat);
+	export_arguments(launch, " ", &value);
+	built(text, prefix, "ARGS", &value);
+	text_release(&value);
 }
 
-static void write_entry(struct text *text, size_t index, const struct json_at *entry)
+static void write_entry(struct text *text, size_t index, const struct tuned_entry *entry)
 {
-	struct json_at winner = {0}, time, median;
+	const struct tuned_row *winner = &entry->winner;
 	struct text value = {0};
 	char prefix[32];
 
-	if (!json_find(entry, "winner", &winner))
-		return;
 	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu", index);
 	text_append_char(text, '\n');
-	variable(text, prefix, "OPERATION", export_string(entry, "operation"));
-	export_member_pairs(entry, "problem", " ", &value);
-	variable(text, prefix, "PROBLEM", text_string(&value));
-	variable(text, prefix, "FAMILY", export_string(&winner, "family"));
-	text_clear(&value);
-	export_member_pairs(&winner, "configuration", " ", &value);
-	variable(text, prefix, "CONFIGURATION", text_string(&value));
-	text_clear(&value);
-	export_defines(&winner, &value);
-	variable(text, prefix, "DEFINES", text_string(&value));
-	text_clear(&value);
-	if (json_find(&winner, "time_us", &time) && json_find(&time, "median", &median))
-		export_value(&median, &value);
-	variable(text, prefix, "TIME_US", text_string(&value));
-	variable(text, prefix, "TIMING", export_string(entry, "timing"));
-	number(text, prefix, "WORKSPACE_BYTES", &winner, "workspace_bytes", "0");
-	text_clear(&value);
-	for (size_t i = 0; i < export_launch_count(&winner); i++)
+	variable(text, prefix, "OPERATION", entry->operation);
+	named_values_format(&entry->problem, " ", &value);
+	built(text, prefix, "PROBLEM", &value);
+	variable(text, prefix, "FAMILY", winner->family);
+	named_values_format(&winner->configuration, " ", &value);
+	built(text, prefix, "CONFIGURATION", &value);
+	export_defines(winner, &value);
+	built(text, prefix, "DEFINES", &value);
+	export_number(winner->time.median, &value);
+	built(text, prefix, "TIME_US", &value);
+	variable(text, prefix, "TIMING", timing_names[entry->predicted]);
+	integer(text, prefix, "WORKSPACE_BYTES", winner->workspace_bytes);
+	for (size_t i = 0; i < winner->launch_count; i++)
 		text_appendf(&value, "%s%zu", i ? " " : "", i);
-	variable(text, prefix, "LAUNCHES", text_string(&value));
-	for (size_t i = 0; i < export_launch_count(&winner); i++) {
-		struct json_at launch = export_launch(&winner, i);
-
-		write_launch(text, index, i, &launch);
-	}
+	built(text, prefix, "LAUNCHES", &value);
+	for (size_t i = 0; i < winner->launch_count; i++)
+		write_launch(text, index, i, &winner->launches[i]);
 	text_release(&value);
 }
 
@@ -138,7 +123,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 		text_appendf(text, " %zu", i);
 	text_append_char(text, '\n');
 	for (size_t i = 0; i < source->entry_count; i++)
-		write_entry(text, i, &source->entries[i]);
+		write_entry(text, i, source->entries[i]);
 	return STATUS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "export/export.h"
 
 static const double ms_per_us = 1e-3;
@@ -54,82 +55,46 @@ static struct json *result_json(struct json *configuration, const char *timestam
 }
 
 /* ---- a tuned file ---- */
-static const char *date_of(const struct tuned *tuned, const char *run)
+static struct json *tuned_result(const struct export_source *source,
+	const struct tuned_entry *entry, const struct tuned_row *row)
 {
-	struct json_at root = json_root(tuned->root, tuned->path), runs;
-
-	if (!json_find(&root, "runs", &runs))
-		return "";
-	for (size_t i = 0; i < json_count(&runs); i++) {
-		struct json_at at = json_item(&runs, i);
-
-		if (strcmp(export_string(&at, "id"), run) == 0)
-			return export_string(&at, "date");
-	}
-	return "";
-}
-
-static bool was_verified(const struct json_at *row)
-{
-	struct json_at errors, verified;
-	bool value = false;
-
-	return json_find(row, "errors", &errors) && json_find(&errors, "verified", &verified) &&
-	       json_get_bool(&verified, &value, NULL) == STATUS_OK && value;
-}
-
-static struct json *tuned_result(
-	const struct export_source *source, const struct json_at *entry, const struct json_at *row)
-{
-	bool measured = strcmp(export_string(entry, "timing"), "measured") == 0;
-	const char *run = export_string(row, "run");
+	const struct {
+		const char *name, *unit;
+		double value;
+	} amounts[] = {
+		{entry->predicted ? "predicted_time" : "time", "ms", row->time.median * ms_per_us},
+		{"tflops", "TFLOP/s", row->tflops}, {"gb_per_s", "GB/s", row->gb_per_s},
+		{"regs_per_thread", "registers",
+			row->regs_per_thread < 0 ? NAN : (double)row->regs_per_thread},
+		{"smem_bytes", "bytes", row->smem_bytes < 0 ? NAN : (double)row->smem_bytes}};
+	const struct run *run = tuned_row_run(source->tuned, entry, row);
 	struct json *measurements = json_new_array(), *times = json_new_object();
 	struct json *runtimes = json_new_array(), *configuration;
-	struct text problem = {0};
-	struct json_at time, parameters;
-	double median = NAN;
+	char *problem = named_values_text(&entry->problem);
 
-	export_member_pairs(entry, "problem", ",", &problem);
-	configuration = configuration_json(export_string(entry, "operation"), text_string(&problem),
-		export_string(row, "family"));
-	if (json_find(row, "configuration", &parameters))
-		for (size_t i = 0; i < json_count(&parameters); i++) {
-			struct json_at parameter = json_item(&parameters, i);
-
-			json_put(configuration, parameter.key, json_copy(parameter.node));
-		}
-	if (json_find(row, "time_us", &time))
-		median = export_number(&time, "median") * ms_per_us;
-	if (measured && isfinite(median))
-		json_push(runtimes, json_new_double(median));
+	configuration = configuration_json(entry->operation, problem, row->family);
+	for (size_t i = 0; i < row->configuration.count; i++)
+		json_put(configuration, row->configuration.items[i].name,
+			named_value_custom.write(&row->configuration.items[i].value));
+	if (!entry->predicted)
+		json_push(runtimes, json_new_double(row->time.median * ms_per_us));
 	json_put(times, "runtimes", runtimes);
-	put_measurement(measurements, measured ? "time" : "predicted_time", median, "ms");
-	put_measurement(measurements, "tflops", export_number(row, "tflops"), "TFLOP/s");
-	put_measurement(measurements, "gb_per_s", export_number(row, "gb_per_s"), "GB/s");
-	put_measurement(measurements, "regs_per_thread", export_number(row, "regs_per_thread"),
-		"registers");
-	put_measurement(measurements, "smem_bytes", export_number(row, "smem_bytes"), "bytes");
-	text_release(&problem);
-	return result_json(configuration,
-		date_of(source->tuned, run[0] ? run : export_string(entry, "run")), times,
-		"correct", was_verified(row), measurements);
+	for (size_t i = 0; i < ARRAY_COUNT(amounts); i++)
+		put_measurement(measurements, amounts[i].name, amounts[i].value, amounts[i].unit);
+	free(problem);
+	return result_json(configuration, run ? run->date : "", times, "correct",
+		row->errors && row->errors->verified, measurements);
 }
 
 static void write_tuned(const struct export_source *source, struct json *results)
 {
 	for (size_t i = 0; i < source->entry_count; i++) {
-		const struct json_at *entry = &source->entries[i];
-		struct json_at families, winner;
+		const struct tuned_entry *entry = source->entries[i];
 
-		if (json_find(entry, "families", &families) && json_count(&families)) {
-			for (size_t k = 0; k < json_count(&families); k++) {
-				struct json_at row = json_item(&families, k);
-
-				json_push(results, tuned_result(source, entry, &row));
-			}
-		} else if (json_find(entry, "winner", &winner)) {
-			json_push(results, tuned_result(source, entry, &winner));
-		}
+		for (size_t k = 0; k < entry->family_count; k++)
+			json_push(results, tuned_result(source, entry, &entry->families[k]));
+		if (!entry->family_count)
+			json_push(results, tuned_result(source, entry, &entry->winner));
 	}
 }
 
@@ -213,8 +178,9 @@ static void write_journal(const struct journal_record *journal, struct json *res
 	for (size_t r = 0; r < journal->run_count; r++) {
 		const struct journal_run *run = &journal->runs[r];
 		struct json_at line = json_root(run->line, "journal");
-		const char *date = export_string(&line, "date");
+		const char *date = "";
 
+		json_member_string(&line, "date", &date, NULL);
 		for (size_t p = 0; p < run->problem_count; p++)
 			for (size_t i = 0; i < run->problems[p].evaluation_count; i++)
 				json_push(results, evaluation_result(&run->problems[p], date,

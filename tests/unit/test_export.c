@@ -4,52 +4,52 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "export/export.h"
 
 /* A file with two entries; the second one has two launches and text that needs care everywhere. */
 static const char tuned_text[] =
-	"{\"format\": \"tiletune.tuned/1\", \"device\": {\"name\": \"Test \\\"GPU\\\"\"}, "
-	"\"runs\": ["
-	"{\"id\": \"r1\", \"date\": \"2026-01-31T12:00:00Z\"}], \"entries\": ["
-	"{\"operation\": \"gemm\", \"problem\": {\"M\": 64, \"dtype\": \"bf16\"}, \"timing\": "
-	"\"measured\", \"run\": \"r1\", \"winner\": {\"family\": \"gemm/a\", \"configuration\": "
-	"{\"BM\": "
-	"16, \"L\": \"nk\"}, \"defines\": {\"BM\": 16, \"L_nk\": 1}, \"time_us\": {\"median\": "
-	"12.5, "
-	"\"ci95_low\": 12, \"ci95_high\": 13, \"samples\": 9}, \"tflops\": 1.5, "
-	"\"workspace_bytes\": 0, "
-	"\"launches\": [{\"source\": \"gemm/a.cu\", \"entry\": \"a\", \"grid\": [4, 2, 1], "
-	"\"block\": "
-	"[128, 1, 1], \"cluster\": [1, 1, 1], \"args\": [\"A\", 64, 0.5], \"smem_dynamic_bytes\": "
-	"1024}], \"errors\": {\"verified\": true}}, \"families\": []},"
-	"{\"operation\": \"odd\", \"problem\": {\"k\": 1, \"t\": \"a\\\"b?\\\\$(x) #1\"}, "
-	"\"timing\": "
-	"\"predicted\", \"run\": \"r1\", \"winner\": {\"family\": \"odd/pair\", \"configuration\": "
-	"{}, "
-	"\"time_us\": {\"median\": 3}, \"launches\": [{\"source\": \"x.cu\", \"entry\": \"x\", "
-	"\"grid\": "
-	"[1, 1, 1], \"block\": [32, 1, 1], \"args\": []}, {\"source\": \"y.cu\", \"entry\": \"y\", "
-	"\"grid\": [7, 1, 1], \"block\": [64, 1, 1], \"repeat\": 3, \"args\": []}]}}]}";
+	"{\"format\":\"tiletune.tuned/1\",\"device\":{\"name\":\"Test \\\"GPU\\\"\",\"compute"
+	"_capability\":90,\"sm_count\":2},\"runs\":[{\"id\":\"r1\",\"date\":\"2026-01-31T12:0"
+	"0:00Z\",\"tiletune\":{\"version\":\"1\"}}],\"entries\":[{\"operation\":\"gemm\",\"pr"
+	"oblem\":{\"M\":64,\"dtype\":\"bf16\"},\"timing\":\"measured\",\"run\":\"r1\",\"winne"
+	"r\":{\"family\":\"gemm/a\",\"configuration\":{\"BM\":16,\"L\":\"nk\"},\"defines\":{"
+	"\"BM\":16,\"L_nk\":1},\"time_us\":{\"median\":12.5,\"ci95_low\":12,\"ci95_high\":13,"
+	"\"samples\":9},\"tflops\":1.5,\"workspace_bytes\":0,\"launches\":[{\"source\":\"gemm"
+	"/a.cu\",\"entry\":\"a\",\"grid\":[4,2,1],\"block\":[128,1,1],\"cluster\":[1,1,1],\"a"
+	"rgs\":[\"A\",64,0.5],\"smem_dynamic_bytes\":1024}],\"errors\":{\"verified\":true},\""
+	"kernel_hash\":\"0123456789abcdef0123456789abcdef\"},\"tied\":[],\"families\":[]},{\""
+	"operation\":\"odd\",\"problem\":{\"k\":1,\"t\":\"a\\\"b\?\\\\$(x) #1\"},\"timing\":"
+	"\"predicted\",\"run\":\"r1\",\"winner\":{\"family\":\"odd/pair\",\"configuration\":{"
+	"},\"time_us\":{\"median\":3,\"ci95_low\":3,\"ci95_high\":3,\"samples\":1},\"launches"
+	"\":[{\"source\":\"x.cu\",\"entry\":\"x\",\"grid\":[1,1,1],\"block\":[32,1,1],\"args"
+	"\":[],\"smem_dynamic_bytes\":0},{\"source\":\"y.cu\",\"entry\":\"y\",\"grid\":[7,1,1"
+	"],\"block\":[64,1,1],\"repeat\":3,\"args\":[],\"smem_dynamic_bytes\":0}],\"kernel_ha"
+	"sh\":\"0123456789abcdef0123456789abcdef\"},\"tied\":[],\"families\":[]}]}";
 
 struct fixture {
 	struct tuned tuned;
-	struct json_at entries[2];
+	const struct tuned_entry *entries[2];
 	struct export_source source;
 };
 
 static void fixture_open(struct fixture *fixture)
 {
-	struct json_at root, entries;
-	struct error err;
+	char path[] = "/tmp/test_export_XXXXXX";
+	int fd = mkstemp(path);
+	struct error err = {0};
 
-	*fixture = (struct fixture){.tuned = {.path = string_copy("t.json")}};
-	assert_ok(json_parse(tuned_text, strlen(tuned_text), "t.json", &fixture->tuned.root, &err));
-	root = json_root(fixture->tuned.root, "t.json");
-	assert_true(json_find(&root, "entries", &entries));
+	*fixture = (struct fixture){0};
+	assert_true(fd >= 0);
+	close(fd);
+	assert_ok(file_write(path, tuned_text, strlen(tuned_text), &err));
+	assert_ok(tuned_load(path, &fixture->tuned, &err));
+	unlink(path);
 	for (size_t i = 0; i < 2; i++)
-		fixture->entries[i] = json_root(json_item(&entries, i).node, "t.json");
+		fixture->entries[i] = &fixture->tuned.entries[i];
 	fixture->source = (struct export_source){.name = "t.json",
 		.tuned = &fixture->tuned,
 		.entries = fixture->entries,
@@ -65,6 +65,22 @@ static struct text written(const struct export_source *source, const char *forma
 	assert_non_null(found);
 	assert_ok(found->write(source, &text, &err));
 	return text;
+}
+
+static const char *string_of(const struct json_at *object, const char *key)
+{
+	const char *string = "";
+
+	json_member_string(object, key, &string, NULL);
+	return string;
+}
+
+static double number_of(const struct json_at *object, const char *key)
+{
+	double number = NAN;
+
+	json_member_double(object, key, &number, NULL);
+	return number;
 }
 
 static void assert_holds(const struct text *text, const char *expected)
@@ -84,7 +100,7 @@ static void csv_is_quoted(void **state)
 	assert_holds(&text,
 		"\r\ngemm,\"M=64,dtype=bf16\",measured,winner,gemm/a,\"BM=16,L=nk\",12.5,12,"
 		"13,9,,1.5,");
-	assert_holds(&text, "odd,\"k=1,t=a\"\"b?\\$(x) #1\",predicted,winner,odd/pair,,3,,,,");
+	assert_holds(&text, "odd,\"k=1,t=a\"\"b?\\$(x) #1\",predicted,winner,odd/pair,,3,3,3,1,,");
 	text_release(&text);
 	tuned_release(&fixture.tuned);
 }
@@ -152,7 +168,7 @@ static void cmake_holds_the_entries_as_json(void **state)
 	root = json_root(tree, "cmake");
 	assert_int_equal(json_count(&root), 2);
 	entry = json_item(&root, 0);
-	assert_string_equal(export_string(&entry, "defines"), "BM=16;L_nk=1");
+	assert_string_equal(string_of(&entry, "defines"), "BM=16;L_nk=1");
 	entry = json_item(&root, 1);
 	assert_true(json_find(&entry, "launches", &launches));
 	assert_int_equal(json_count(&launches), 2);
@@ -184,14 +200,14 @@ static void t4_of_a_tuned_file(void **state)
 	text = written(&fixture.source, "t4");
 	tree = parsed(&text);
 	root = json_root(tree, "t4");
-	assert_string_equal(export_string(&root, "schema_version"), "1.0.0");
+	assert_string_equal(string_of(&root, "schema_version"), "1.0.0");
 	assert_true(json_find(&root, "results", &results));
 	assert_int_equal(json_count(&results), 2);
 	first = json_item(&results, 0);
 	second = json_item(&results, 1);
-	assert_string_equal(export_string(&first, "timestamp"), "2026-01-31T12:00:00Z");
-	assert_true(export_number(&first, "correctness") == 1);
-	assert_true(export_number(&second, "correctness") == 0); /* nobody verified it */
+	assert_string_equal(string_of(&first, "timestamp"), "2026-01-31T12:00:00Z");
+	assert_true(number_of(&first, "correctness") == 1);
+	assert_true(number_of(&second, "correctness") == 0); /* nobody verified it */
 	assert_true(json_find(&first, "times", &times));
 	assert_true(json_find(&times, "runtimes", &runtimes));
 	value = json_item(&runtimes, 0);
@@ -212,7 +228,7 @@ static double metric_of(const struct json_at *benchmark, const char *measure, co
 	struct json_at metric;
 
 	assert_true(json_find(benchmark, measure, &metric));
-	return export_number(&metric, member);
+	return number_of(&metric, member);
 }
 
 static void bencher_is_in_nanoseconds(void **state)
@@ -257,12 +273,12 @@ static void github_benchmark_is_a_list(void **state)
 	assert_int_equal(json_count(&root), 2);
 	first = json_item(&root, 0);
 	second = json_item(&root, 1);
-	assert_string_equal(export_string(&first, "name"), "gemm M=64,dtype=bf16");
-	assert_string_equal(export_string(&first, "unit"), "us");
-	assert_true(export_number(&first, "value") == 12.5);
-	assert_string_equal(export_string(&first, "range"), "± 0.5");
-	assert_string_equal(export_string(&first, "extra"), "gemm/a {BM=16,L=nk}");
-	assert_non_null(strstr(export_string(&second, "name"), " (predicted)"));
+	assert_string_equal(string_of(&first, "name"), "gemm M=64,dtype=bf16");
+	assert_string_equal(string_of(&first, "unit"), "us");
+	assert_true(number_of(&first, "value") == 12.5);
+	assert_string_equal(string_of(&first, "range"), "± 0.5");
+	assert_string_equal(string_of(&first, "extra"), "gemm/a {BM=16,L=nk}");
+	assert_non_null(strstr(string_of(&second, "name"), " (predicted)"));
 	assert_false(json_find(&second, "range", &range));
 	json_free(tree);
 	text_release(&text);
@@ -315,12 +331,12 @@ static void t4_of_a_journal(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct json_at result = json_item(&results, i);
 
-		assert_string_equal(export_string(&result, "invalidity"), cases[i].invalidity);
+		assert_string_equal(string_of(&result, "invalidity"), cases[i].invalidity);
 	}
 	first = json_item(&results, 0);
 	assert_true(json_find(&first, "configuration", &configuration));
-	assert_true(export_number(&configuration, "BM") == 16);
-	assert_string_equal(export_string(&configuration, "L"), "nk");
+	assert_true(number_of(&configuration, "BM") == 16);
+	assert_string_equal(string_of(&configuration, "L"), "nk");
 	assert_true(json_find(&first, "times", &times));
 	assert_true(json_find(&times, "runtimes", &runtimes));
 	assert_int_equal(json_count(&runtimes), 2);
