@@ -294,9 +294,12 @@ static void walk_cells(const struct record *record, const char *value, const cha
 			item = NULL;
 		if (member->shape == RECORD_FLATTENED) {
 			walk_cells(member->record, item, prefix, each, context);
-		} else if (member->shape == RECORD_ONE && member->kind == RECORD_KIND_RECORD) {
+		} else if ((member->shape == RECORD_ONE || member->shape == RECORD_OWNED) &&
+			   member->kind == RECORD_KIND_RECORD) {
 			char *inner = string_format("%s%s.", prefix, member->name);
 
+			if (item && member->shape == RECORD_OWNED)
+				memcpy(&item, item, sizeof(item));
 			walk_cells(member->record, item, inner, each, context);
 			free(inner);
 		}

@@ -15,7 +15,7 @@ struct json *record_schema_reference(const struct record *record, struct json *d
 /* The same for what a custom member's schema function makes by hand; takes schema. */
 struct json *record_schema_define(const char *name, struct json *schema, struct json *definitions);
 
-/* ---- columns: members with one value, those of nested records as "score.waves" ---- */
+/* ---- columns: members with one value, those of nested and owned records as "score.waves" ---- */
 struct record_cell {
 	const struct record_member *member;
 	const char *prefix; /* "score." of a nested record's member */

@@ -217,7 +217,7 @@ void html_winner(const struct report_entry *entry, struct text *page)
 		text_append(page, "<p>No candidate has a time.</p>\n");
 		return;
 	}
-	if (!entry->json.node)
+	if (!entry->tuned)
 		text_append(page, "<p class=\"notice\">The search did not end: this is the best so "
 				  "far.</p>\n");
 	text_append(page, "<div class=\"answer\"><div class=\"stats\">");
@@ -241,18 +241,18 @@ void html_winner(const struct report_entry *entry, struct text *page)
 /* ---- how the model ranked what was measured ---- */
 static void quality(const struct report_entry *entry, struct text *page)
 {
-	const struct report_quality *model = &entry->quality;
+	const struct tuned_model *model = &entry->quality;
 
 	html_put(page,
 		"<p>Over %zu measured candidates: rank correlation <b>%.2f</b>, the fastest is "
 		"number <b>%zu</b> of the model's list. Measuring only the model's first ",
-		model->measured, model->rank_correlation, model->rank_of_best);
-	for (int i = 0; i < REPORT_TOPS; i++)
-		html_put(page, "%s%zu", i ? (i == REPORT_TOPS - 1 ? " or " : ", ") : "",
-			report_tops[i]);
+		(size_t)model->measured, model->rank_correlation, (size_t)model->rank_of_best);
+	for (int i = 0; i < TUNED_TOPS; i++)
+		html_put(page, "%s%zu", i ? (i == TUNED_TOPS - 1 ? " or " : ", ") : "",
+			tuned_tops[i]);
 	text_append(page, " would have cost ");
-	for (int i = 0; i < REPORT_TOPS; i++)
-		html_put(page, "%s<b>%.1f%%</b>", i ? (i == REPORT_TOPS - 1 ? " or " : ", ") : "",
+	for (int i = 0; i < TUNED_TOPS; i++)
+		html_put(page, "%s<b>%.1f%%</b>", i ? (i == TUNED_TOPS - 1 ? " or " : ", ") : "",
 			100 * model->regret[i]);
 	text_append(page, ".</p>\n");
 }
@@ -294,48 +294,26 @@ static void ranks(const struct report_entry *entry, struct text *page)
 }
 
 /* ---- what the operation's selection rules would have picked ---- */
-/* A time that is null was not reached. */
-static double finite_number(const struct json_at *rule, const char *key)
-{
-	struct json_at member;
-
-	return report_find(rule, key, &member) && json_type(&member) == JSON_NUMBER
-		       ? report_number(rule, key)
-		       : INFINITY;
-}
-
-static void string_cell(const struct json_at *rule, const char *key, struct text *page)
-{
-	const char *value = report_string(rule, key);
-
-	html_cell(page, "", "%s", value ? value : "");
-}
-
 static void rules(const struct report_entry *entry, struct text *page)
 {
-	struct json_at list;
-
-	if (!report_find(&entry->json, "rules", &list) || !json_count(&list))
+	if (!entry->tuned || !entry->tuned->rule_count)
 		return;
 	text_append(page, "<div class=\"card wide\"><h3>What selection rules would have "
 			  "picked</h3>");
 	html_table_open(page, "sortable", "Rule|Time|Loss|Timing|Family|Configuration");
-	for (size_t i = 0; i < json_count(&list); i++) {
-		struct json_at rule = json_item(&list, i), members;
-		double lost = finite_number(&rule, "regret_ratio");
-		char *picked = report_find(&rule, "configuration", &members)
-				       ? report_members(&members)
-				       : string_copy("");
+	for (size_t i = 0; i < entry->tuned->rule_count; i++) {
+		const struct tuned_pick *rule = &entry->tuned->rules[i];
+		char *picked = named_values_text(&rule->configuration);
 
 		text_append(page, "<tr>");
-		string_cell(&rule, "name", page);
-		html_time_cell(page, "", finite_number(&rule, "time_us"));
-		if (isfinite(lost))
-			html_cell(page, "class=\"n\"", "%.1f%%", 100 * lost);
+		html_cell(page, "", "%s", rule->name);
+		html_time_cell(page, "", rule->time_us);
+		if (isfinite(rule->regret_ratio))
+			html_cell(page, "class=\"n\"", "%.1f%%", 100 * rule->regret_ratio);
 		else
-			string_cell(&rule, "outcome", page);
-		string_cell(&rule, "timing", page);
-		string_cell(&rule, "family", page);
+			html_cell(page, "", "%s", rule->outcome ? rule->outcome : "");
+		html_cell(page, "", "%s", timing_names[rule->predicted]);
+		html_cell(page, "", "%s", rule->family);
 		html_cell(page, "class=\"mono\"", "%s", picked);
 		text_append(page, "</tr>\n");
 		free(picked);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "html/html_page.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/record_schema.h"
 #include "figure/assets.h"
 #include "html/html_data.h"
 #include "html/html_entry.h"
@@ -12,19 +13,12 @@
 #include "report/comparison.h"
 #include "report/format.h"
 
-static const char *device_name(const struct report_entry *entry)
-{
-	const char *name = report_string(&entry->device, "name");
-
-	return name ? name : "?";
-}
-
 /* Whether no entry before it is of a device of this name. */
 static bool is_first_of_device(const struct report *report, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
-		if (strcmp(device_name(&report->entries[i]),
-			    device_name(&report->entries[index])) == 0)
+		if (strcmp(report_device_name(&report->entries[i]),
+			    report_device_name(&report->entries[index])) == 0)
 			return false;
 	return true;
 }
@@ -40,7 +34,7 @@ static void head(const struct report *report, struct text *page)
 		html_put(page, "%s %s", report->entries[0].operation, report->entries[0].title);
 	else
 		html_put(page, "%zu problems", report->entry_count);
-	html_put(page, " on %s</title>\n<style>\n", device_name(&report->entries[0]));
+	html_put(page, " on %s</title>\n<style>\n", report_device_name(&report->entries[0]));
 	text_appendf(page,
 		":root{%s}\n@media (prefers-color-scheme:dark){:root{%s}}\n"
 		":root[data-theme=light]{color-scheme:light;%s}\n"
@@ -140,7 +134,8 @@ static void answer(const struct report *report, struct text *page)
 	for (size_t i = 0; i < report->entry_count; i++) {
 		predicted += report->entries[i].predicted;
 		if (is_first_of_device(report, i))
-			html_put(page, "%s%s", i ? " and " : "", device_name(&report->entries[i]));
+			html_put(page, "%s%s", i ? " and " : "",
+				report_device_name(&report->entries[i]));
 	}
 	if (!predicted)
 		text_append(page, "; all times measured");
@@ -199,49 +194,32 @@ static void compare(const struct report *report, struct text *page)
 }
 
 /* ---- device and toolchain: where the numbers are from ---- */
-static void fact(struct text *page, const char *name, const struct json_at *value)
+static void fact(const struct record_cell *cell, void *context)
 {
-	char *printed = json_type(value) == JSON_STRING ? NULL : json_print(value->node, false);
-	const char *string = printed;
-	double bytes = 0;
+	struct text *page = context;
+	const char *string = record_cell_string(cell);
+	const double number = record_cell_number(cell);
 
-	if (!printed)
-		json_get_string(value, &string, NULL);
-	html_put(page, "<tr><th scope=\"row\">%s</th><td>%s", name, string);
-	if (string_ends_with(name, "_bytes") && json_get_double(value, &bytes, NULL) == STATUS_OK)
-		html_put(page, " <span class=\"muted\">(%s)</span>", format_bytes(bytes).text);
+	if (!string && !isfinite(number))
+		return;
+	html_put(page, "<tr><th scope=\"row\">%s%s</th><td>", cell->prefix, cell->member->name);
+	if (string)
+		html_put(page, "%s", string);
+	else
+		html_put(page, "%.10g", number);
+	if (string_ends_with(cell->member->name, "_bytes"))
+		html_put(page, " <span class=\"muted\">(%s)</span>", format_bytes(number).text);
 	text_append(page, "</td></tr>\n");
-	free(printed);
 }
 
-/* Members one by one; those of objects as "clocks.sm_mhz". */
-static void facts(struct text *page, const struct json_at *object, const char *prefix)
-{
-	static const char *const left_out[] = {"event", "format", "signature", "device", NULL};
-
-	for (size_t i = 0; i < json_count(object); i++) {
-		struct json_at member = json_item(object, i);
-		char *name = string_format("%s%s%s", prefix, *prefix ? "." : "", member.key);
-		bool skip = json_type(&member) == JSON_NULL;
-
-		for (size_t k = 0; left_out[k] && !*prefix; k++)
-			skip |= strcmp(left_out[k], member.key) == 0;
-		if (!skip && json_type(&member) == JSON_OBJECT)
-			facts(page, &member, name);
-		else if (!skip)
-			fact(page, name, &member);
-		free(name);
-	}
-}
-
-static void facts_table(
-	struct text *page, const char *title, const char *name, const struct json_at *object)
+static void facts_table(struct text *page, const char *title, const char *name,
+	const struct record *record, const void *value)
 {
 	html_put(page,
 		"<div class=\"card scroll\" tabindex=\"0\"><h3>%s%s</h3><table "
 		"class=\"facts\"><tbody>\n",
 		title, name);
-	facts(page, object, "");
+	record_cells(record, value, fact, page);
 	text_append(page, "</tbody></table></div>\n");
 }
 
@@ -251,14 +229,15 @@ static void device(const struct report *report, struct text *page)
 		"<section id=\"device\"><h2>Device and toolchain</h2><div class=\"figures\">\n");
 	for (size_t i = 0; i < report->entry_count; i++) {
 		const struct report_entry *entry = &report->entries[i];
-		bool new_run = entry->run.node != NULL;
+		bool new_run = entry->run != NULL;
 
 		for (size_t k = 0; k < i; k++)
-			new_run &= report->entries[k].run.node != entry->run.node;
-		if (entry->device.node && is_first_of_device(report, i))
-			facts_table(page, "", device_name(entry), &entry->device);
+			new_run &= report->entries[k].run != entry->run;
+		if (entry->device && is_first_of_device(report, i))
+			facts_table(page, "", report_device_name(entry), &gpu_model_record,
+				entry->device);
 		if (new_run)
-			facts_table(page, "Run of ", entry->label, &entry->run);
+			facts_table(page, "Run of ", entry->label, &run_record, entry->run);
 	}
 	text_append(page, "</div></section>\n");
 }

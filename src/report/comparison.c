@@ -7,13 +7,6 @@
 #include "base/memory.h"
 #include "tune/select.h"
 
-static const char *device_name(const struct report_entry *entry)
-{
-	const char *name = report_string(&entry->device, "name");
-
-	return name ? name : "";
-}
-
 static bool same_problem(const struct report_entry *a, const struct report_entry *b)
 {
 	return strcmp(a->operation, b->operation) == 0 && strcmp(a->problem, b->problem) == 0;
@@ -51,7 +44,8 @@ void comparison_make(const struct report *report, struct comparison *comparison)
 			continue;
 		ARRAY_GROW(comparison->rows, comparison->count, comparison->capacity);
 		comparison->rows[comparison->count++] = row_of(first, second);
-		comparison->devices_differ |= strcmp(device_name(first), device_name(second)) != 0;
+		comparison->devices_differ |=
+			strcmp(report_device_name(first), report_device_name(second)) != 0;
 	}
 }
 

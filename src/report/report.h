@@ -16,8 +16,10 @@
 #include "format/tuned.h"
 #include "spec/device_spec.h"
 
-enum {
-	REPORT_TOPS = 4 /* the model's first 1, 4, 8, 16 */
+/* What the line of a journal's run says. */
+struct report_run {
+	struct run run;
+	struct gpu_model device;
 };
 
 /* One file that was named, with what lies beside it. */
@@ -28,17 +30,18 @@ struct report_source {
 	bool has_tuned;
 	struct journal_record journal;
 	bool has_journal;
+	struct report_run *runs; /* of a journal that was named itself, one each */
 };
 
-/* A configuration as a tuned file has it. */
+/* A configuration that a tuned file has, or the best so far of a search. */
 struct report_result {
-	char *family;
+	const char *family;
 	char *configuration; /* "BM=128,..."; of a composite family what serves its steps */
 	double time_us, low_us, high_us;
 	int64_t samples;
 	double tflops, gb_per_s; /* 0: not known */
 	int64_t spill_bytes;
-	struct score score; /* launch_count 0: none */
+	struct score score; /* borrowed launches; launch_count 0: none */
 };
 
 /* One evaluation of the search. Times are those of the search, which compare with each other; the
@@ -50,24 +53,18 @@ struct report_candidate {
 	size_t measured_rank, model_rank;    /* among those with a time, from 1; 0: no time */
 };
 
-struct report_quality {
-	size_t measured;
-	double rank_correlation;
-	size_t rank_of_best;
-	double regret[REPORT_TOPS];
-};
-
 struct report_entry {
 	const struct report_source *source;
 	const char *label; /* of the source, or the journal's run */
 	char *operation;
-	char *problem;            /* canonical text */
-	char *title;              /* the same without keys that have their defaults */
-	char *slug;               /* for file names and anchors; unique in the report */
-	struct json_at run;       /* the run's line; node NULL: not known */
-	struct json_at device;    /* node NULL: not known */
-	struct json_at json;      /* as in the tuned file; node NULL: the search did not end */
-	struct device_spec *spec; /* owned; NULL: no sheet */
+	char *problem;         /* canonical text */
+	char *title;           /* the same without keys that have their defaults */
+	char *slug;            /* for file names and anchors; unique in the report */
+	const struct run *run; /* NULL: not known */
+	const struct gpu_model *device;
+	const struct tuned_entry *tuned; /* NULL: the search did not end */
+	struct tuned_entry *owned;       /* the same, if a journal has it */
+	struct device_spec *spec;        /* owned; NULL: no sheet */
 	bool predicted;
 	double flop; /* 0: not known */
 	bool has_winner;
@@ -85,7 +82,7 @@ struct report_entry {
 	char **family_names; /* of candidates and families */
 	size_t family_name_count;
 	size_t outcomes[OUTCOME_COUNT];
-	struct report_quality quality; /* measured 0: not known */
+	struct tuned_model quality; /* measured 0: not known */
 };
 
 struct report {
@@ -114,28 +111,9 @@ void report_release(struct report *report);
 size_t report_family(const struct report_entry *entry, const char *family);
 /* The longest launch's account, or NULL. */
 const struct launch_score *report_longest(const struct score *score);
+/* "?": not known. */
+const char *report_device_name(const struct report_entry *entry);
 /* Number of the path's entry that is a source, for colours and labels. */
 size_t report_source_index(const struct report *report, const struct report_entry *entry);
-
-/* ---- reading JSON that may lack what we look for; object->node may be NULL ---- */
-bool report_find(const struct json_at *object, const char *key, struct json_at *member);
-double report_number(const struct json_at *object, const char *key);      /* 0 if there is none */
-const char *report_string(const struct json_at *object, const char *key); /* NULL likewise */
-/* {"M": 4096, "dtype": "bf16"} -> "M=4096,dtype=bf16"; caller frees. */
-char *report_members(const struct json_at *object);
-
-/* ---- parts of report_open() ---- */
-enum status report_source_open(const char *path, struct report_source *source, struct error *err);
-void report_source_release(struct report_source *source);
-/* Appends the entries of a source. */
-enum status report_entries_add(
-	struct report *report, const struct report_source *source, struct error *err);
-void report_entry_release(struct report_entry *entry);
-/* What a tuned file's "winner" or row of "families" says. */
-enum status report_result_read(
-	const struct json_at *at, struct report_result *result, struct error *err);
-void report_result_release(struct report_result *result);
-/* Titles and slugs of all entries. */
-void report_titles(struct report *report);
 
 #endif

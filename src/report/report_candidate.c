@@ -8,8 +8,6 @@
 
 #include "base/memory.h"
 
-const size_t report_tops[REPORT_TOPS] = {1, 4, 8, 16};
-
 double report_time_us(const struct report_candidate *candidate)
 {
 	const struct evaluation *evaluation = candidate->evaluation;
@@ -96,7 +94,7 @@ static int compare_model(const void *a_, const void *b_)
 /* Of what has both a time and a prediction, where the entry does not say it. */
 static void rate_model(struct report_entry *entry, struct report_candidate **by_model)
 {
-	struct report_quality *quality = &entry->quality;
+	struct tuned_model *quality = &entry->quality;
 	double *times = memory_zeroed(entry->ok_count + 1, sizeof(double));
 	double *predictions = memory_zeroed(entry->ok_count + 1, sizeof(double));
 	double best = report_time_us(&entry->candidates[entry->best]), so_far = INFINITY;
@@ -110,10 +108,10 @@ static void rate_model(struct report_entry *entry, struct report_candidate **by_
 		so_far = fmin(so_far, times[count]);
 		if (times[count] <= best && !quality->rank_of_best)
 			quality->rank_of_best = count + 1;
-		while (top < REPORT_TOPS && count + 1 == report_tops[top])
+		while (top < TUNED_TOPS && count + 1 == tuned_tops[top])
 			quality->regret[top++] = so_far / best - 1;
 	}
-	while (top < REPORT_TOPS && count)
+	while (top < TUNED_TOPS && count)
 		quality->regret[top++] = so_far / best - 1;
 	quality->measured = count;
 	quality->rank_correlation = statistics_rank_correlation(predictions, times, count);
@@ -237,15 +235,13 @@ static void take_best_so_far(struct report_entry *entry)
 	const struct evaluation *best = entry->candidates[entry->best].evaluation;
 	struct report_result *winner = &entry->winner;
 
-	*winner = (struct report_result){.family = string_copy(best->family),
+	*winner = (struct report_result){.family = best->family,
 		.configuration = string_copy(best->configuration),
 		.time_us = best->time.median,
 		.low_us = best->time.ci95_low,
 		.high_us = best->time.ci95_high,
 		.samples = (int64_t)best->sample_count,
 		.score = best->score};
-	winner->score.launches = memory_copy(
-		best->score.launches, best->score.launch_count * sizeof(*best->score.launches));
 	entry->predicted = best->predicted;
 	winner->tflops = entry->flop / winner->time_us * 1e-6;
 	entry->has_winner = true;

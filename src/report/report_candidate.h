@@ -7,8 +7,6 @@
 
 #include "report/report.h"
 
-extern const size_t report_tops[REPORT_TOPS]; /* 1, 4, 8, 16 */
-
 /* The search's median; infinite for a candidate without one. */
 double report_time_us(const struct report_candidate *candidate);
 /* The model's; infinite where it has none. */

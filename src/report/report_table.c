@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/report_table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,18 +19,16 @@ static void time_of(struct text *table, double time_us)
 
 static void heading(const struct report_entry *entry, struct text *table)
 {
-	const char *device = report_string(&entry->device, "name"),
-		   *driver = report_string(&entry->run, "driver");
-	const char *nvrtc = report_string(&entry->run, "nvrtc"),
-		   *date = report_string(&entry->run, "date");
+	const struct run *run = entry->run;
 
-	text_appendf(table, "%s: %s", entry->label, device ? device : "unknown device");
-	if (driver && *driver)
-		text_appendf(table, ", driver %s", driver);
-	if (nvrtc)
-		text_appendf(table, ", %s", nvrtc);
-	if (date)
-		text_appendf(table, ", %s", date);
+	text_appendf(table, "%s: %s", entry->label,
+		entry->device ? entry->device->name : "unknown device");
+	if (run && run->driver && *run->driver)
+		text_appendf(table, ", driver %s", run->driver);
+	if (run && run->nvrtc)
+		text_appendf(table, ", %s", run->nvrtc);
+	if (run)
+		text_appendf(table, ", %s", run->date);
 	text_append(table, "\n");
 }
 
@@ -53,13 +52,14 @@ static void outcomes(const struct report_entry *entry, struct text *table)
 
 static void model(const struct report_entry *entry, struct text *table)
 {
-	const struct report_quality *quality = &entry->quality;
+	const struct tuned_model *quality = &entry->quality;
 
 	if (!quality->measured)
 		return;
 	text_appendf(table,
-		"  model: rank correlation %.2f over %zu measured, the fastest is its number "
-		"%zu; regret of its first 1/4/8/16: %.1f/%.1f/%.1f/%.1f%%\n",
+		"  model: rank correlation %.2f over %" PRIu64
+		" measured, the fastest is its number "
+		"%" PRIu64 "; regret of its first 1/4/8/16: %.1f/%.1f/%.1f/%.1f%%\n",
 		quality->rank_correlation, quality->measured, quality->rank_of_best,
 		100 * quality->regret[0], 100 * quality->regret[1], 100 * quality->regret[2],
 		100 * quality->regret[3]);
@@ -130,7 +130,7 @@ void report_table(const struct report *report, struct text *table)
 		const struct report_entry *entry = &report->entries[i];
 
 		if (!i || entry->label != report->entries[i - 1].label ||
-			entry->run.node != report->entries[i - 1].run.node) {
+			entry->run != report->entries[i - 1].run) {
 			text_append(table, i ? "\n" : "");
 			heading(entry, table);
 		}

@@ -219,10 +219,10 @@ static void columns_are_the_single_values(void **state)
 	record_csv_row(&all_record, &all, &row);
 	assert_string_equal(text_string(&header),
 		"yes,small,positive,wide,seed,bytes,single,time_us,text,borrowed,digits,colour,"
-		"unit,flags,at.x,at.y,last.x,last.y,x,y");
+		"unit,flags,at.x,at.y,last.x,last.y,middle.x,middle.y,x,y");
 	assert_string_equal(text_string(&row),
 		"true,-5,4294967295,-90071992547409,90071992547409,,0.5,,\"a \"\"b\"\"\",kept,"
-		"1234,blue,row,throttled,1,0.1,,,9,8.25");
+		"1234,blue,row,throttled,1,0.1,,,3,4,9,8.25");
 	record_release(&all_record, &all);
 	text_release(&header);
 	text_release(&row);

@@ -104,7 +104,7 @@ static void test_an_unfinished_search_has_a_leader(void **state)
 	cut_journal(path, 4); /* finish, entry, final, one evaluation */
 	open_report(&report, path, NULL);
 	entry = &report.entries[0];
-	assert_null(entry->json.node);
+	assert_null(entry->tuned);
 	assert_true(entry->has_winner);
 	assert_int_equal(entry->candidate_count, 28);
 	assert_true(entry->winner.time_us == report_time_us(&entry->candidates[entry->best]));

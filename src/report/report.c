@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/report.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/record_read.h"
+#include "report/report_candidate.h"
+
+/* ---- files ---- */
+static const char *const journal_endings[] = {".journal.jsonl", ".journal.jsonl.gz"};
+
+static bool names_journal(const char *path)
+{
+	return string_ends_with(path, ".jsonl") || string_ends_with(path, ".jsonl.gz");
+}
+
+/* "out/h200.journal.jsonl.gz" -> "out/h200" */
+static char *path_stem(const char *path)
+{
+	static const char *const endings[] = {
+		".journal.jsonl.gz", ".journal.jsonl", ".jsonl.gz", ".jsonl", ".json.gz", ".json"};
+
+	for (size_t i = 0; i < ARRAY_COUNT(endings); i++)
+		if (string_ends_with(path, endings[i]))
+			return string_copy_bytes(path, strlen(path) - strlen(endings[i]));
+	return string_copy(path);
+}
+
+/* A journal's first line is a JSON object of its own, a tuned file's is not. */
+static enum status is_journal(const char *path, bool *journal, struct error *err)
+{
+	struct text content = {0};
+	enum status status;
+
+	*journal = names_journal(path);
+	if (*journal || string_ends_with(path, ".json"))
+		return STATUS_OK;
+	status = file_read(path, &content, err);
+	if (status == STATUS_OK && content.length) {
+		const char *newline = memchr(content.data, '\n', content.length);
+		const char *event = strstr(content.data, "\"event\"");
+
+		*journal = newline && event && event < newline;
+	}
+	text_release(&content);
+	return status;
+}
+
+static const struct record_member run_members[] = {
+	RECORD_FLAT(struct report_run, run, run_line_record),
+	RECORD_NESTED(struct report_run, device, gpu_model_record, "device", "that it was on"),
+};
+static RECORD_DEFINE(
+	struct report_run, run_record_of_line, run_members, .name = "run_line", .open = true);
+
+/* A run whose line says less than today's is not known. */
+static void read_runs(struct report_source *source)
+{
+	const size_t count = source->journal.run_count;
+
+	source->runs = memory_zeroed(count + 1, sizeof(*source->runs));
+	for (size_t i = 0; i < count; i++) {
+		struct json_at at = json_root(source->journal.runs[i].line, source->path);
+		struct error ignored = {0};
+
+		record_from_json(&run_record_of_line, &at, &source->runs[i], NULL, &ignored);
+	}
+}
+
+static enum status source_open(const char *path, struct report_source *source, struct error *err)
+{
+	char *stem = path_stem(path);
+	bool journal;
+	enum status status = is_journal(path, &journal, err);
+
+	*source = (struct report_source){
+		.path = string_copy(path), .label = string_copy(path_name(stem))};
+	if (status == STATUS_OK && journal) {
+		status = journal_read(path, &source->journal, err);
+		source->has_journal = status == STATUS_OK;
+		if (status == STATUS_OK)
+			read_runs(source);
+	} else if (status == STATUS_OK) {
+		status = tuned_load(path, &source->tuned, err);
+		source->has_tuned = status == STATUS_OK;
+		for (size_t i = 0; i < ARRAY_COUNT(journal_endings) && status == STATUS_OK &&
+				   !source->has_journal;
+			i++) {
+			char *beside = string_format("%s%s", stem, journal_endings[i]);
+
+			if (file_exists(beside)) {
+				status = journal_read(beside, &source->journal, err);
+				source->has_journal = status == STATUS_OK;
+			}
+			free(beside);
+		}
+	}
+	free(stem);
+	return status;
+}
+
+static void source_release(struct report_source *source)
+{
+	for (size_t i = 0; source->runs && i < source->journal.run_count; i++)
+		record_release(&run_record_of_line, &source->runs[i]);
+	free(source->runs);
+	if (source->has_tuned)
+		tuned_release(&source->tuned);
+	if (source->has_journal)
+		journal_record_release(&source->journal);
+	free(source->path);
+	free(source->label);
+}
+
+/* ---- entries: those of a tuned file with the evaluations of the run that tuned them, and the
+ * problems of a journal that was named itself ---- */
+static struct report_entry *entry_add(struct report *report, const struct report_source *source)
+{
+	struct report_entry *entry;
+
+	ARRAY_GROW(report->entries, report->entry_count, report->entry_capacity);
+	entry = &report->entries[report->entry_count++];
+	*entry = (struct report_entry){.source = source,
+		.label = source->label,
+		.best = SIZE_MAX,
+		.winner_index = SIZE_MAX};
+	return entry;
+}
+
+static void find_sheet(const struct report *report, struct report_entry *entry)
+{
+	struct error ignored = {0};
+
+	if (entry->device && entry->device->sheet &&
+		device_spec_load(entry->device->sheet, (const char *const *)report->config_folders,
+			&entry->spec, &ignored) != STATUS_OK)
+		entry->spec = NULL;
+}
+
+static struct report_result result_of(const struct tuned_row *row)
+{
+	return (struct report_result){.family = row->family,
+		.configuration = tuned_row_configuration(row),
+		.time_us = row->time.median,
+		.low_us = row->time.ci95_low,
+		.high_us = row->time.ci95_high,
+		.samples = (int64_t)row->time.count,
+		.tflops = row->tflops > 0 ? row->tflops : 0,
+		.gb_per_s = row->gb_per_s > 0 ? row->gb_per_s : 0,
+		.spill_bytes = row->spill_bytes > 0 ? row->spill_bytes : 0,
+		.score = row->score};
+}
+
+static void take_tuned(struct report_entry *entry, const struct tuned_entry *tuned)
+{
+	entry->tuned = tuned;
+	entry->predicted = tuned->predicted;
+	entry->winner = result_of(&tuned->winner);
+	entry->has_winner = true;
+	free(entry->problem);
+	entry->problem = named_values_text(&tuned->problem);
+	entry->flop = entry->winner.tflops * entry->winner.time_us * 1e6;
+	entry->families = memory_zeroed(tuned->family_count + 1, sizeof(*entry->families));
+	for (size_t i = 0; i < tuned->family_count; i++)
+		entry->families[entry->family_count++] = result_of(&tuned->families[i]);
+	entry->tied_count = tuned->tied_count;
+	if (tuned->space) {
+		entry->product = tuned->space->product;
+		entry->legal = (double)tuned->space->legal;
+	}
+	if (tuned->model)
+		entry->quality = *tuned->model;
+}
+
+/* The run of the journal that tuned this entry; else the last one that has its problem. */
+static const struct journal_run *entry_run(
+	const struct journal_record *journal, const struct report_entry *entry)
+{
+	const char *id = entry->tuned->run;
+	const struct journal_run *last = NULL;
+
+	for (size_t i = 0; i < journal->run_count; i++) {
+		const struct journal_run *run = &journal->runs[i];
+
+		if (!journal_problem_find(run, entry->operation, entry->problem))
+			continue;
+		if (strcmp(run->id, id) == 0)
+			return run;
+		last = run;
+	}
+	return last;
+}
+
+static void add_tuned(struct report *report, const struct report_source *source)
+{
+	for (size_t i = 0; i < source->tuned.entry_count; i++) {
+		const struct tuned_entry *tuned = &source->tuned.entries[i];
+		struct report_entry *entry = entry_add(report, source);
+
+		entry->operation = string_copy(tuned->operation);
+		entry->device = &source->tuned.device;
+		entry->run = tuned_run(&source->tuned, tuned->run);
+		take_tuned(entry, tuned);
+		find_sheet(report, entry);
+		report_candidates_take(entry, &source->journal,
+			source->has_journal ? entry_run(&source->journal, entry) : NULL);
+	}
+}
+
+/* Every problem of every run, but of a run that was resumed only what its successor lacks. */
+static bool is_superseded(const struct journal_record *journal, const struct journal_run *run,
+	const struct journal_problem *problem)
+{
+	for (size_t i = 0; i < journal->run_count; i++)
+		if (journal_previous(journal, &journal->runs[i]) == run &&
+			journal_problem_find(
+				&journal->runs[i], problem->operation, problem->problem))
+			return true;
+	return false;
+}
+
+static enum status add_problem(struct report *report, const struct report_source *source,
+	const struct journal_run *run, const struct journal_problem *problem, struct error *err)
+{
+	struct report_entry *entry = entry_add(report, source);
+
+	if (source->journal.run_count > 1)
+		entry->label = run->id;
+	entry->operation = string_copy(problem->operation);
+	entry->problem = string_copy(problem->problem);
+	if (source->runs[run - source->journal.runs].run.id) {
+		entry->run = &source->runs[run - source->journal.runs].run;
+		entry->device = &source->runs[run - source->journal.runs].device;
+	}
+	find_sheet(report, entry);
+	if (problem->entry) {
+		struct json_at at = json_root(problem->entry, source->path);
+
+		entry->owned = memory_zeroed(1, sizeof(*entry->owned));
+		if (record_from_json(&tuned_entry_record, &at, entry->owned, NULL, err) !=
+			STATUS_OK)
+			return STATUS_BAD_INPUT;
+		take_tuned(entry, entry->owned);
+	}
+	report_candidates_take(entry, &source->journal, run);
+	return STATUS_OK;
+}
+
+/* Appends the entries of a source. */
+static enum status add_entries(
+	struct report *report, const struct report_source *source, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	if (source->has_tuned)
+		add_tuned(report, source);
+	for (size_t i = 0; !source->has_tuned && i < source->journal.run_count; i++) {
+		const struct journal_run *run = &source->journal.runs[i];
+
+		for (size_t k = 0; k < run->problem_count && status == STATUS_OK; k++)
+			if (!is_superseded(&source->journal, run, &run->problems[k]))
+				status = add_problem(report, source, run, &run->problems[k], err);
+	}
+	return status;
+}
+
+static void entry_release(struct report_entry *entry)
+{
+	free(entry->winner.configuration);
+	for (size_t i = 0; i < entry->family_count; i++)
+		free(entry->families[i].configuration);
+	for (size_t i = 0; i < entry->family_name_count; i++)
+		free(entry->family_names[i]);
+	if (entry->owned)
+		tuned_entry_release(entry->owned);
+	free(entry->owned);
+	free(entry->families);
+	free(entry->family_names);
+	free(entry->candidates);
+	free(entry->operation);
+	free(entry->problem);
+	free(entry->title);
+	free(entry->slug);
+	device_spec_free(entry->spec);
+}
+
+/* ---- short names: a problem without the keys that follow from the others, and file names ---- */
+/* text without its member-th "key=value" */
+static char *without(const char *problem, size_t member)
+{
+	struct text text = {0};
+	size_t index = 0;
+
+	for (const char *at = problem; *at; index++) {
+		size_t length = strcspn(at, ",");
+
+		if (index != member) {
+			text_append(&text, text.length ? "," : "");
+			text_append_bytes(&text, at, length);
+		}
+		at += length + (at[length] == ',');
+	}
+	return text_detach(&text);
+}
+
+static size_t member_count(const char *problem)
+{
+	size_t count = *problem != '\0';
+
+	for (const char *at = problem; *at; at++)
+		count += *at == ',';
+	return count;
+}
+
+/* A key may go if the problem without it is the same problem. */
+static char *shortened(const struct report *report, const struct report_entry *entry)
+{
+	char *title = string_copy(entry->problem);
+	const struct operation *operation;
+	struct error ignored = {0};
+
+	if (!report->has_catalogue || catalogue_operation(&report->catalogue, entry->operation,
+					      &operation, &ignored) != STATUS_OK)
+		return title;
+	for (size_t i = member_count(title); i-- > 0;) {
+		char *shorter = without(title, i);
+		struct problem_list list = {0};
+
+		if (problem_parse(operation, shorter, &list, &ignored) == STATUS_OK &&
+			list.count == 1 && strcmp(list.items[0]->text, entry->problem) == 0) {
+			char *longer = title;
+
+			title = shorter;
+			shorter = longer;
+		}
+		problem_list_release(&list);
+		free(shorter);
+	}
+	return title;
+}
+
+static char *slug_of(const struct report_entry *entry)
+{
+	struct text text = {0};
+
+	text_appendf(&text, "%s-", entry->operation);
+	for (const char *at = entry->title; *at; at++) {
+		if (isalnum((unsigned char)*at))
+			text_append_char(&text, *at);
+		else if (*at == ',')
+			text_append_char(&text, '-');
+		else if (*at != '=' || !isdigit((unsigned char)at[1]))
+			text_append_char(&text, '_'); /* "M4096", but "dtype_bf16" */
+	}
+	return text_detach(&text);
+}
+
+static void name_entries(struct report *report)
+{
+	for (size_t i = 0; i < report->entry_count; i++) {
+		struct report_entry *entry = &report->entries[i];
+		size_t same = 0;
+
+		entry->title = shortened(report, entry);
+		entry->slug = slug_of(entry);
+		for (size_t k = 0; k < i; k++)
+			same += strcmp(report->entries[k].operation, entry->operation) == 0 &&
+				strcmp(report->entries[k].title, entry->title) == 0;
+		if (same) {
+			char *plain = entry->slug;
+
+			entry->slug = string_format("%s-%zu", plain, same + 1);
+			free(plain);
+		}
+	}
+}
+
+/* ---- the report ---- */
+/* Whether the journal was read with its tuned file, which is named too. */
+static bool is_beside_another(const struct report_options *options, size_t path)
+{
+	char *stem = path_stem(options->paths[path]);
+	bool found = false;
+
+	for (size_t i = 0; i < options->path_count && names_journal(options->paths[path]); i++) {
+		char *other = path_stem(options->paths[i]);
+
+		found |= i != path && !names_journal(options->paths[i]) && strcmp(stem, other) == 0;
+		free(other);
+	}
+	free(stem);
+	return found;
+}
+
+/* Templates only add to a report: without them, or with broken ones, it is made all the same. */
+static void open_catalogue(const struct report_options *options, struct report *report)
+{
+	struct error err = {0};
+
+	if (!options->template_folders)
+		return;
+	report->has_catalogue = catalogue_load(options->template_folders, NULL, &report->catalogue,
+					&err) == STATUS_OK;
+	if (!report->has_catalogue)
+		report->notice = string_format("the templates are not read, so that illegal tile "
+					       "shapes look like untried ones: %s",
+			err.message);
+}
+
+static void copy_folders(const struct report_options *options, struct report *report)
+{
+	size_t count = 0;
+
+	while (options->config_folders && options->config_folders[count])
+		count++;
+	report->config_folders = memory_zeroed(count + 1, sizeof(*report->config_folders));
+	for (size_t i = 0; i < count; i++)
+		report->config_folders[i] = string_copy(options->config_folders[i]);
+}
+
+enum status report_open(
+	const struct report_options *options, struct report *report, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	*report = (struct report){0};
+	copy_folders(options, report);
+	open_catalogue(options, report);
+	/* entries point to their source: the array does not move */
+	report->sources = memory_zeroed(options->path_count + 1, sizeof(*report->sources));
+	for (size_t i = 0; i < options->path_count && status == STATUS_OK; i++) {
+		if (is_beside_another(options, i))
+			continue;
+		status = source_open(
+			options->paths[i], &report->sources[report->source_count++], err);
+	}
+	for (size_t i = 0; i < report->source_count && status == STATUS_OK; i++)
+		status = add_entries(report, &report->sources[i], err);
+	if (status == STATUS_OK && !report->entry_count)
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected at least one tuned problem, found none",
+			options->path_count ? options->paths[0] : "report");
+	if (status == STATUS_OK)
+		name_entries(report);
+	else
+		report_release(report);
+	return status;
+}
+
+void report_release(struct report *report)
+{
+	for (size_t i = 0; i < report->entry_count; i++)
+		entry_release(&report->entries[i]);
+	free(report->entries);
+	for (size_t i = 0; i < report->source_count; i++)
+		source_release(&report->sources[i]);
+	free(report->sources);
+	if (report->has_catalogue)
+		catalogue_release(&report->catalogue);
+	for (size_t i = 0; report->config_folders && report->config_folders[i]; i++)
+		free(report->config_folders[i]);
+	free(report->config_folders);
+	free(report->notice);
+	*report = (struct report){0};
+}
+
+const struct launch_score *report_longest(const struct score *score)
+{
+	return score->launch_count ? &score->launches[score->longest] : NULL;
+}
+
+size_t report_family(const struct report_entry *entry, const char *family)
+{
+	for (size_t i = 0; i < entry->family_name_count; i++)
+		if (strcmp(entry->family_names[i], family) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t report_source_index(const struct report *report, const struct report_entry *entry)
+{
+	return (size_t)(entry->source - report->sources);
+}
+
+const char *report_device_name(const struct report_entry *entry)
+{
+	return entry->device && entry->device->name ? entry->device->name : "?";
+}
