@@ -171,10 +171,10 @@ static enum status anchor_measure(struct device *device, struct error *err)
 	struct device_sample_request request = {
 		.handles = &handle,
 		.handle_count = 1,
-		.rounds_min = 5,
-		.rounds_max = 15,
-		.seconds_max = 2,
-		.target_ratio = 0.002,
+		.sampling = {.rounds_min = 5,
+			.rounds_max = 15,
+			.seconds_max = 2,
+			.target_ratio = 0.002},
 	};
 	struct device_event event;
 	enum status status = cuda_anchor(device, &handle, err);
@@ -284,11 +284,7 @@ static enum status cuda_sample(
 	for (size_t i = 0; i < request->handle_count; i++)
 		cuda_handle_find(cuda, request->handles[i]);
 	added = cuda_request_add(cuda, REQUEST_SAMPLE, request->handles, request->handle_count);
-	added->sample.rounds_min = request->rounds_min;
-	added->sample.rounds_max = request->rounds_max;
-	added->sample.seconds_max = request->seconds_max;
-	added->sample.target_ratio = request->target_ratio;
-	added->sample.give_up_us = request->give_up_us;
+	added->sample.sampling = request->sampling;
 	cuda_pump(cuda);
 	return STATUS_OK;
 }

@@ -108,6 +108,7 @@ static void answer(struct cuda_device *cuda, struct measure_result *result)
 		.handle = result->handle,
 		.outcome = result->outcome,
 		.verification = result->verification,
+		.measured = result->measured,
 		.gave_up = result->gave_up,
 		.flags = result->flags,
 	};

@@ -20,6 +20,7 @@
 #include "candidate/build.h"
 #include "family/plan.h"
 #include "format/evaluation.h"
+#include "measure/protocol.h"
 #include "spec/device_spec.h"
 
 struct device;
@@ -66,10 +67,7 @@ struct device_load_request {
 struct device_sample_request {
 	const device_handle *handles; /* interleaved round-robin */
 	size_t handle_count;
-	unsigned rounds_min, rounds_max; /* samples per handle */
-	double seconds_max;              /* for the whole request */
-	double target_ratio; /* stop when the median's half CI is below this; 0: never */
-	double give_up_us;   /* a handle whose first samples are all above stops; 0: never */
+	struct sampling sampling;
 };
 
 enum device_event_kind {
@@ -87,7 +85,8 @@ struct device_event {
 	struct kernel_resources *resources; /* LOADED: per launch */
 	size_t launch_count;
 	struct verification verification; /* VERIFIED */
-	double *samples_us;               /* SAMPLED */
+	struct measured measured;         /* SAMPLED */
+	double *samples_us;
 	size_t sample_count;
 	bool predicted; /* samples are the model's */
 	bool gave_up;   /* stopped early by give_up_us */

@@ -26,6 +26,7 @@ struct nvml_calls {
 	nvml_result (*clock_max)(nvml_device, int, unsigned *);
 	nvml_result (*power)(nvml_device, unsigned *);
 	nvml_result (*power_limit)(nvml_device, unsigned *);
+	nvml_result (*energy)(nvml_device, unsigned long long *);
 	nvml_result (*temperature)(nvml_device, int, unsigned *);
 	nvml_result (*throttle_reasons)(nvml_device, unsigned long long *);
 	nvml_result (*mig_mode)(nvml_device, unsigned *, unsigned *);
@@ -50,6 +51,7 @@ static const struct library_entry entries[] = {
 	ENTRY("nvmlDeviceGetMaxClockInfo", clock_max, 0),
 	ENTRY("nvmlDeviceGetPowerUsage", power, 0),
 	ENTRY("nvmlDeviceGetEnforcedPowerLimit", power_limit, 0),
+	ENTRY("nvmlDeviceGetTotalEnergyConsumption", energy, 0),
 	ENTRY("nvmlDeviceGetTemperature", temperature, 0),
 	/* the older of its two names: every driver has it */
 	ENTRY("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons, 0),
@@ -103,6 +105,16 @@ const char *nvml_mig_mode(const struct nvml *nvml)
 		nvml->calls.mig_mode(nvml->device, &current, &pending) != 0)
 		return "";
 	return current ? "enabled" : "disabled";
+}
+
+double nvml_energy_j(const struct nvml *nvml)
+{
+	unsigned long long millijoules = 0;
+
+	if (!nvml || !nvml->device || !nvml->calls.energy ||
+		nvml->calls.energy(nvml->device, &millijoules) != 0)
+		return 0;
+	return (double)millijoules * 1e-3;
 }
 
 struct nvml_reading nvml_read_clock(const struct nvml *nvml)

@@ -41,6 +41,9 @@ bool nvml_select(struct nvml *nvml, const char *uuid);
 /* "enabled", "disabled" or "". */
 const char *nvml_mig_mode(const struct nvml *nvml);
 struct nvml_reading nvml_read(const struct nvml *nvml);
+/* What the GPU has used since the driver was loaded, joules; 0: it does not say. The counter moves
+ * in steps some milliseconds apart. */
+double nvml_energy_j(const struct nvml *nvml);
 /* Only what changes under load (SM clock, throttle reasons): cheap enough between samples. */
 struct nvml_reading nvml_read_clock(const struct nvml *nvml);
 

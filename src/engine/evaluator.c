@@ -203,13 +203,8 @@ static enum status advance(struct evaluator *evaluator, struct error *err)
 static enum status submit(struct evaluator *evaluator, const device_handle *handles, size_t count,
 	const struct sampling *sampling, struct error *err)
 {
-	const struct device_sample_request request = {.handles = handles,
-		.handle_count = count,
-		.rounds_min = sampling->rounds_min,
-		.rounds_max = sampling->rounds_max,
-		.seconds_max = sampling->seconds_max,
-		.target_ratio = sampling->target_ratio,
-		.give_up_us = sampling->give_up_us};
+	const struct device_sample_request request = {
+		.handles = handles, .handle_count = count, .sampling = *sampling};
 
 	return count ? device_sample(evaluator->context->device, &request, err) : STATUS_OK;
 }
@@ -242,6 +237,8 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 		trial_take_resources(trial, event);
 	if (event->kind == DEVICE_EVENT_VERIFIED)
 		evaluation->verification = event->verification;
+	if (event->kind == DEVICE_EVENT_SAMPLED)
+		evaluation->measured = event->measured;
 	if (event->kind == DEVICE_EVENT_SAMPLED && event->sample_count) {
 		evaluation->predicted = event->predicted;
 		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);

@@ -19,14 +19,6 @@
 #include "engine/context.h"
 #include "engine/trial.h"
 
-/* How long trials are sampled. */
-struct sampling {
-	unsigned rounds_min, rounds_max; /* samples of each */
-	double seconds_max;              /* for all of a request together */
-	double target_ratio;             /* as in device_sample_request */
-	double give_up_us;               /* as in device_sample_request */
-};
-
 struct evaluator {
 	struct context *context;
 	volatile sig_atomic_t *interrupted; /* may be NULL */

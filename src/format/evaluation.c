@@ -107,6 +107,18 @@ static const struct record_member time_members[] = {
 #undef TIME
 RECORD_DEFINE(struct summary, time_record, time_members, .name = "time_us", .open = true);
 
+/* ---- beside time ---- */
+#define MEASURED(field, help)                                                                      \
+	RECORD_VALUE(struct measured, field, #field, help, .low = 0, .high = INFINITY,             \
+		.flags = RECORD_OPTIONAL | RECORD_NULLABLE)
+static const struct record_member measured_members[] = {
+	MEASURED(energy_j, "joules that one run takes, of the whole GPU"),
+	MEASURED(power_w, "watts while it ran again and again"),
+	MEASURED(energy_resolution_ratio, "a step of the energy counter over what was counted"),
+};
+#undef MEASURED
+RECORD_DEFINE(struct measured, measured_record, measured_members, .name = "measured");
+
 /* Both are there if anything was timed. */
 static struct json *timing_write(const void *field)
 {
@@ -208,6 +220,7 @@ static const struct record_member evaluation_members[] = {
 	RECORD_NESTED(struct evaluation, verification, verification_record, "verification",
 		"its output beside the reference's", .flags = RECORD_OPTIONAL,
 		.present = RECORD_PRESENT(struct evaluation, verification.done)),
+	RECORD_FLAT(struct evaluation, measured, measured_record),
 	RECORD_DERIVED(struct evaluation, &timing_custom, "timing", "whose time it is",
 		.flags = RECORD_OPTIONAL),
 	RECORD_DERIVED(struct evaluation, &time_custom, "time_us", "of the samples",

@@ -35,6 +35,14 @@ struct verification {
 	double max_abs_error, max_rel_error;
 };
 
+/* What a device measures of a candidate beside its time; carried as one from the worker to the
+ * journal and the tuned file. 0: not measured, or the card does not say. */
+struct measured {
+	double energy_j;                /* of one run, the whole GPU's */
+	double power_w;                 /* the GPU's, while it ran again and again */
+	double energy_resolution_ratio; /* a step of the energy counter over what was counted */
+};
+
 struct evaluation {
 	char *family;        /* "gemm/mma" */
 	char *configuration; /* "BM=128,...", canonical */
@@ -46,6 +54,7 @@ struct evaluation {
 	size_t launch_count;
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
+	struct measured measured;
 	double *samples_us;
 	size_t sample_count;
 	struct summary time; /* of samples_us; count 0: none */
@@ -56,6 +65,7 @@ struct evaluation {
 };
 
 RECORD_DECLARE(struct verification, verification_record);
+RECORD_DECLARE(struct measured, measured_record);
 RECORD_DECLARE(struct evaluation, evaluation_record);
 void evaluation_release(struct evaluation *evaluation);
 void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count);

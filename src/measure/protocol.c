@@ -42,7 +42,7 @@ static const struct record_member handle_members[] = {
 };
 RECORD_DEFINE(struct measure_handle, measure_handle_record, handle_members, .name = "handle");
 
-#define SAMPLE(field, help) RECORD_VALUE(struct measure_sample, field, #field, help)
+#define SAMPLE(field, help) RECORD_VALUE(struct measure_sample, sampling.field, #field, help)
 static const struct record_member sample_members[] = {
 	RECORD_VALUES(struct measure_sample, handles, handle_count, "handles", "in turn"),
 	SAMPLE(rounds_min, "samples per handle, at least"),
@@ -50,6 +50,7 @@ static const struct record_member sample_members[] = {
 	SAMPLE(seconds_max, "for all of them"),
 	SAMPLE(target_ratio, "half the median's interval over the median at which to stop"),
 	SAMPLE(give_up_us, "0: never"),
+	SAMPLE(energy_s, "0: time is sampled"),
 };
 RECORD_DEFINE(struct measure_sample, measure_sample_record, sample_members, .name = "sample");
 
@@ -101,6 +102,7 @@ static const struct record_member result_members[] = {
 	RECORD_NESTED(struct measure_result, verification, verification_record, "verification",
 		"its output beside the reference's",
 		.present = RECORD_PRESENT(struct measure_result, verification.done)),
+	RECORD_FLAT(struct measure_result, measured, measured_record),
 	RECORD_VALUES(struct measure_result, samples_us, sample_count, "samples_us", "per run"),
 	RESULT(gave_up, "clearly too slow"),
 	RECORD_FLAGS(struct measure_result, flags, kernel_flag_names, "flags", "throttled"),

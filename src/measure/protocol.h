@@ -84,11 +84,19 @@ struct measure_handle {
 };
 RECORD_DECLARE(struct measure_handle, measure_handle_record);
 
+/* How handles are sampled. */
+struct sampling {
+	unsigned rounds_min, rounds_max; /* samples of each */
+	double seconds_max;              /* for all of a request together; 0: no limit */
+	double target_ratio; /* stop when the median's half CI is below this; 0: never */
+	double give_up_us;   /* a handle whose first samples are all above stops; 0: never */
+	double energy_s; /* above 0: no samples, but energy: each runs alone for so long at least */
+};
+
 struct measure_sample {
 	uint32_t *handles;
 	size_t handle_count;
-	unsigned rounds_min, rounds_max;
-	double seconds_max, target_ratio, give_up_us;
+	struct sampling sampling;
 };
 RECORD_DECLARE(struct measure_sample, measure_sample_record);
 
@@ -116,7 +124,8 @@ struct measure_result {
 	struct kernel_resources *resources; /* LOADED: regs, smem, blocks, clusters are set */
 	size_t launch_count;
 	struct verification verification; /* VERIFIED */
-	double *samples_us;               /* SAMPLED */
+	struct measured measured;         /* SAMPLED */
+	double *samples_us;
 	size_t sample_count;
 	bool gave_up;
 	uint32_t flags;

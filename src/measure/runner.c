@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/runner.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -16,12 +17,16 @@ static const double untimed_run_max_us = 2000;
 /* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
+/* A piece of runner_repeat(): long beside the time to queue one, short beside a step of the
+ * energy counter. */
+static const double piece_us = 4000;
 /* Under the light load of warming up a healthy card comes up to its highest clock. */
 static const double clock_up_ratio = 0.85;
 
 enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
+	PIECE_SAMPLES_MAX = 64,
 };
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)
@@ -188,7 +193,8 @@ static bool sample_start(struct gpu_session *gpu, struct runner *runner, struct 
 		"replaying a graph", failure);
 }
 
-bool runner_start(
+/* Makes what the next `count` samples need and is not there yet. */
+static bool graphs_ensure(
 	struct gpu_session *gpu, struct runner *runner, unsigned count, struct failure *failure)
 {
 	for (size_t i = 0; runner->graphs && i < count; i++) {
@@ -197,7 +203,13 @@ bool runner_start(
 		if (!runner->graphs[index] && !graph_make(gpu, runner, index, failure))
 			return false;
 	}
-	if (!helper_spacer(gpu, failure))
+	return true;
+}
+
+bool runner_start(
+	struct gpu_session *gpu, struct runner *runner, unsigned count, struct failure *failure)
+{
+	if (!graphs_ensure(gpu, runner, count, failure) || !helper_spacer(gpu, failure))
 		return false;
 	if (runner->estimate_us <= untimed_run_max_us && !run_untimed(gpu, runner, failure))
 		return false;
@@ -214,6 +226,44 @@ bool runner_finish(
 	struct gpu_session *gpu, struct runner *runner, double *samples_us, struct failure *failure)
 {
 	return elapsed(gpu, runner->visit_samples, runner->runs_per_sample, samples_us, failure);
+}
+
+static bool piece_start(struct gpu_session *gpu, struct runner *runner, unsigned samples,
+	size_t event, struct failure *failure)
+{
+	for (unsigned i = 0; i < samples; i++)
+		if (!sample_start(gpu, runner, failure))
+			return false;
+	return record(gpu, event, failure);
+}
+
+bool runner_repeat(struct gpu_session *gpu, struct runner *runner, runner_observe *observe,
+	void *context, struct failure *failure)
+{
+	const double sample_us = runner->estimate_us * runner->runs_per_sample;
+	const unsigned samples = (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
+	double runs = 0;
+
+	if (!graphs_ensure(gpu, runner, samples, failure) || !record(gpu, 0, failure) ||
+		!piece_start(gpu, runner, samples, 1, failure))
+		return false;
+	for (size_t piece = 0;; piece++) {
+		/* the next piece is queued before this one is waited for */
+		const size_t end = 1 + piece % 2;
+		float milliseconds = 0;
+
+		if (!piece_start(gpu, runner, samples, 3 - end, failure) ||
+			!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(gpu->events[end]),
+				"running the kernel", failure) ||
+			!gpu_succeeded(gpu,
+				gpu->cuda.cuEventElapsedTime(
+					&milliseconds, gpu->events[0], gpu->events[end]),
+				"reading an event", failure))
+			return false;
+		runs += (double)samples * runner->runs_per_sample;
+		if (!observe(context, (double)milliseconds * 1e-3, runs))
+			return gpu_synchronize(gpu, "running the kernel", failure);
+	}
 }
 
 void runner_release(struct gpu_session *gpu, struct runner *runner)

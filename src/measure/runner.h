@@ -35,6 +35,11 @@ bool runner_start(
 /* Waits for them: microseconds per run. */
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us,
 	struct failure *failure);
+/* Runs it again and again without gaps, in pieces of some milliseconds; after each one observe gets
+ * the GPU's time since the start and the runs until then, and says whether to go on. */
+typedef bool runner_observe(void *context, double elapsed_s, double runs);
+bool runner_repeat(struct gpu_session *gpu, struct runner *runner, runner_observe *observe,
+	void *context, struct failure *failure);
 void runner_release(struct gpu_session *gpu, struct runner *runner);
 
 /* How many runs a sample holds (a power of two; 1: no graph) for a kernel of this duration with

@@ -6,10 +6,12 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "measure/energy.h"
 #include "measure/stop.h"
 
 enum {
-	THROTTLE_RETRIES = 3, /* visits per candidate that are taken again */
+	THROTTLE_RETRIES = 3,  /* visits per candidate that are taken again */
+	ENERGY_TIMES_MAX = 10, /* how much longer than asked for it may take */
 };
 static const double throttle_pause_s = 0.05; /* doubled with each retry */
 static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
@@ -22,6 +24,7 @@ struct series {
 	double *samples_us;
 	size_t count, capacity;
 	unsigned retries;
+	struct measured measured;
 	bool finished, gave_up;
 	uint32_t flags;
 	struct failure failure;
@@ -30,6 +33,7 @@ struct series {
 struct sampler {
 	struct gpu_session *gpu;
 	struct stop_rule rule;
+	double energy_s;
 	struct series *series;
 	size_t count, active;
 	struct throttle_watch watch;
@@ -52,6 +56,7 @@ static void finish(struct sampler *sampler, struct series *series)
 		.handle = series->entry->handle,
 		.outcome = series->failure.outcome,
 		.fatal = series->failure.fatal,
+		.measured = series->measured,
 		.samples_us = series->samples_us,
 		.sample_count = series->count,
 		.gave_up = series->gave_up,
@@ -60,7 +65,8 @@ static void finish(struct sampler *sampler, struct series *series)
 
 	if (result.outcome != OUTCOME_OK) {
 		result.detail = string_copy(series->failure.detail);
-	} else if (!series->gave_up && stop_is_noisy(series->samples_us, series->count)) {
+	} else if (sampler->energy_s <= 0 && !series->gave_up &&
+		   stop_is_noisy(series->samples_us, series->count)) {
 		result.outcome = OUTCOME_TOO_NOISY;
 		result.detail = string_format("the median of %zu samples is known to %.0f%% only",
 			series->count,
@@ -140,10 +146,29 @@ static bool visit(struct sampler *sampler, struct series *series)
 	return true;
 }
 
+/* Alone, not in turn with others: the card counts for all that runs. */
+static void measure_energy(struct sampler *sampler, struct series *series)
+{
+	struct runner *runner = series->entry->runner;
+	double estimates_us[RUNNER_ESTIMATES];
+
+	gpu_progress(sampler->gpu, series->entry->handle,
+		sampler->gpu->options.kernel_timeout_s + ENERGY_TIMES_MAX * sampler->energy_s);
+	if (runner->prepared ||
+		runner_prepare(sampler->gpu, runner, estimates_us, &series->failure))
+		energy_measure(sampler->gpu, runner, sampler->energy_s, &series->measured,
+			&series->failure);
+	finish(sampler, series);
+}
+
 static void step(struct sampler *sampler, struct series *series)
 {
 	enum stop stop;
 
+	if (sampler->energy_s > 0) {
+		measure_energy(sampler, series);
+		return;
+	}
 	if (!visit(sampler, series)) {
 		finish(sampler, series);
 		return;
@@ -169,13 +194,14 @@ static void start(struct sampler *sampler, struct series *series, struct sampler
 }
 
 void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_t count,
-	const struct measure_sample *request, struct random_state *random, sampler_emit *emit,
+	const struct sampling *request, struct random_state *random, sampler_emit *emit,
 	void *context)
 {
 	struct sampler sampler = {
 		.gpu = gpu,
 		.rule = {request->rounds_min, request->rounds_max ? request->rounds_max : 1,
 			request->target_ratio, request->give_up_us},
+		.energy_s = request->energy_s,
 		.count = count,
 		.active = count,
 		.deadline_s = request->seconds_max > 0 ? clock_seconds() + request->seconds_max

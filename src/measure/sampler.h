@@ -24,7 +24,7 @@ struct sampler_entry {
 typedef void sampler_emit(struct measure_result *result, void *context);
 
 void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_t count,
-	const struct measure_sample *request, struct random_state *random, sampler_emit *emit,
+	const struct sampling *request, struct random_state *random, sampler_emit *emit,
 	void *context);
 
 #endif

@@ -227,8 +227,8 @@ static void serve_sample(struct serving *serving, void *request)
 		entries[i].loaded = slot ? &slot->loaded : NULL;
 		entries[i].runner = slot ? &slot->runner : NULL;
 	}
-	sampler_serve(&serving->gpu, entries, sample->handle_count, sample, &serving->random,
-		emit_sampled, serving);
+	sampler_serve(&serving->gpu, entries, sample->handle_count, &sample->sampling,
+		&serving->random, emit_sampled, serving);
 	free(entries);
 }
 

@@ -241,12 +241,13 @@ static void execute_memset(const struct standin_launch *launch)
 		standin_mark(MARK_EXPECTED, launch->memset_data, launch->memset_bytes, 0);
 }
 
-CUresult standin_execute(const struct standin_launch *launch, double *us)
+CUresult standin_execute(const struct standin_launch *launch, double *us, double *watts)
 {
 	const struct standin_rule *rule;
 	enum behaviour behaviour;
 
 	*us = 1;
+	*watts = 300;
 	if (!launch->kernel) {
 		execute_memset(launch);
 		return CUDA_SUCCESS;
@@ -260,6 +261,8 @@ CUresult standin_execute(const struct standin_launch *launch, double *us)
 	if (rule && rule->noise > 0)
 		*us *= 1 + rule->noise * standin_noise();
 	*us += launch->kernel->spin_us;
+	if (rule && rule->watts > 0)
+		*watts = rule->watts;
 	if (rule)
 		*us += rule->place_us * (launch->kernel->place + 1) / 2;
 	switch (behaviour) {

@@ -58,6 +58,18 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
 	return 0;
 }
 
+int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules)
+{
+	const unsigned long long since_boot = 1000000;
+	const unsigned long long step = (unsigned long long)standin_script()->energy_step_mj;
+
+	(void)device;
+	if (step == 0)
+		return 3; /* NVML_ERROR_NOT_SUPPORTED */
+	*millijoules = since_boot + (unsigned long long)standin_energy_mj() / step * step;
+	return 0;
+}
+
 int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts)
 {
 	(void)device;

@@ -44,6 +44,7 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 		sscanf(word, "skip=%ld", &rule->skip) == 1 ||
 		sscanf(word, "us=%lf", &rule->us) == 1 ||
 		sscanf(word, "place_us=%lf", &rule->place_us) == 1 ||
+		sscanf(word, "watts=%lf", &rule->watts) == 1 ||
 		sscanf(word, "noise=%lf", &rule->noise) == 1)
 		return true;
 	if (strncmp(word, "once=", 5) == 0) {
@@ -88,6 +89,7 @@ static void parse_line(struct standin_script *script, char *line)
 		{"init", &script->init},
 		{"context", &script->context},
 		{"blocks_per_sm", &script->blocks_per_sm},
+		{"energy_step_mj", &script->energy_step_mj},
 	};
 	char key[64] = "", rest[512] = "";
 	char whole[600];
@@ -137,6 +139,7 @@ struct standin_script *standin_script(void)
 		.name = "NVIDIA H200",
 		.devices = 1,
 		.sm_count = 132,
+		.energy_step_mj = 10,
 		.compute_capability = 90,
 		.l2_bytes = 2 << 20,
 		.driver_version = CUDA_VERSION,

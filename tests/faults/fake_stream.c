@@ -18,7 +18,7 @@ struct standin_graph {
 	size_t count, capacity;
 };
 
-static double clock_us;
+static double clock_us, energy_mj;
 static struct standin_graph *capturing;
 
 static void launch_release(struct standin_launch *launch)
@@ -49,9 +49,20 @@ static double paced(double us)
 	       (1 + script->drift * sin(6.283185307179586 * clock_us / script->drift_period_us));
 }
 
+static void advance(double us, double watts)
+{
+	clock_us += us;
+	energy_mj += us * watts * 1e-3;
+}
+
+double standin_energy_mj(void)
+{
+	return energy_mj;
+}
+
 static CUresult queue(const struct standin_launch *launch)
 {
-	double us = 0;
+	double us = 0, watts = 0;
 	CUresult result;
 
 	if (*standin_sticky() != CUDA_SUCCESS)
@@ -65,8 +76,8 @@ static CUresult queue(const struct standin_launch *launch)
 		capturing->launches[capturing->count++] = launch_copy(launch);
 		return CUDA_SUCCESS;
 	}
-	result = standin_execute(launch, &us);
-	clock_us += paced(us) + launch_gap_us;
+	result = standin_execute(launch, &us, &watts);
+	advance(paced(us) + launch_gap_us, watts);
 	return result;
 }
 
@@ -212,10 +223,10 @@ CUresult cuGraphLaunch(CUgraphExec in, CUstream stream)
 
 	(void)stream;
 	for (size_t i = 0; result == CUDA_SUCCESS && i < graph->count; i++) {
-		double us = 0;
+		double us = 0, watts = 0;
 
-		result = standin_execute(&graph->launches[i], &us);
-		clock_us += paced(us) + graph_gap_us;
+		result = standin_execute(&graph->launches[i], &us, &watts);
+		advance(paced(us) + graph_gap_us, watts);
 	}
 	return result;
 }

@@ -20,17 +20,19 @@
  *	blocks_per_sm 3             a lie about occupancy
  *	throttle N                  N readings of NVML tell of heat (-1: all)
  *	slow_clock N                N readings show the idle clock
+ *	energy_step_mj N            how the energy counter moves (10); 0: the card has none
  *	pace F [A PERIOD_US]        everything takes F times as long, and A more or less of that, in
  *	                            a sine over so much of the virtual clock: the GPU's clock drifts
  *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R]
- *[place_us=T] BEHAVIOUR
+ *[place_us=T] [watts=W] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong,
  *nan, unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
  *nondeterministic, crash, abort, hang, refuse, refuse_load, lost. us: duration (default: from a
  *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration;
- *place_us: each load of the kernel takes up to so much longer, the same for all its launches.
+ *watts: its power (300); place_us: each load of the kernel takes up to so much longer, the same for
+ *all its launches.
  *
  * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
  * they take so much longer (tests/gpu/check.py slows kernels down in this way).
@@ -77,13 +79,14 @@ struct standin_rule {
 	char glob[STANDIN_NAME], once[256];
 	long grid_x, block_x, smem, skip; /* -1: any */
 	double us, noise, place_us;       /* us < 0: default */
+	double watts;                     /* 0: default */
 	enum behaviour behaviour;
 };
 
 struct standin_script {
 	char name[STANDIN_NAME];
 	int devices, sm_count, compute_capability, l2_bytes, driver_version;
-	int init, context, blocks_per_sm;
+	int init, context, blocks_per_sm, energy_step_mj;
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;
@@ -137,7 +140,9 @@ struct standin_launch {
 };
 
 /* Runs it; duration in virtual microseconds. Sticky errors come at the next synchronisation. */
-CUresult standin_execute(const struct standin_launch *launch, double *us);
+CUresult standin_execute(const struct standin_launch *launch, double *us, double *watts);
+/* Since the start, by the virtual clock. */
+double standin_energy_mj(void);
 /* The helper kernels; false if it is not one of them. */
 bool standin_helper(const struct standin_launch *launch, double *us);
 /* Kernels that compute: true if the name is known. */

@@ -97,9 +97,9 @@ static void test_crash_in_company(struct gpu_test *test, const struct shape *sha
 		load_entry(test, problem, shape, "good", 512, 0)};
 	struct device_sample_request request = {.handles = handles,
 		.handle_count = 3,
-		.rounds_min = 10,
-		.rounds_max = 10,
-		.seconds_max = 20};
+		.sampling.rounds_min = 10,
+		.sampling.rounds_max = 10,
+		.sampling.seconds_max = 20};
 	struct error err;
 
 	if (device_verify(test->device, handles[1], &err) != STATUS_OK ||
@@ -202,10 +202,10 @@ static void test_time(struct gpu_test *test, const struct shape *shape)
 	double median_us[LENGTHS + 1] = {0}, longest;
 	struct device_sample_request request = {.handles = handles,
 		.handle_count = LENGTHS + 1,
-		.rounds_min = 11,
-		.rounds_max = 31,
-		.seconds_max = 10,
-		.target_ratio = 0.002};
+		.sampling.rounds_min = 11,
+		.sampling.rounds_max = 31,
+		.sampling.seconds_max = 10,
+		.sampling.target_ratio = 0.002};
 	struct error err;
 
 	for (int i = 0; i < LENGTHS; i++)

@@ -49,9 +49,9 @@ static enum status sample(struct timing_test *run, const device_handle *handles,
 {
 	struct device_sample_request request = {.handles = handles,
 		.handle_count = count,
-		.rounds_min = 20,
-		.rounds_max = 60,
-		.seconds_max = 2};
+		.sampling.rounds_min = 20,
+		.sampling.rounds_max = 60,
+		.sampling.seconds_max = 2};
 	enum status status = device_sample(run->bench.device, &request, err);
 
 	for (size_t i = 0; status == STATUS_OK && i < count; i++) {

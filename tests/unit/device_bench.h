@@ -348,9 +348,9 @@ static inline void request_samples(
 	struct device_sample_request request = {
 		.handles = handles,
 		.handle_count = count,
-		.rounds_min = rounds,
-		.rounds_max = rounds,
-		.seconds_max = 30,
+		.sampling.rounds_min = rounds,
+		.sampling.rounds_max = rounds,
+		.sampling.seconds_max = 30,
 	};
 	struct error err;
 

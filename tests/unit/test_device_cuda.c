@@ -307,10 +307,10 @@ static void test_noise(void **state)
 	struct device_sample_request request = {
 		.handles = &handle,
 		.handle_count = 1,
-		.rounds_min = 4,
-		.rounds_max = 200,
-		.seconds_max = 30,
-		.target_ratio = 0.01,
+		.sampling.rounds_min = 4,
+		.sampling.rounds_max = 200,
+		.sampling.seconds_max = 30,
+		.sampling.target_ratio = 0.01,
 	};
 	struct error err;
 
@@ -324,7 +324,7 @@ static void test_noise(void **state)
 	assert_in_range(event.sample_count, 4, 30); /* settled long before 200 */
 	device_event_release(&event);
 	handle = toy_load(bench.device, problem, &small, "wild");
-	request.rounds_max = 20;
+	request.sampling.rounds_max = 20;
 	assert_ok(device_sample(bench.device, &request, &err));
 	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
 	event = expect_event(
@@ -342,10 +342,10 @@ static void test_give_up(void **state)
 	struct device_sample_request request = {
 		.handles = &handle,
 		.handle_count = 1,
-		.rounds_min = 10,
-		.rounds_max = 50,
-		.seconds_max = 30,
-		.give_up_us = 500,
+		.sampling.rounds_min = 10,
+		.sampling.rounds_max = 50,
+		.sampling.seconds_max = 30,
+		.sampling.give_up_us = 500,
 	};
 	struct error err;
 

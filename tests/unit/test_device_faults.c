@@ -308,9 +308,9 @@ static void test_worker_ends(void **state)
 	uint32_t handles[] = {8};
 	struct measure_sample sample = {.handles = handles,
 		.handle_count = 1,
-		.rounds_min = 3,
-		.rounds_max = 3,
-		.seconds_max = 5};
+		.sampling.rounds_min = 3,
+		.sampling.rounds_max = 3,
+		.sampling.seconds_max = 5};
 	struct measure_hello hello = {device};
 	struct measure_helpers helpers;
 	struct measure_problem problem;

@@ -106,8 +106,10 @@ static void test_candidate(void **state)
 	handle = load(device, 64, 50000, 12.5);
 	assert_ok(device_verify(device, handle, &err));
 	assert_ok(device_sample(device,
-		&(struct device_sample_request){
-			.handles = &handle, .handle_count = 1, .rounds_min = 5, .rounds_max = 9},
+		&(struct device_sample_request){.handles = &handle,
+			.handle_count = 1,
+			.sampling.rounds_min = 5,
+			.sampling.rounds_max = 9},
 		&err));
 	assert_int_equal(device_pending(device), 3);
 	event = take(device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK);

@@ -58,11 +58,11 @@ static void test_requests(void **state)
 	uint32_t numbers[] = {4, 4000000000u};
 	const struct measure_sample sample = {.handles = numbers,
 		.handle_count = 2,
-		.rounds_min = 3,
-		.rounds_max = 9,
-		.seconds_max = 1.25,
-		.target_ratio = 0.01,
-		.give_up_us = 42};
+		.sampling.rounds_min = 3,
+		.sampling.rounds_max = 9,
+		.sampling.seconds_max = 1.25,
+		.sampling.target_ratio = 0.01,
+		.sampling.give_up_us = 42};
 	struct measure_hello hello_back;
 	struct measure_open open_back;
 	struct measure_sample sample_back;
@@ -76,10 +76,11 @@ static void test_requests(void **state)
 	there_and_back(&measure_sample_record, &sample, &sample_back);
 	assert_int_equal(sample_back.handle_count, 2);
 	assert_int_equal(sample_back.handles[1], 4000000000u);
-	assert_int_equal(sample_back.rounds_min, 3);
-	assert_int_equal(sample_back.rounds_max, 9);
-	assert_true(sample_back.seconds_max == 1.25 && sample_back.target_ratio == 0.01 &&
-		    sample_back.give_up_us == 42);
+	assert_int_equal(sample_back.sampling.rounds_min, 3);
+	assert_int_equal(sample_back.sampling.rounds_max, 9);
+	assert_true(sample_back.sampling.seconds_max == 1.25 &&
+		    sample_back.sampling.target_ratio == 0.01 &&
+		    sample_back.sampling.give_up_us == 42);
 	record_release(&measure_sample_record, &sample_back);
 }
 

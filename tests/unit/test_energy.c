@@ -1,0 +1,62 @@
+/* layer: device */
+/* SPDX-License-Identifier: MIT
+ *
+ * The energy of a run: from the card's counter, from a coarse counter, and from power alone.
+ */
+#include "unit/device_bench.h"
+
+static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
+
+/* What a kernel takes beside time, asked for by itself. */
+static struct measured energy_of(const char *script)
+{
+	struct bench bench;
+	struct device_event event;
+	struct measured measured;
+	device_handle handle;
+	struct device_sample_request request = {
+		.handles = &handle, .handle_count = 1, .sampling.energy_s = 0.1};
+	struct error err;
+
+	bench_open(&bench, script);
+	handle = toy_load(
+		bench.device, toy_problem(bench.device, &small, "reference"), &small, "kernel");
+	assert_ok(device_sample(bench.device, &request, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(event.sample_count, 0);
+	measured = event.measured;
+	device_event_release(&event);
+	bench_close(&bench);
+	return measured;
+}
+
+static void test_energy(void **state)
+{
+	struct measured counted = energy_of("kernel kernel us=500 watts=450 ok\n");
+	struct measured coarse =
+		energy_of("kernel kernel us=500 watts=450 ok\nenergy_step_mj 5000\n");
+	struct measured sampled =
+		energy_of("kernel kernel us=500 watts=450 ok\nenergy_step_mj 0\n");
+
+	(void)state;
+	/* 450 W for 501 us, with the gap before it */
+	assert_true(fabs(counted.power_w - 450) < 450 * 0.01);
+	assert_true(fabs(counted.energy_j - 450 * 501e-6) < 0.2 * 0.02);
+	assert_true(counted.energy_resolution_ratio < 0.06);
+	assert_true(coarse.energy_resolution_ratio > 0.09);
+	/* without a counter the power that the card tells: 312 W whatever runs */
+	assert_true(fabs(sampled.power_w - 312) < 0.01);
+	assert_true(fabs(sampled.energy_j - 312 * 501e-6) < 0.001);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_energy),
+	};
+
+	if (bench_is_worker(argc, argv))
+		return measure_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
