@@ -372,7 +372,8 @@ static void put_candidate(struct json *json, const struct advice_row *row)
 	json_put_double(json, "time_us", row->best_of.time_us);
 	json_put_double(json, "tflops", row->flop / row->best_of.time_us * 1e-6);
 	json_put_string(json, "family", best->evaluation.family);
-	json_put(json, "configuration", configuration_to_json(best->bound, best->choices));
+	json_put(json, "configuration",
+		configuration_to_json(best->candidate.bound, best->candidate.choices));
 	json_put(json, "score", score_to_json(&best->evaluation.score));
 }
 

@@ -170,10 +170,9 @@ enum status sweep_add(struct sweep *sweep, const struct sweep_series *series, si
 	*trial = NULL;
 	if (status != STATUS_OK || !candidate.bound)
 		return status;
-	status = evaluator_add(
-		&sweep->evaluator, candidate.bound, candidate.choices, TRIAL_VERIFIED, trial, err);
+	status = evaluator_add(&sweep->evaluator, &candidate, TRIAL_VERIFIED, trial, err);
 	if (status == STATUS_OK)
-		(*trial)->owned = candidate.bound;
+		(*trial)->owns_bound = true;
 	else
 		candidate_release(&candidate);
 	return status;

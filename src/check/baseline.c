@@ -245,7 +245,7 @@ static enum status row_today(struct check_row *row, struct json **result, struct
 	json_member_double(&time, "median", &median, NULL);
 	if (!row->now.blocks)
 		evaluation.time.median = median;
-	status = row_to_json(trial->bound, trial->choices, &evaluation, result, err);
+	status = row_to_json(&trial->candidate, &evaluation, result, err);
 	if (status == STATUS_OK && !row->now.blocks) {
 		static const char *const stay[] = {"time_us", "errors", "tflops", "gb_per_s"};
 

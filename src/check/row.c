@@ -130,8 +130,8 @@ static void start(struct check *check, struct check_row *row)
 	struct error reason = {0};
 
 	if (!check_row_is_decided(row) &&
-		evaluator_add(&check->evaluator, work->winner.bound, work->winner.choices,
-			TRIAL_COMPILED, &work->trial, &reason) != STATUS_OK)
+		evaluator_add(&check->evaluator, &work->winner, TRIAL_COMPILED, &work->trial,
+			&reason) != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
 }
 

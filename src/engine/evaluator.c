@@ -64,12 +64,12 @@ static void take_estimate(struct trial *trial)
 		trial->evaluation.outcome = OUTCOME_PRUNED_BY_MODEL;
 }
 
-enum status evaluator_add(struct evaluator *evaluator, const struct bound_family *bound,
-	const choice *choices, enum trial_stage goal, struct trial **result, struct error *err)
+enum status evaluator_add(struct evaluator *evaluator, const struct candidate *candidate,
+	enum trial_stage goal, struct trial **result, struct error *err)
 {
 	struct kernel_store *store = evaluator->context->store;
 	struct trial *trial = add(evaluator, goal);
-	enum status status = trial_start(trial, bound, choices, store, err);
+	enum status status = trial_start(trial, candidate, store, err);
 
 	if (status == STATUS_OK && !store && device_compiles(evaluator->context->device))
 		take_estimate(trial);

@@ -36,10 +36,10 @@ struct evaluator {
 void evaluator_clear(struct evaluator *evaluator);
 void evaluator_release(struct evaluator *evaluator);
 
-/* A candidate, its kernels submitted. bound, which has the problem and the device, is borrowed for
- * the trial's life, its problem for the evaluator's; choices, which are legal, for the call. */
-enum status evaluator_add(struct evaluator *evaluator, const struct bound_family *bound,
-	const choice *choices, enum trial_stage goal, struct trial **trial, struct error *err);
+/* A legal candidate, its kernels submitted. Its bound family, which has the problem and the device,
+ * is borrowed for the trial's life, the problem for the evaluator's. */
+enum status evaluator_add(struct evaluator *evaluator, const struct candidate *candidate,
+	enum trial_stage goal, struct trial **trial, struct error *err);
 /* One more load of a trial that is compiled, and kernels of another origin: both borrowed. They are
  * loaded at once, and not verified. */
 enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,

@@ -164,8 +164,7 @@ static enum status compile(
 	const struct candidate *candidate = &explanation->completion.candidate;
 	struct evaluator evaluator = {.context = context, .keeps_pruned = true};
 	struct trial *trial;
-	enum status status = evaluator_add(
-		&evaluator, candidate->bound, candidate->choices, TRIAL_COMPILED, &trial, err);
+	enum status status = evaluator_add(&evaluator, candidate, TRIAL_COMPILED, &trial, err);
 
 	if (status == STATUS_OK)
 		status = evaluator_run(&evaluator, err);

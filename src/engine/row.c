@@ -319,15 +319,16 @@ static void put_buffers(struct json *json, const struct plan *plan)
 	json_free(whole);
 }
 
-enum status row_to_json(const struct bound_family *bound, const choice *choices,
-	const struct evaluation *evaluation, struct json **row, struct error *err)
+enum status row_to_json(const struct candidate *candidate, const struct evaluation *evaluation,
+	struct json **row, struct error *err)
 {
-	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	const struct bound_family *bound = candidate->bound;
+	struct value *slots = candidate_values(candidate, err);
 	struct plan plan = {0};
 	struct build build = {0};
 	struct json *json = json_new_object(), *launches = json_new_array(), *steps = NULL;
 	double flop = 0, bytes = 0, seconds = evaluation->time.median * 1e-6;
-	enum status status = space_values(bound->space, choices, slots, err);
+	enum status status = slots ? STATUS_OK : STATUS_FAILED;
 
 	if (status == STATUS_OK)
 		status = candidate_plan(bound, slots, &plan, err);
@@ -342,7 +343,7 @@ enum status row_to_json(const struct bound_family *bound, const choice *choices,
 	if (status != STATUS_OK)
 		goto cleanup;
 	json_put_string(json, "family", evaluation->family);
-	json_put(json, "configuration", configuration_to_json(bound, choices));
+	json_put(json, "configuration", configuration_to_json(bound, candidate->choices));
 	if (steps)
 		json_put(json, "steps", steps);
 	else

@@ -28,7 +28,7 @@ enum status row_candidate_refitted(const struct catalogue *catalogue, const stru
 enum status candidate_describe(
 	const struct candidate *candidate, struct evaluation *evaluation, struct error *err);
 
-enum status row_to_json(const struct bound_family *bound, const choice *choices,
-	const struct evaluation *evaluation, struct json **row, struct error *err);
+enum status row_to_json(const struct candidate *candidate, const struct evaluation *evaluation,
+	struct json **row, struct error *err);
 
 #endif

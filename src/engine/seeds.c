@@ -292,8 +292,7 @@ static enum status try_candidate(
 {
 	struct trial *trial;
 
-	return evaluator_add(
-		evaluator, candidate->bound, candidate->choices, TRIAL_VERIFIED, &trial, err);
+	return evaluator_add(evaluator, candidate, TRIAL_VERIFIED, &trial, err);
 }
 
 static void find_bests(const struct evaluator *evaluator, struct best_of **bests, size_t count)

@@ -19,27 +19,26 @@ void trial_finish(struct trial *trial, enum outcome outcome, const char *detail)
 static void score_again(struct trial *trial)
 {
 	score_release(&trial->evaluation.score);
-	score_compute(trial->bound->device, &trial->work, trial->evaluation.resources,
+	score_compute(trial->candidate.bound->device, &trial->work, trial->evaluation.resources,
 		&trial->evaluation.score);
 }
 
-enum status trial_start(struct trial *trial, const struct bound_family *bound,
-	const choice *choices, struct kernel_store *store, struct error *err)
+enum status trial_start(struct trial *trial, const struct candidate *candidate,
+	struct kernel_store *store, struct error *err)
 {
-	const size_t parameters = space_parameter_count(bound->space);
+	const struct bound_family *bound = candidate->bound;
 	struct evaluation *evaluation = &trial->evaluation;
 	struct text configuration = {0};
-	enum status status;
+	enum status status = STATUS_OK;
 
-	trial->bound = bound;
+	trial->candidate = *candidate;
 	trial->problem = bound->problem;
-	trial->choices = memory_zeroed(parameters + 1, sizeof(*choices));
-	memcpy(trial->choices, choices, parameters * sizeof(*choices));
-	configuration_format(bound, choices, &configuration);
+	configuration_format(bound, candidate->choices, &configuration);
 	evaluation->family = string_copy(family_name(bound->family));
 	evaluation->configuration = text_detach(&configuration);
-	trial->slots = memory_zeroed(space_slot_count(bound->space), sizeof(*trial->slots));
-	status = space_values(bound->space, choices, trial->slots, err);
+	trial->slots = candidate_values(candidate, err);
+	if (!trial->slots)
+		status = STATUS_FAILED;
 	if (status == STATUS_OK)
 		status = candidate_plan(bound, trial->slots, &trial->plan, err);
 	if (status == STATUS_OK)
@@ -79,7 +78,7 @@ static void take_compiler_resources(struct trial *trial)
 			if (strcmp(kernel->entries[k].name, launch->entry) == 0)
 				resources[i] = kernel->entries[k].resources;
 		resources[i].max_clusters = -1;
-		resources[i].blocks_per_sm = occupancy_blocks_per_sm(trial->bound->device,
+		resources[i].blocks_per_sm = occupancy_blocks_per_sm(trial->candidate.bound->device,
 			(int)(launch->block[0] * launch->block[1] * launch->block[2]),
 			resources[i].regs_per_thread, resources[i].smem_static_bytes,
 			launch->smem_dynamic_bytes, &limiter);
@@ -95,7 +94,7 @@ static enum status prune(struct trial *trial, struct error *err)
 	const char *why = NULL;
 	int rule = -1;
 
-	if (candidate_prune(trial->bound, trial->slots, evaluation->resources,
+	if (candidate_prune(trial->candidate.bound, trial->slots, evaluation->resources,
 		    evaluation->launch_count, &rule, &why, err) != STATUS_OK)
 		return STATUS_FAILED;
 	if (rule >= 0)
@@ -133,7 +132,8 @@ void trial_take_resources(struct trial *trial, struct device_event *event)
 {
 	struct evaluation *evaluation = &trial->evaluation;
 
-	if (!event->resources || !trial->bound || event->launch_count != evaluation->launch_count)
+	if (!event->resources || !trial->candidate.bound ||
+		event->launch_count != evaluation->launch_count)
 		return;
 	free(evaluation->resources);
 	evaluation->resources = event->resources;
@@ -143,14 +143,14 @@ void trial_take_resources(struct trial *trial, struct device_event *event)
 
 void trial_release(struct trial *trial)
 {
-	free(trial->choices);
 	free(trial->slots);
 	free(trial->kernels);
 	build_release(&trial->build);
 	plan_release(&trial->plan);
 	work_release(&trial->work);
 	evaluation_release(&trial->evaluation);
-	bound_family_free(trial->owned);
+	if (trial->owns_bound)
+		candidate_release(&trial->candidate);
 	*trial = (struct trial){0};
 }
 

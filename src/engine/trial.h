@@ -32,11 +32,10 @@ struct binary {
 
 struct trial {
 	enum trial_stage stage, goal;
-	const struct problem *problem;    /* borrowed */
-	const struct bound_family *bound; /* borrowed; NULL: nothing was compiled for it */
-	struct bound_family *owned;       /* freed with the trial, or NULL */
-	size_t candidate;                 /* the caller's number for it */
-	choice *choices;
+	const struct problem *problem; /* borrowed */
+	struct candidate candidate;    /* bound NULL: nothing was compiled for it */
+	bool owns_bound;               /* the candidate's bound family is freed with the trial */
+	size_t number;                 /* the caller's, for the candidate */
 	struct value *slots;
 	struct build build;
 	const struct stored_kernel **kernels; /* one per build unit; borrowed from the store */
@@ -51,8 +50,8 @@ struct trial {
 
 /* Names, plan, work and build of a configuration, scored with the estimate of its registers, its
  * kernels submitted. Without a store: what the device can do without kernels. */
-enum status trial_start(struct trial *trial, const struct bound_family *bound,
-	const choice *choices, struct kernel_store *store, struct error *err);
+enum status trial_start(struct trial *trial, const struct candidate *candidate,
+	struct kernel_store *store, struct error *err);
 /* Once all kernels are there: COMPILING -> COMPILED, or DONE if one failed or, where prunes is set,
  * the family's rules drop it. */
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err);

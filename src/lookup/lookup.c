@@ -213,8 +213,7 @@ static enum status option_result(
 	enum status status = candidate_describe(&option->candidate, &evaluation, err);
 
 	if (status == STATUS_OK)
-		status = row_to_json(option->candidate.bound, option->candidate.choices,
-			&evaluation, result, err);
+		status = row_to_json(&option->candidate, &evaluation, result, err);
 	evaluation_release(&evaluation);
 	return status;
 }

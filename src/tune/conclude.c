@@ -117,9 +117,9 @@ static enum status nothing_works(const struct search *search, struct error *err)
 static enum status row_of(const struct candidates *pool, const struct evaluated *evaluated,
 	struct json **row, struct error *err)
 {
-	return row_to_json(candidates_family_of(pool, evaluated->candidate)->bound,
-		candidates_configuration(pool, evaluated->candidate), &evaluated->evaluation, row,
-		err);
+	const struct candidate candidate = candidates_at(pool, evaluated->candidate);
+
+	return row_to_json(&candidate, &evaluated->evaluation, row, err);
 }
 
 static struct json *space_json(

@@ -35,13 +35,12 @@ void search_add(struct search *search, size_t candidate, struct evaluation *eval
 enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,
 	struct trial **trial, struct error *err)
 {
+	const struct candidate chosen = candidates_at(&search->pool, candidate);
 	struct trial *added;
-	enum status status = evaluator_add(&search->evaluator,
-		candidates_family_of(&search->pool, candidate)->bound,
-		candidates_configuration(&search->pool, candidate), goal, &added, err);
+	enum status status = evaluator_add(&search->evaluator, &chosen, goal, &added, err);
 
 	if (status == STATUS_OK)
-		added->candidate = candidate;
+		added->number = candidate;
 	if (status == STATUS_OK && trial)
 		*trial = added;
 	return status;

@@ -92,7 +92,7 @@ static enum status take_results(struct search *search, struct error *err)
 
 	while (status == STATUS_OK && (trial = evaluator_take(&search->evaluator)) != NULL) {
 		status = record(search, trial, err);
-		search_add(search, trial->candidate, &trial->evaluation);
+		search_add(search, trial->number, &trial->evaluation);
 		evaluator_free_trial(&search->evaluator, trial);
 		any = true;
 	}

@@ -230,8 +230,8 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 				err);
 		comparison->count += status == STATUS_OK;
 		if (status == STATUS_OK)
-			status = evaluator_add(&comparison->evaluator, row->candidate.bound,
-				row->candidate.choices, TRIAL_COMPILED, &row->loads[0], err);
+			status = evaluator_add(&comparison->evaluator, &row->candidate,
+				TRIAL_COMPILED, &row->loads[0], err);
 	}
 	return status;
 }
@@ -315,8 +315,7 @@ static enum status prefetch(
 			device_spec(comparison->bench->device), &item, &candidate, err);
 		if (status != STATUS_OK)
 			break;
-		status = evaluator_add(&evaluator, candidate.bound, candidate.choices,
-			TRIAL_COMPILED, &trial, err);
+		status = evaluator_add(&evaluator, &candidate, TRIAL_COMPILED, &trial, err);
 		evaluator_release(&evaluator);
 		candidate_release(&candidate);
 	}
