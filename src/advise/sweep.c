@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "candidate/configuration.h"
-#include "family/advice.h"
+#include "family/catalogue.h"
 #include "family/family.h"
 #include "advise/setting.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Problems near an asked one, by the operation's "advise" (family/advice.h): sizes rounded up or
+ * Problems near an asked one, by the operation's "advise" (family/operation.h): sizes rounded up or
  * down to multiples, pitches rounded up.
  */
 #ifndef ADVISE_VARIANT_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "family/advice.h"
+#include "family/catalogue.h"
 
 enum variant_kind {
 	VARIANT_PAD,    /* filled up with zeros; holds the asked result */

@@ -246,16 +246,16 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 
 	if (json_expect(at, mapped ? JSON_OBJECT : JSON_ARRAY, reading->err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	if (member->count_max && member->count_min == member->count_max &&
-		count != member->count_min)
-		return json_error(at, reading->err, "%zu %s", member->count_min,
-			mapped ? "members" : "elements");
-	if (count < member->count_min)
-		return json_error(at, reading->err, "at least %zu %s", member->count_min,
-			mapped ? "members" : "elements");
-	if (member->count_max && count > member->count_max)
-		return json_error(at, reading->err, "at most %zu %s", member->count_max,
-			mapped ? "members" : "elements");
+	if (count < member->count_min || (member->count_max && count > member->count_max)) {
+		const bool few = count < member->count_min;
+		const size_t bound = few ? member->count_min : member->count_max;
+
+		return json_error(at, reading->err, "%s%zu %s%s",
+			member->count_min == member->count_max ? ""
+			: few                                  ? "at least "
+							       : "at most ",
+			bound, mapped ? "member" : "element", bound == 1 ? "" : "s");
+	}
 	data = record_room(reading->record, member, base, count);
 	if (!data && member->length && (member->shape == RECORD_FIXED || count > member->length))
 		return json_error(at, reading->err, "%s%zu elements",

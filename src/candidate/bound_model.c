@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "family/evaluate.h"
+#include "family/operation.h"
 #include "family/family.h"
 
 static struct expression *specialise(
@@ -46,7 +46,7 @@ static void specialise_lists(
 		const struct model_access *access = &model->accesses[i];
 
 		copy->accesses[i] = (struct model_access){.name = access->name,
-			.pipe = access->pipe,
+			.is_write = access->is_write,
 			.width_bytes = specialise(access->width_bytes, values),
 			.address = specialise(access->address, values),
 			.bytes = specialise(access->bytes, values),
@@ -74,8 +74,7 @@ static struct model specialise_model(const struct model *model, const struct val
 		.stages = specialise(model->stages, values),
 		.schedule_text = specialise(model->schedule_text, values),
 		.schedule = model->schedule,
-		.dtype_text = specialise(model->dtype_text, values),
-		.dtype = model->dtype,
+		.dtype = {specialise(model->dtype.text, values), model->dtype.dtype},
 		.per_step = specialise_amounts(&model->per_step, values),
 		.prologue = specialise_amounts(&model->prologue, values),
 		.epilogue = specialise_amounts(&model->epilogue, values),

@@ -8,7 +8,6 @@
 
 #include "candidate/candidate.h"
 #include "family/launch.h"
-#include "family/workspace.h"
 
 struct bound_model {
 	struct launch *launches; /* specialised copies; without arguments */

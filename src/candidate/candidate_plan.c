@@ -10,20 +10,7 @@
 #include "candidate/candidate.h"
 #include "candidate/composite.h"
 #include "family/family.h"
-#include "family/evaluate.h"
-
-enum status operation_tensors_evaluate(const struct operation *operation,
-	const struct value *values, struct plan_buffer *buffers, struct error *err)
-{
-	for (size_t i = 0; i < operation->tensor_count; i++) {
-		enum status status =
-			tensor_evaluate(&operation->tensors[i], values, &buffers[i], err);
-
-		if (status != STATUS_OK)
-			return status;
-	}
-	return STATUS_OK;
-}
+#include "family/operation.h"
 
 static enum status plan_buffers(const struct family *family, const struct value *slots,
 	struct plan *plan, struct error *err)

@@ -13,7 +13,6 @@
 #include "candidate/bound_model.h"
 #include "candidate/composite.h"
 #include "family/family.h"
-#include "family/model.h"
 
 /* Addresses of shared-memory accesses depend on a few values (a pitch, a swizzle), candidates on
  * many: a small direct-mapped table of each access. */
@@ -185,7 +184,7 @@ static enum status evaluate_access(const struct model_access *access, struct val
 
 	if (status != STATUS_OK)
 		return status;
-	result->pipe = access->pipe;
+	result->pipe = access->is_write ? PIPE_SMEM_WRITE : PIPE_SMEM_READ;
 	result->width_bytes = (uint32_t)number;
 	status = evaluate_amount(access->bytes, values, &result->bytes_per_step, err);
 	if (status != STATUS_OK)
@@ -305,9 +304,8 @@ static enum status model_evaluate(const struct model *model, struct value *value
 
 	if (status == STATUS_OK)
 		status = evaluate_schedule(model, values, &work->schedule, err);
-	work->dtype = model->dtype;
-	if (status == STATUS_OK && model->dtype_text)
-		status = dtype_evaluate(model->dtype_text, values, &work->dtype, err);
+	if (status == STATUS_OK)
+		status = dtype_evaluate(&model->dtype, values, &work->dtype, err);
 	if (status == STATUS_OK)
 		status = evaluate_pipes(&model->per_step, values, work->per_step, err);
 	if (status == STATUS_OK)

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "candidate/configuration.h"
-#include "family/evaluate.h"
+#include "family/operation.h"
 #include "family/family.h"
 
 enum status composite_open(

@@ -28,8 +28,8 @@ static void put_name(char name[PLAN_NAME_SIZE], size_t index, const char *own)
 static ptrdiff_t mapped_buffer(const struct step *step, const char *tensor)
 {
 	for (size_t i = 0; i < step->tensor_count; i++)
-		if (strcmp(step->tensors[i], tensor) == 0)
-			return (ptrdiff_t)step->buffers[i];
+		if (strcmp(step->tensors[i].name, tensor) == 0)
+			return (ptrdiff_t)step->tensors[i].buffer;
 	return -1;
 }
 
@@ -205,9 +205,9 @@ static void keep_in_l2(
 		double bytes;
 
 		while (tensor < operation->tensor_count &&
-			strcmp(operation->tensors[tensor].name, step->tensors[i]) != 0)
+			strcmp(operation->tensors[tensor].name, step->tensors[i].name) != 0)
 			tensor++;
-		if (step->buffers[i] < family->operation->tensor_count ||
+		if (step->tensors[i].buffer < family->operation->tensor_count ||
 			tensor == operation->tensor_count)
 			continue;
 		bytes = (double)chosen->candidate.bound->model->tensors[tensor].bytes;

@@ -1,12 +1,11 @@
-/* SPDX-License-Identifier: MIT
- *
- * Are a family's examples as legal as their author says?
- */
+/* SPDX-License-Identifier: MIT */
+#include "candidate/example_check.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "candidate/configuration.h"
-#include "family/family.h"
+#include "family/catalogue.h"
 
 /* The example's configuration, defaults where it says nothing. */
 static enum status read_values(const struct bound_family *bound, const struct json_at *config,
@@ -59,7 +58,7 @@ static enum status examine(const struct bound_family *bound, const struct json_a
 }
 
 static enum status check_example(const struct family *family, const struct device_spec *device,
-	const struct example *example, const struct json_at *at, struct error *err)
+	const struct example *example, bool is_legal, const struct json_at *at, struct error *err)
 {
 	struct json_at problem_at, config;
 	struct problem_list problems = {0};
@@ -81,31 +80,38 @@ static enum status check_example(const struct family *family, const struct devic
 		status = family_bind(family, problems.items[0], device, NULL, &bound, err);
 	if (status == STATUS_OK && applies)
 		status = examine(bound, &config, &violated, err);
-	if (status == STATUS_OK && applies && example->is_legal && violated)
+	if (status == STATUS_OK && applies && is_legal && violated)
 		status = json_error(at, err, "a legal configuration (violated: %s)", violated);
-	if (status == STATUS_OK && applies && !example->is_legal && !violated)
+	if (status == STATUS_OK && applies && !is_legal && !violated)
 		status = json_error(at, err, "an illegal configuration, which this is not");
 	bound_family_free(bound);
 	problem_list_release(&problems);
 	return status;
 }
 
+static enum status check_examples(const struct family *family, const struct device_spec *device,
+	bool is_legal, struct error *err)
+{
+	const struct example_list *examples = &family->examples;
+	const struct example *list = is_legal ? examples->legal : examples->illegal;
+	const size_t count = is_legal ? examples->legal_count : examples->illegal_count;
+	const struct json_at root = json_root(family->tree, family->file);
+	struct json_at all, some, at;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+		json_find(&root, "examples", &all);
+		json_find(&all, is_legal ? "legal" : "illegal", &some);
+		at = json_item(&some, i);
+		status = check_example(family, device, &list[i], is_legal, &at, err);
+	}
+	return status;
+}
+
 enum status family_examples_check(
 	const struct family *family, const struct device_spec *device, struct error *err)
 {
-	struct json_at root = json_root(family->tree, family->file), examples, list;
+	const enum status status = check_examples(family, device, true, err);
 
-	for (size_t i = 0; i < family->example_count; i++) {
-		const struct example *example = &family->examples[i];
-		struct json_at at;
-		enum status status;
-
-		json_find(&root, "examples", &examples);
-		json_find(&examples, example->is_legal ? "legal" : "illegal", &list);
-		at = json_item(&list, example->index);
-		status = check_example(family, device, example, &at, err);
-		if (status != STATUS_OK)
-			return status;
-	}
-	return STATUS_OK;
+	return status == STATUS_OK ? check_examples(family, device, false, err) : status;
 }

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "candidate/build_make.h"
 #include "candidate/candidate.h"
-#include "family/evaluate.h"
+#include "family/operation.h"
 #include "family/operation.h"
 
 static enum status evaluate_bounded(const struct expression *expression, const struct value *values,
@@ -62,11 +62,11 @@ static enum status plan_tolerance(const struct operation *operation, const struc
 	struct reference_plan *plan, struct error *err)
 {
 	enum status status =
-		expression_real(operation->tolerance_abs, values, &plan->tolerance_abs, err);
+		expression_real(operation->tolerance.abs, values, &plan->tolerance_abs, err);
 
 	if (status == STATUS_OK)
 		status = expression_real(
-			operation->tolerance_rel, values, &plan->tolerance_rel, err);
+			operation->tolerance.rel, values, &plan->tolerance_rel, err);
 	if (status != STATUS_OK)
 		return status;
 	if (!(plan->tolerance_abs >= 0 && plan->tolerance_rel >= 0) ||

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "candidate/example_check.h"
 #include "cli/common.h"
 #include "cli/suite.h"
 #include "family/family.h"

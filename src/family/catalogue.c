@@ -13,47 +13,12 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "family/family.h"
-
-struct name_list {
-	char **names; /* NULL-terminated once there is one */
-	size_t count, capacity;
-};
-
-static bool name_list_has(const struct name_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->names[i], name) == 0)
-			return true;
-	return false;
-}
-
-static void name_list_add(struct name_list *list, const char *name, size_t length)
-{
-	char *copy = string_copy_bytes(name, length);
-
-	if (name_list_has(list, copy)) {
-		free(copy);
-		return;
-	}
-	ARRAY_GROW(list->names, list->count + 1, list->capacity);
-	list->names[list->count++] = copy;
-	list->names[list->count] = NULL;
-}
-
-static void name_list_release(struct name_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->names[i]);
-	free(list->names);
-	*list = (struct name_list){0};
-}
 
 static enum status visit_entry(const char *name, void *context, struct error *err)
 {
 	(void)err;
 	if (name[0] != '.')
-		name_list_add(context, name, strlen(name));
+		name_set_add(context, name, strlen(name));
 	return STATUS_OK;
 }
 
@@ -62,7 +27,7 @@ static enum status visit_family(const char *name, void *context, struct error *e
 	(void)err;
 	if (name[0] != '.' && string_ends_with(name, ".json") &&
 		strcmp(name, "operation.json") != 0)
-		name_list_add(context, name, strlen(name) - strlen(".json"));
+		name_set_add(context, name, strlen(name) - strlen(".json"));
 	return STATUS_OK;
 }
 
@@ -78,19 +43,19 @@ static bool is_operation(const char *template_folder, const char *name)
 
 /* Names of all operations, in alphabetical order within a folder. */
 static enum status list_operations(
-	char *const *template_folders, struct name_list *operations, struct error *err)
+	char *const *template_folders, struct name_set *operations, struct error *err)
 {
 	for (; *template_folders; template_folders++) {
-		struct name_list entries = {0};
+		struct name_set entries = {0};
 		enum status status = STATUS_OK;
 
 		if (directory_exists(*template_folders))
 			status = directory_list(*template_folders, visit_entry, &entries, err);
 		for (size_t i = 0; i < entries.count && status == STATUS_OK; i++)
-			if (is_operation(*template_folders, entries.names[i]))
-				name_list_add(
-					operations, entries.names[i], strlen(entries.names[i]));
-		name_list_release(&entries);
+			if (is_operation(*template_folders, entries.items[i]))
+				name_set_add(
+					operations, entries.items[i], strlen(entries.items[i]));
+		name_set_release(&entries);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -152,30 +117,30 @@ static enum status load_families(
 
 	for (char **root = catalogue->template_folders; *root && status == STATUS_OK; root++) {
 		char *folder = path_join(*root, operation->name);
-		struct name_list names = {0};
+		struct name_set names = {0};
 
 		if (directory_exists(folder))
 			status = directory_list(folder, visit_family, &names, err);
 		for (size_t i = 0; i < names.count && status == STATUS_OK; i++)
-			if (!has_family(catalogue, operation, names.names[i]))
+			if (!has_family(catalogue, operation, names.items[i]))
 				status = load_family(
-					catalogue, folder, names.names[i], operation, err);
-		name_list_release(&names);
+					catalogue, folder, names.items[i], operation, err);
+		name_set_release(&names);
 		free(folder);
 	}
 	return status;
 }
 
 static enum status unknown_operation(const struct catalogue *catalogue, const char *name,
-	const struct name_list *known, struct error *err)
+	const struct name_set *known, struct error *err)
 {
 	static const char *const nothing[] = {NULL};
 	const char *nearest =
-		name_nearest(name, known->count ? (const char *const *)known->names : nothing);
+		name_nearest(name, known->count ? (const char *const *)known->items : nothing);
 	struct text list = {0}, folders = {0};
 
 	for (size_t i = 0; i < known->count; i++)
-		text_appendf(&list, "%s%s", i ? ", " : "", known->names[i]);
+		text_appendf(&list, "%s%s", i ? ", " : "", known->items[i]);
 	for (char **folder = catalogue->template_folders; *folder; folder++)
 		text_appendf(&folders, "%s%s", folders.length ? ", " : "", *folder);
 	error_set(err, STATUS_BAD_INPUT,
@@ -193,14 +158,14 @@ static enum status unknown_operation(const struct catalogue *catalogue, const ch
 
 /* Loads an operation and its families, if it is not there yet. */
 static enum status load_named(struct catalogue *catalogue, const char *name,
-	const struct name_list *known, struct error *err)
+	const struct name_set *known, struct error *err)
 {
 	enum status status;
 
 	for (size_t i = 0; i < catalogue->operation_count; i++)
 		if (strcmp(catalogue->operations[i]->name, name) == 0)
 			return STATUS_OK;
-	if (!name_list_has(known, name))
+	if (known->count == 0 || name_find(name, (const char *const *)known->items) < 0)
 		return unknown_operation(catalogue, name, known, err);
 	status = load_operation(catalogue, name, err);
 	if (status == STATUS_OK)
@@ -211,7 +176,7 @@ static enum status load_named(struct catalogue *catalogue, const char *name,
 
 /* Operations that steps of composite families name; more families may come in while we look. */
 static enum status load_steps(
-	struct catalogue *catalogue, const struct name_list *known, struct error *err)
+	struct catalogue *catalogue, const struct name_set *known, struct error *err)
 {
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		for (size_t k = 0; k < catalogue->families[i]->step_count; k++) {
@@ -239,7 +204,7 @@ static int compare_families(const void *a, const void *b)
 enum status catalogue_load(const char *const *template_folders, const char *only,
 	struct catalogue *catalogue, struct error *err)
 {
-	struct name_list known = {0};
+	struct name_set known = {0};
 	size_t folder_count = 0;
 	enum status status;
 
@@ -254,10 +219,10 @@ enum status catalogue_load(const char *const *template_folders, const char *only
 	if (status == STATUS_OK && only)
 		status = load_named(catalogue, only, &known, err);
 	for (size_t i = 0; i < known.count && status == STATUS_OK && !only; i++)
-		status = load_named(catalogue, known.names[i], &known, err);
+		status = load_named(catalogue, known.items[i], &known, err);
 	if (status == STATUS_OK)
 		status = load_steps(catalogue, &known, err);
-	name_list_release(&known);
+	name_set_release(&known);
 	if (status != STATUS_OK) {
 		catalogue_release(catalogue);
 		return status;
@@ -283,4 +248,73 @@ void catalogue_release(struct catalogue *catalogue)
 	free(catalogue->operations);
 	free(catalogue->template_folders);
 	*catalogue = (struct catalogue){0};
+}
+
+enum status catalogue_operation(const struct catalogue *catalogue, const char *name,
+	const struct operation **operation, struct error *err)
+{
+	const char **names = memory_zeroed(catalogue->operation_count + 1, sizeof(*names));
+	enum status status = STATUS_OK;
+
+	*operation = NULL;
+	for (size_t i = 0; i < catalogue->operation_count; i++) {
+		names[i] = catalogue->operations[i]->name;
+		if (strcmp(names[i], name) == 0)
+			*operation = catalogue->operations[i];
+	}
+	if (!*operation)
+		status = name_unknown("operation", name, names, err);
+	free(names);
+	return status;
+}
+
+enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
+	const char *name, const struct family **family, struct error *err)
+{
+	bool is_full = strchr(name, '/') != NULL || !operation;
+	const char **names = memory_zeroed(catalogue->family_count + 1, sizeof(*names));
+	size_t count = 0;
+	enum status status = STATUS_OK;
+
+	*family = NULL;
+	for (size_t i = 0; i < catalogue->family_count; i++) {
+		const struct family *one = catalogue->families[i];
+		const char *known = is_full ? one->name : strchr(one->name, '/') + 1;
+
+		if (operation && one->operation != operation)
+			continue;
+		names[count++] = known;
+		if (strcmp(known, name) == 0)
+			*family = one;
+	}
+	if (!*family)
+		status = name_unknown("family", name, names, err);
+	free(names);
+	return status;
+}
+
+static void hash_tree(struct hash *hash, const char *name, const struct json *tree)
+{
+	char *text = json_print(tree, false);
+
+	hash_add_string(hash, name);
+	hash_add_string(hash, text);
+	free(text);
+}
+
+void catalogue_hash(const struct catalogue *catalogue, struct hash *hash)
+{
+	for (size_t i = 0; i < catalogue->operation_count; i++) {
+		const struct operation *operation = catalogue->operations[i];
+
+		hash_tree(hash, operation->name, operation->tree);
+		hash_add_string(hash, operation->reference.source);
+	}
+	for (size_t i = 0; i < catalogue->family_count; i++) {
+		const struct family *family = catalogue->families[i];
+
+		hash_tree(hash, family->name, family->tree);
+		for (size_t k = 0; k < family->source_count; k++)
+			hash_add_string(hash, family->sources[k].text);
+	}
 }

@@ -1,15 +1,30 @@
-/* SPDX-License-Identifier: MIT
- *
- * Expressions from JSON values.
- */
+/* SPDX-License-Identifier: MIT */
 #include "family/expression_json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/record_schema.h"
+#include "family/family.h"
 
+const struct name_table *reading_names(struct reading *reading, enum scope_context context)
+{
+	struct name_table *table = context == SCOPE_SMEM ? &reading->lane : &reading->prune;
+
+	if (!table->count)
+		*table = scope_table(reading->scope, context, SIZE_MAX, NULL);
+	return table;
+}
+
+void reading_release(struct reading *reading)
+{
+	name_table_release(&reading->fixed);
+	name_table_release(&reading->lane);
+	name_table_release(&reading->prune);
+}
+
+/* ---- text of an expression ---- */
 static enum status literal_text(const struct json_at *at, struct text *text, struct error *err)
 {
 	const char *string;
@@ -49,8 +64,10 @@ static enum status literal_text(const struct json_at *at, struct text *text, str
 	return json_error(at, err, "a number, a boolean or a string");
 }
 
-enum status expression_json_text(const struct json_at *at, struct text *text, struct error *err)
+static enum status expression_text_read(
+	const struct json_at *at, struct text *text, struct error *err)
 {
+	struct json_at item = {0};
 	const char *string;
 
 	if (json_type(at) == JSON_STRING) {
@@ -64,11 +81,8 @@ enum status expression_json_text(const struct json_at *at, struct text *text, st
 	if (json_type(at) != JSON_ARRAY)
 		return json_error(at, err, "an expression (a string, a number or a list)");
 	text_append_char(text, '[');
-	for (size_t i = 0; i < json_count(at); i++) {
-		struct json_at item = json_item(at, i);
-
-		if (i)
-			text_append(text, ", ");
+	while (json_next(at, &item)) {
+		text_append(text, item.index ? ", " : "");
 		if (literal_text(&item, text, err) != STATUS_OK)
 			return STATUS_BAD_INPUT;
 	}
@@ -76,94 +90,140 @@ enum status expression_json_text(const struct json_at *at, struct text *text, st
 	return STATUS_OK;
 }
 
-void expression_json_where(const struct json_at *at, struct text *where)
+/* What messages of the expression begin with. */
+static void where_append(const struct json_at *at, struct text *where)
 {
 	text_appendf(where, "%s: ", at->file ? at->file : "JSON");
 	json_path(at, where);
 }
 
-typedef enum status compile_function(const char *text, const char *where,
-	const struct name_table *names, struct expression **expression, struct error *err);
-
-static enum status compile(const struct json_at *at, const struct name_table *names,
-	compile_function *function, struct expression **expression, struct error *err)
+/* ---- members ---- */
+enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
+	struct expression **expression, struct error *err)
 {
 	struct text text = {0}, where = {0};
-	enum status status = expression_json_text(at, &text, err);
+	enum status status = expression_text_read(at, &text, err);
 
 	*expression = NULL;
 	if (status == STATUS_OK) {
-		expression_json_where(at, &where);
-		status = function(text_string(&text), where.data, names, expression, err);
+		where_append(at, &where);
+		status = expression_compile(text_string(&text), where.data, names, expression, err);
 	}
 	text_release(&text);
 	text_release(&where);
 	return status;
 }
 
-enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
+void expression_member_release(void *field)
+{
+	struct expression **expression = field;
+
+	expression_free(*expression);
+	*expression = NULL;
+}
+
+static struct json *literal_types(void)
+{
+	static const char *const types[] = {"string", "number", "boolean"};
+	struct json *schema = json_new_object(), *list = json_new_array();
+
+	for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+		json_push(list, json_new_string(types[i]));
+	json_put(schema, "type", list);
+	return schema;
+}
+
+struct json *expression_schema(struct json *definitions)
+{
+	struct json *schema = json_new_object(), *either = json_new_array(),
+		    *list = json_new_object();
+
+	json_put_string(schema, "description",
+		"an expression; a number, a boolean or a list of literals stands for itself");
+	json_push(either, literal_types());
+	json_put_string(list, "type", "array");
+	json_put(list, "items", literal_types());
+	json_push(either, list);
+	json_put(schema, "anyOf", either);
+	return record_schema_define("expression", schema, definitions);
+}
+
+struct json *expression_schema_or(struct json *other, struct json *definitions)
+{
+	struct json *schema = json_new_object(), *either = json_new_array();
+
+	json_push(either, expression_schema(definitions));
+	json_push(either, other);
+	json_put(schema, "anyOf", either);
+	return schema;
+}
+
+EXPRESSION_CUSTOM(, expression_member, reading->names);
+EXPRESSION_CUSTOM(, expression_fixed_member, &reading->fixed);
+EXPRESSION_CUSTOM(, expression_keys_member, &reading->operation->key_names);
+
+/* ---- formulas ---- */
+static enum status formula_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct formula *formula = field;
+	struct text text = {0}, where = {0};
+	const enum status status = expression_text_read(at, &text, err);
+
+	(void)context;
+	if (status == STATUS_OK) {
+		where_append(at, &where);
+		formula->text = string_copy(text_string(&text));
+		formula->where = text_detach(&where);
+	}
+	text_release(&text);
+	return status;
+}
+
+static void formula_release(void *field)
+{
+	struct formula *formula = field;
+
+	free(formula->text);
+	free(formula->where);
+	*formula = (struct formula){0};
+}
+
+const struct record_custom formula_member = {
+	formula_read, NULL, expression_schema, formula_release};
+
+enum status formula_compile(const struct formula *formula, const struct name_table *names,
 	struct expression **expression, struct error *err)
 {
-	return compile(at, names, expression_compile, expression, err);
-}
-
-enum status expression_json_compile_optional(const struct json_at *at,
-	const struct name_table *names, struct expression **expression, struct error *err)
-{
-	return compile(at, names, expression_compile_optional, expression, err);
-}
-
-enum status expression_json_member(const struct json_at *object, const char *key,
-	const struct name_table *names, struct expression **expression, struct error *err)
-{
-	struct json_at at;
-
-	if (json_member(object, key, &at, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return expression_json_compile(&at, names, expression, err);
-}
-
-enum status expression_json_member_if(const struct json_at *object, const char *key,
-	const struct name_table *names, struct expression **expression, struct error *err)
-{
-	struct json_at at;
-
 	*expression = NULL;
-	if (!json_find(object, key, &at))
+	if (!formula->text)
 		return STATUS_OK;
-	return expression_json_compile(&at, names, expression, err);
+	return expression_compile_optional(formula->text, formula->where, names, expression, err);
 }
 
-enum status expression_json_list(const struct json_at *object, const char *key, size_t least,
-	size_t most, const struct name_table *names, struct expression_list *list,
-	struct error *err)
+/* ---- names and conditions ---- */
+static bool name_accepts(const char *name)
 {
-	struct json_at at;
-	size_t count;
+	static const char *const words[] = {"and", "or", "not", "in", "if", "else", "for", "True",
+		"False", "None", "min", "max", "abs", "ceil_div", "round_up", "is_pow2", "len",
+		"range", "dtype_bytes", NULL};
+	const size_t length = strlen(name);
 
-	if (json_member(object, key, &at, err) != STATUS_OK ||
-		json_expect(&at, JSON_ARRAY, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	count = json_count(&at);
-	if (least == most && count != least)
-		return json_error(&at, err, "%zu expressions", least);
-	if (count < least || count > most)
-		return json_error(&at, err, "%zu to %zu expressions", least, most);
-	list->items = memory_zeroed(count + 1, sizeof(*list->items));
-	list->count = count;
-	for (size_t i = 0; i < count; i++) {
-		struct json_at item = json_item(&at, i);
-
-		if (expression_json_compile(&item, names, &list->items[i], err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-	}
-	return STATUS_OK;
+	return length > 0 && length < PLAN_NAME_SIZE && (name[0] < '0' || name[0] > '9') &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+		       length &&
+	       name_find(name, words) < 0;
 }
 
-void expression_list_release(struct expression_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		expression_free(list->items[i]);
-	free(list->items);
-	*list = (struct expression_list){0};
-}
+const struct record_rule name_rule = {
+	.expected = "a name of letters, digits and _ (no digit first, fewer than 48, no word of "
+		    "expressions)",
+	.pattern = "^[A-Za-z_][A-Za-z0-9_]{0,46}$",
+	.accepts = name_accepts,
+};
+
+static const struct record_member condition_members[] = {
+	EXPRESSION(struct condition, expression, "expr", "what must hold"),
+	RECORD_VALUE(struct condition, why, "why", "the reason, for people"),
+};
+RECORD_DEFINE(struct condition, condition_record, condition_members, .name = "condition");

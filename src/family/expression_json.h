@@ -1,48 +1,77 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions as they stand in JSON: a string is an expression; a number, a boolean or a list of
- * literals stands for itself (strings inside such a list are taken literally).
+ * Expressions as members of records (base/record.h). In JSON a string is an expression; a number, a
+ * boolean or a list of literals stands for itself (strings in such a list are taken literally).
  */
 #ifndef FAMILY_EXPRESSION_JSON_H
 #define FAMILY_EXPRESSION_JSON_H
 
-#include "base/json.h"
-#include "base/text.h"
-#include "expr/expression.h"
+#include "base/record.h"
+#include "family/scope.h"
 
-/* The text of the expression, appended. */
-enum status expression_json_text(const struct json_at *at, struct text *text, struct error *err);
-/* "file: $.path", appended: what messages of the expression begin with. */
-void expression_json_where(const struct json_at *at, struct text *where);
+/* The context of all records of this folder: what is read, and which names it may use. */
+struct reading {
+	const struct operation *operation;
+	struct family *family;          /* NULL while the operation itself is read */
+	const struct scope *scope;      /* every name that is taken */
+	const struct name_table *names; /* of expressions, where their member says nothing else */
+	struct name_table fixed;        /* keys and device names */
+	struct name_table lane, prune;  /* those of a context; reading_names() makes them */
+	const struct json_at *root;
+};
+const struct name_table *reading_names(struct reading *reading, enum scope_context context);
+void reading_release(struct reading *reading);
+
+/* A member of type struct expression *. */
+#define EXPRESSION(type, field, key, meaning, ...)                                                 \
+	RECORD_CUSTOM(type, field, &expression_member, key, meaning, ##__VA_ARGS__)
+#define EXPRESSION_OPTIONAL(type, field, key, meaning)                                             \
+	EXPRESSION(type, field, key, meaning, .flags = RECORD_OPTIONAL)
+extern const struct record_custom expression_member;
+extern const struct record_custom expression_fixed_member; /* over `fixed` */
+extern const struct record_custom expression_keys_member;  /* over the operation's keys */
+
+/* One over other names: `table` is a const struct name_table *, and may use `reading`. */
+#define EXPRESSION_CUSTOM(storage, id, table)                                                      \
+	static enum status id##_read(                                                              \
+		const struct json_at *at, void *field, void *context, struct error *err)           \
+	{                                                                                          \
+		struct reading *reading = context;                                                 \
+                                                                                                   \
+		return expression_json_compile(at, (table), field, err);                           \
+	}                                                                                          \
+	storage const struct record_custom id = {                                                  \
+		id##_read, NULL, expression_schema, expression_member_release}
 
 /* Compiles; the caller frees *expression. */
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err);
-/* As above, NULL where a name is unknown. */
-enum status expression_json_compile_optional(const struct json_at *at,
-	const struct name_table *names, struct expression **expression, struct error *err);
-/* Of a member that must be there. */
-enum status expression_json_member(const struct json_at *object, const char *key,
-	const struct name_table *names, struct expression **expression, struct error *err);
-/* Of a member that may be left out (*expression stays NULL then). */
-enum status expression_json_member_if(const struct json_at *object, const char *key,
-	const struct name_table *names, struct expression **expression, struct error *err);
+struct json *expression_schema(struct json *definitions);
+void expression_member_release(void *field);
 
-/* A list of expressions: of a member with at least `least` and at most `most` of them. */
+/* What may be an expression, or something else; takes other. */
+struct json *expression_schema_or(struct json *other, struct json *definitions);
+
 struct expression_list {
 	struct expression **items;
 	size_t count;
 };
-enum status expression_json_list(const struct json_at *object, const char *key, size_t least,
-	size_t most, const struct name_table *names, struct expression_list *list,
-	struct error *err);
-void expression_list_release(struct expression_list *list);
+
+/* An expression of an operation that is compiled for each family. */
+struct formula {
+	char *text;  /* NULL: there is none */
+	char *where; /* "file: $.path", for messages */
+};
+extern const struct record_custom formula_member;
+/* *expression is NULL where there is no formula, or one that reads an unknown name. */
+enum status formula_compile(const struct formula *formula, const struct name_table *names,
+	struct expression **expression, struct error *err);
 
 /* Names that others may read: letters, digits and _, not a digit first, shorter than 48, no word
  * or function of the expression language. */
-enum status name_json_check(const struct json_at *at, const char *name, struct error *err);
+extern const struct record_rule name_rule;
 
-/* {"expr", "why"}: a condition and what it is for. */
+/* A condition and what it is for. */
 struct condition {
 	struct expression *expression;
 	const char *why; /* borrowed from the JSON tree */
@@ -51,9 +80,6 @@ struct condition_list {
 	struct condition *items;
 	size_t count;
 };
-/* Of a member that may be left out. */
-enum status condition_json_list(const struct json_at *object, const char *key,
-	const struct name_table *names, struct condition_list *list, struct error *err);
-void condition_list_release(struct condition_list *list);
+RECORD_DECLARE(struct condition, condition_record);
 
 #endif

@@ -1,110 +1,291 @@
-/* SPDX-License-Identifier: MIT
- *
- * Loading a family.
- */
+/* SPDX-License-Identifier: MIT */
 #include "family/family.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_schema.h"
 #include "family/source.h"
+#include "space/space.h"
 
-static const char *const keys[] = {"format", "operation", "name", "summary", "source", "requires",
-	"parameters", "defaults", "constants", "constraints", "prune", "workspaces", "tensor_maps",
-	"launches", "steps", "examples", "help", NULL};
-
-static enum status read_head(
-	const struct json_at *root, const char *name, struct family *family, struct error *err)
+/* ---- parameters and constants: each is known to those after it ---- */
+static enum status name_check(
+	const struct json_at *at, const struct family *family, struct error *err)
 {
 	const struct operation *operation = family->operation;
-	struct json_at at;
-	const char *text;
 
-	if (json_expect_keys(root, keys, err) != STATUS_OK ||
-		json_expect_format(root, "tiletune.family/1", err) != STATUS_OK ||
-		json_member(root, "operation", &at, err) != STATUS_OK ||
-		json_get_string(&at, &text, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (strcmp(text, operation->name) != 0)
-		return json_error(&at, err, "\"%s\" as the folder is named", operation->name);
-	if (json_find(root, "name", &at)) {
-		if (json_get_string(&at, &text, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		if (strcmp(text, name) != 0)
-			return json_error(&at, err, "\"%s\" as the file is named", name);
-	}
-	family->name = string_format("%s/%s", operation->name, name);
-	return json_member_string(root, "summary", &family->summary, err);
+	if (scope_find(&family->scope, at->key) >= 0)
+		return json_error(
+			at, err, "a name that no key, device name, parameter or constant has");
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		if (strcmp(operation->tensors[i].name, at->key) == 0)
+			return json_error(at, err, "a name that no tensor has");
+	return STATUS_OK;
 }
 
-static enum status read_requires(
-	const struct json_at *root, struct family *family, struct error *err)
+static void name_add(const struct json_at *at, struct family *family)
 {
-	struct name_table names =
-		scope_table(&family->scope, SCOPE_PLAIN, family->scope.parameter_at, NULL);
-	struct json_at at;
-	enum status status = STATUS_OK;
+	scope_add(&family->scope, at->key);
+	name_table_add(&family->names, at->key);
+}
 
-	if (json_find(root, "requires", &at))
-		status = expression_json_list(
-			root, "requires", 0, 1000, &names, &family->requires, err);
-	name_table_release(&names);
+static const char *const as_names[] = {"constant", "argument", NULL};
+static const struct record_member parameter_members[] = {
+	RECORD_CUSTOM(struct parameter, values, &expression_fixed_member, "values", "a list"),
+	RECORD_ENUM(struct parameter, is_argument, as_names, "as", "a -D or a kernel argument",
+		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct parameter, help, "help", "", .flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(struct parameter, parameter_record, parameter_members, .name = "parameter");
+
+/* A list of values, or an object that says more. The default may read what stands before it. */
+static enum status parameter_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	struct family *family = reading->family;
+	struct parameter *parameter = field;
+	struct json_at defaults, value;
+	enum status status = name_check(at, family, err);
+
+	if (status == STATUS_OK && json_type(at) == JSON_OBJECT)
+		status = record_from_json(&parameter_record, at, parameter, context, err);
+	else if (status == STATUS_OK)
+		status = expression_json_compile(at, &reading->fixed, &parameter->values, err);
+	if (status == STATUS_OK)
+		status = json_member(reading->root, "defaults", &defaults, err);
+	if (status == STATUS_OK)
+		status = json_member(&defaults, at->key, &value, err);
+	if (status == STATUS_OK)
+		status = expression_json_compile(
+			&value, reading->names, &parameter->default_value, err);
+	if (status == STATUS_OK)
+		name_add(at, family);
+	family->scope.constant_at = family->scope.count;
 	return status;
 }
 
-static enum status read_prune(const struct json_at *root, struct family *family, struct error *err)
+static struct json *parameter_schema(struct json *definitions)
 {
-	struct name_table names = scope_table(&family->scope, SCOPE_PRUNE, SIZE_MAX, NULL);
-	enum status status = condition_json_list(root, "prune", &names, &family->prune, err);
+	return expression_schema_or(
+		record_schema_reference(&parameter_record, definitions), definitions);
+}
 
-	name_table_release(&names);
+static void parameter_release(void *field)
+{
+	struct parameter *parameter = field;
+
+	expression_member_release(&parameter->values);
+	expression_member_release(&parameter->default_value);
+}
+
+static const struct record_custom parameter_custom = {
+	parameter_read, NULL, parameter_schema, parameter_release};
+static const struct record_member parameter_item_members[] = {
+	RECORD_VALUE(struct parameter, name, "name", "", .rule = &name_rule),
+	RECORD_DERIVED(struct parameter, &parameter_custom, "", ""),
+};
+static RECORD_DEFINE(
+	struct parameter, parameter_item_record, parameter_item_members, .name = "parameter_item");
+
+static enum status defaults_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const struct family *family = field;
+	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
+	enum status status;
+
+	(void)context;
+	for (size_t i = 0; i < family->parameter_count; i++)
+		names[i] = family->parameters[i].name;
+	status = json_expect_keys(at, names, err);
+	free(names);
 	return status;
 }
 
+static struct json *defaults_schema(struct json *definitions)
+{
+	struct json *schema = json_new_object();
+
+	json_put_string(schema, "type", "object");
+	json_put(schema, "additionalProperties", expression_schema(definitions));
+	return schema;
+}
+
+static const struct record_custom defaults_custom = {defaults_read, NULL, defaults_schema, NULL};
+
+static const struct record_member constant_members[] = {
+	RECORD_CONSTANT("as", "model", "a name for the model's amounts, no -D"),
+	EXPRESSION(struct constant, expression, "value", ""),
+	RECORD_COMMENT("help", ""),
+};
+static RECORD_DEFINE(struct constant, constant_record, constant_members, .name = "constant");
+
+static enum status constant_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	struct constant *constant = field;
+	enum status status = name_check(at, reading->family, err);
+
+	constant->is_for_model = json_type(at) == JSON_OBJECT;
+	if (status == STATUS_OK && constant->is_for_model)
+		status = record_from_json(&constant_record, at, constant, context, err);
+	else if (status == STATUS_OK)
+		status = expression_json_compile(at, reading->names, &constant->expression, err);
+	if (status == STATUS_OK)
+		name_add(at, reading->family);
+	return status;
+}
+
+static struct json *constant_schema(struct json *definitions)
+{
+	return expression_schema_or(
+		record_schema_reference(&constant_record, definitions), definitions);
+}
+
+static void constant_release(void *field)
+{
+	struct constant *constant = field;
+
+	expression_member_release(&constant->expression);
+}
+
+static const struct record_custom constant_custom = {
+	constant_read, NULL, constant_schema, constant_release};
+static const struct record_member constant_item_members[] = {
+	RECORD_VALUE(struct constant, name, "name", "", .rule = &name_rule),
+	RECORD_DERIVED(struct constant, &constant_custom, "", ""),
+};
+static RECORD_DEFINE(
+	struct constant, constant_item_record, constant_item_members, .name = "constant_item");
+
+/* ---- conditions after compilation ---- */
+EXPRESSION_CUSTOM(static, prune_expression, reading_names(reading, SCOPE_PRUNE));
+static const struct record_member prune_members[] = {
+	RECORD_CUSTOM(struct condition, expression, &prune_expression, "expr", "what removes it"),
+	RECORD_VALUE(struct condition, why, "why", "the reason, for people"),
+};
+static RECORD_DEFINE(struct condition, prune_record, prune_members, .name = "prune_condition");
+
+/* ---- examples ---- */
+#define EXAMPLE(id, why_flags)                                                                     \
+	static const struct record_member id##_members[] = {                                       \
+		RECORD_VALUE(struct example, problem, "problem", "its text"),                      \
+		RECORD_VALUE(struct example, config, "config", "defaults where it says nothing"),  \
+		RECORD_VALUE(struct example, why, "why", "", .flags = (why_flags)),                \
+	};                                                                                         \
+	static RECORD_DEFINE(struct example, id##_record, id##_members, .name = #id "_example")
+EXAMPLE(legal, RECORD_OPTIONAL);
+EXAMPLE(illegal, 0);
+static const struct record_member example_members[] = {
+	RECORD_RECORDS(struct example_list, legal, legal_count, legal_record, "legal", "",
+		.flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct example_list, illegal, illegal_count, illegal_record, "illegal", "",
+		.flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(struct example_list, example_record, example_members, .name = "examples");
+
+/* ---- families ---- */
 /* A composite family has steps and nothing that a kernel needs. */
-static enum status read_composite(
-	const struct json_at *root, struct family *family, struct error *err)
+static enum status family_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	static const char *const others[] = {"source", "parameters", "defaults", "constraints",
 		"prune", "tensor_maps", "launches"};
+	const struct family *family = value;
+	struct json_at member;
+
+	(void)context;
+	if (!json_find(at, "steps", &member))
+		return family->launch_count ? STATUS_OK
+					    : json_error(at, err, "at least one of \"launches\"");
+	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+		if (json_find(at, others[i], &member))
+			return json_error(
+				&member, err, "no \"%s\" in a family of steps", others[i]);
+	return family->step_count ? STATUS_OK
+				  : json_error(&member, err, "a list of at least one step");
+}
+
+static const struct record_member family_members[] = {
+	RECORD_CONSTANT("format", "tiletune.family/1", ""),
+	{.name = "operation", .help = "as the folder is named", .kind = RECORD_KIND_COMMENT},
+	RECORD_COMMENT("name", "as the file is named"),
+	RECORD_VALUE(struct family, summary, "summary", "one line"),
+	RECORD_COMMENT("help", ""),
+	RECORD_VALUE(struct family, source, "source", "of launches that name none",
+		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOMS(struct family, requires.items, requires.count, &expression_fixed_member,
+		"requires", "of problems and devices", .flags = RECORD_OPTIONAL),
+	RECORD_MAP(struct family, parameters, parameter_count, parameter_item_record, "parameters",
+		"in the order of search", .flags = RECORD_OPTIONAL,
+		.count_max = SPACE_PARAMETERS_MAX),
+	RECORD_DERIVED(struct family, &defaults_custom, "defaults", "of every parameter",
+		.flags = RECORD_OPTIONAL),
+	RECORD_MAP(struct family, constants, constant_count, constant_item_record, "constants",
+		"-Ds that follow from the parameters", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct family, constraints.items, constraints.count, condition_record,
+		"constraints", "of configurations", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct family, prune.items, prune.count, prune_record, "prune",
+		"what removes a candidate once it is compiled", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct family, workspaces, workspace_count, workspace_record, "workspaces",
+		"memory that launches share", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct family, tensor_maps, tensor_map_count, tensor_map_record,
+		"tensor_maps", "TMA descriptors", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct family, launches, launch_count, launch_record, "launches",
+		"one after the other", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct family, steps, step_count, step_record, "steps",
+		"of a composite family: problems of other operations", .flags = RECORD_OPTIONAL),
+	RECORD_NESTED(struct family, examples, example_record, "examples",
+		"configurations that are legal, or not", .flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(
+	struct family, family_record, family_members, .name = "family", .check = family_check);
+
+/* In the wrong folder nothing else would make sense. */
+static enum status place_check(const struct json_at *root, const char *name,
+	const struct family *family, struct error *err)
+{
+	const char *const expected[] = {family->operation->name, name};
+	static const char *const members[] = {"operation", "name"}, *const places[] = {
+									    "folder", "file"};
+	const char *found;
 	struct json_at at;
 
-	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
-		if (json_find(root, others[i], &at))
-			return json_error(&at, err, "no \"%s\" in a family of steps", others[i]);
-	if (family_buffers_read(root, family, err) != STATUS_OK ||
-		family_steps_read(root, family, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return family_facts_read(family, err);
+	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
+		if (json_find(root, members[i], &at) &&
+			json_get_string(&at, &found, NULL) == STATUS_OK &&
+			strcmp(found, expected[i]) != 0)
+			return json_error(
+				&at, err, "\"%s\" as the %s is named", expected[i], places[i]);
+	return STATUS_OK;
 }
 
 static enum status read_root(
 	const struct json_at *root, const char *name, struct family *family, struct error *err)
 {
-	const struct name_table *key_names = &family->operation->key_names;
-	struct json_at at;
+	const struct name_table *keys = &family->operation->key_names;
+	struct reading reading = {.operation = family->operation,
+		.family = family,
+		.scope = &family->scope,
+		.names = &family->names,
+		.root = root};
+	enum status status = place_check(root, name, family, err);
 
-	scope_init(&family->scope, key_names->names, key_names->count);
-	if (read_head(root, name, family, err) != STATUS_OK ||
-		family_parameters_read(root, family, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	scope_init(&family->scope, keys->names, keys->count);
 	family->names = scope_table(&family->scope, SCOPE_PLAIN, SIZE_MAX, NULL);
-	if (read_requires(root, family, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_find(root, "steps", &at)) {
-		if (read_composite(root, family, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-	} else if (condition_json_list(root, "constraints", &family->names, &family->constraints,
-			   err) != STATUS_OK ||
-		   read_prune(root, family, err) != STATUS_OK ||
-		   family_buffers_read(root, family, err) != STATUS_OK ||
-		   family_launches_read(root, family, err) != STATUS_OK ||
-		   family_facts_read(family, err) != STATUS_OK ||
-		   family_rules_read(family, err) != STATUS_OK) {
-		return STATUS_BAD_INPUT;
-	}
-	return family_examples_read(root, family, err);
+	reading.fixed = scope_table(&family->scope, SCOPE_PLAIN, SIZE_MAX, NULL);
+	if (status == STATUS_OK)
+		status = record_from_json(&family_record, root, family, &reading, err);
+	reading_release(&reading);
+	if (status == STATUS_OK)
+		status = family_facts_compile(family, err);
+	if (status == STATUS_OK && !family->step_count)
+		status = family_rules_compile(family, err);
+	return status;
 }
 
 enum status family_from_json(struct json *tree, const char *file, const char *name,
@@ -115,6 +296,7 @@ enum status family_from_json(struct json *tree, const char *file, const char *na
 
 	made->tree = tree;
 	made->file = string_copy(file);
+	made->name = string_format("%s/%s", operation->name, name);
 	made->operation = operation;
 	root = json_root(tree, made->file);
 	*family = NULL;
@@ -174,16 +356,24 @@ enum status family_load(const char *folder, const char *name, const struct opera
 	return status;
 }
 
-const char **family_buffer_names(const struct family *family)
+void family_free(struct family *family)
 {
-	size_t tensors = family->operation->tensor_count;
-	const char **names = memory_zeroed(tensors + family->workspace_count + 1, sizeof(*names));
-
-	for (size_t i = 0; i < tensors; i++)
-		names[i] = family->operation->tensors[i].name;
-	for (size_t i = 0; i < family->workspace_count; i++)
-		names[tensors + i] = family->workspaces[i].name;
-	return names;
+	if (!family)
+		return;
+	for (size_t i = 0; i < family->source_count; i++) {
+		free(family->sources[i].name);
+		free(family->sources[i].text);
+	}
+	free(family->sources);
+	family_facts_free(family);
+	family_rules_free(family);
+	record_release(&family_record, family);
+	scope_release(&family->scope);
+	name_table_release(&family->names);
+	json_free(family->tree);
+	free(family->file);
+	free(family->name);
+	free(family);
 }
 
 const char *family_name(const struct family *family)

@@ -7,15 +7,24 @@
 #ifndef FAMILY_FAMILY_H
 #define FAMILY_FAMILY_H
 
-#include "family/catalogue.h"
 #include "family/launch.h"
 #include "family/operation.h"
-#include "family/parameter.h"
 #include "family/rule.h"
-#include "family/scope.h"
 #include "family/step.h"
-#include "family/tensor_map.h"
-#include "family/workspace.h"
+
+struct parameter {
+	const char *name, *help;
+	struct expression *values;        /* over keys and device names */
+	struct expression *default_value; /* over these and the parameters before it */
+	bool is_argument;                 /* a kernel argument; else a -D */
+};
+
+struct constant {
+	const char *name;
+	/* over keys, device names, parameters, constants before it */
+	struct expression *expression;
+	bool is_for_model; /* a name for the model's amounts; no define, so no part of the kernel */
+};
 
 /* One translation unit that launches name. */
 struct family_source {
@@ -23,18 +32,15 @@ struct family_source {
 	char *text; /* includes expanded; NULL until loaded */
 };
 
-/* An operation's fact, compiled for the family; expression NULL: it names what the family lacks. */
-struct family_fact {
-	const char *name, *unit, *source;
-	struct expression *expression, *when;
-	size_t slot; /* where later facts read it; 0: it has no name of its own */
-};
-
 /* A configuration that the author says is legal, or not. */
 struct example {
 	const char *problem; /* text */
-	bool is_legal;
-	size_t index; /* in examples.legal or examples.illegal */
+	struct json *config;
+	const char *why; /* NULL if nothing is said */
+};
+struct example_list {
+	struct example *legal, *illegal;
+	size_t legal_count, illegal_count;
 };
 
 struct family {
@@ -55,6 +61,7 @@ struct family {
 	size_t workspace_count;
 	struct tensor_map *tensor_maps;
 	size_t tensor_map_count;
+	const char *source; /* of launches that name none; NULL */
 	struct family_source *sources;
 	size_t source_count;
 	struct launch *launches;
@@ -65,9 +72,9 @@ struct family {
 	size_t rule_count;
 	struct step *steps; /* of a composite family */
 	size_t step_count;
-	struct example *examples;
-	size_t example_count;
+	struct example_list examples;
 };
+RECORD_DECLARE(struct family, family_record);
 
 /* name: "mma", as the file is called. */
 enum status family_load(const char *folder, const char *name, const struct operation *operation,
@@ -77,25 +84,9 @@ enum status family_from_json(struct json *tree, const char *file, const char *na
 	const struct operation *operation, struct family **family, struct error *err);
 void family_free(struct family *family);
 
-/* ---- parts of loading ---- */
-enum status family_parameters_read(/* parameters, defaults, constants; fills the scope */
-	const struct json_at *root, struct family *family, struct error *err);
-enum status family_buffers_read(/* workspaces, tensor maps */
-	const struct json_at *root, struct family *family, struct error *err);
-enum status family_launches_read(
-	const struct json_at *root, struct family *family, struct error *err);
-enum status family_facts_read(struct family *family, struct error *err);
-enum status family_rules_read(struct family *family, struct error *err);
-enum status family_steps_read(const struct json_at *root, struct family *family, struct error *err);
-enum status family_examples_read(
-	const struct json_at *root, struct family *family, struct error *err);
-
-/* Names of tensors, then workspaces, NULL-terminated: a plan's buffers. Caller frees the array. */
-const char **family_buffer_names(const struct family *family);
-
-/* Compares every example with what the constraints say on a device; examples for problems that the
- * family's `requires` exclude there are passed over. The first that is wrong is the error. */
-enum status family_examples_check(
-	const struct family *family, const struct device_spec *device, struct error *err);
+const char *family_name(const struct family *family); /* "gemm/mma" */
+const char *family_summary(const struct family *family);
+const struct operation *family_operation(const struct family *family);
+bool family_is_composite(const struct family *family);
 
 #endif

@@ -1,147 +1,146 @@
-/* SPDX-License-Identifier: MIT
- *
- * Reading one problem key, and checking values against it.
- */
+/* SPDX-License-Identifier: MIT */
+#include "family/key.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "family/key.h"
+#include "base/record_read.h"
+#include "family/operation.h"
 
-static const char *const integer_keys[] = {
-	"type", "min", "max", "default", "as", "aliases", "help", NULL};
-static const char *const enum_keys[] = {"enum", "default", "as", "help", NULL};
-
-static enum status read_as(
-	const struct json_at *at, bool *is_constant, bool may_be_argument, struct error *err)
+/* ---- aliases ---- */
+static enum status alias_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	struct json_at as;
-	const char *name;
-
-	*is_constant = !may_be_argument;
-	if (!json_find(at, "as", &as))
-		return STATUS_OK;
-	if (json_get_string(&as, &name, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	*is_constant = strcmp(name, "constant") == 0;
-	if (!*is_constant && (strcmp(name, "argument") != 0 || !may_be_argument))
-		return json_error(&as, err,
-			may_be_argument ? "\"argument\" or \"constant\""
-					: "\"constant\" (a name is no kernel argument)");
-	return STATUS_OK;
-}
-
-static enum status read_enum(
-	const struct json_at *at, const struct json_at *list, struct key *key, struct error *err)
-{
-	if (json_expect_keys(at, enum_keys, err) != STATUS_OK ||
-		json_expect(list, JSON_ARRAY, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_count(list) == 0)
-		return json_error(list, err, "at least one value");
-	key->values = memory_zeroed(json_count(list) + 1, sizeof(*key->values));
-	for (size_t i = 0; i < json_count(list); i++) {
-		struct json_at item = json_item(list, i);
-
-		if (json_get_string(&item, &key->values[i], err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		/* they are written into problem texts and -D names */
-		if (!*key->values[i] ||
-			strspn(key->values[i],
-				"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				"0123456789_") != strlen(key->values[i]))
-			return json_error(&item, err, "a value of letters, digits and _");
-		for (size_t k = 0; k < i; k++)
-			if (strcmp(key->values[k], key->values[i]) == 0)
-				return json_error(&item, err, "every value once");
-	}
-	return read_as(at, &key->is_constant, false, err);
-}
-
-static enum status read_integer(const struct json_at *at, struct key *key, struct error *err)
-{
-	struct json_at bound;
-	const char *type;
-
-	if (json_expect_keys(at, integer_keys, err) != STATUS_OK ||
-		json_member_string(at, "type", &type, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (strcmp(type, "int") != 0) {
-		json_find(at, "type", &bound);
-		return json_error(&bound, err, "\"int\" (or an \"enum\" instead)");
-	}
-	key->min = 1;
-	key->max = INT32_MAX;
-	if (json_find(at, "min", &bound) && json_get_int(&bound, &key->min, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_find(at, "max", &bound) && json_get_int(&bound, &key->max, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (key->min > key->max)
-		return json_error(at, err, "a min that is not above max");
-	return read_as(at, &key->is_constant, true, err);
-}
-
-static enum status read_alias(const struct json_at *at, struct key_alias *alias, struct error *err)
-{
+	const struct reading *reading = context;
+	struct key_alias *alias = field;
 	char *part, *rest;
 
-	alias->text = string_copy(at->key);
-	for (rest = alias->text; (part = strsep(&rest, ",")) != NULL;) {
-		if (name_json_check(at, part, err) != STATUS_OK)
+	alias->part_text = rest = string_copy(alias->text);
+	while ((part = strsep(&rest, ",")) != NULL) {
+		if (record_rule_check(&name_rule, part, at, err) != STATUS_OK)
 			return STATUS_BAD_INPUT;
 		if (name_table_find(&alias->parts, part) != NAME_UNKNOWN)
 			return json_error(at, err, "every name once in an alias");
+		if (name_table_find(&reading->operation->key_names, part) != NAME_UNKNOWN)
+			return json_error(at, err, "names that are no keys themselves");
 		name_table_add(&alias->parts, part);
 	}
 	return expression_json_compile(at, &alias->parts, &alias->expression, err);
 }
 
-enum status key_read(const struct json_at *at, struct key *key, struct error *err)
+static void alias_release(void *field)
 {
+	struct key_alias *alias = field;
+
+	name_table_release(&alias->parts);
+	free(alias->part_text);
+	expression_member_release(&alias->expression);
+}
+
+static const struct record_custom alias_custom = {
+	alias_read, NULL, expression_schema, alias_release};
+
+static const struct record_member alias_members[] = {
+	RECORD_VALUE(struct key_alias, text, "names", "with commas between them"),
+	RECORD_DERIVED(struct key_alias, &alias_custom, "", "the key's value, over these names"),
+};
+static RECORD_DEFINE(struct key_alias, alias_record, alias_members, .name = "alias");
+
+/* ---- keys ---- */
+/* They are written into problem texts and -D names. */
+static bool is_word(const char *text)
+{
+	return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					  "0123456789_")] == '\0';
+}
+
+static const struct record_rule word_rule = {
+	"a value of letters, digits and _", "^[A-Za-z0-9_]+$", is_word};
+static const char *const as_names[] = {"argument", "constant", NULL};
+
+static enum status enum_check(struct key *key, const struct json_at *at, struct error *err)
+{
+	static const char *const of_integers[] = {"type", "min", "max", "aliases"};
 	struct json_at member;
 
-	key->name = at->key;
-	key->help = "";
-	if (name_json_check(at, at->key, err) != STATUS_OK ||
-		json_expect(at, JSON_OBJECT, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_find(at, "help", &member) &&
-		json_get_string(&member, &key->help, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_find(at, "enum", &member))
-		return read_enum(at, &member, key, err);
-	if (read_integer(at, key, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (!json_find(at, "aliases", &member))
-		return STATUS_OK;
-	if (json_expect(&member, JSON_OBJECT, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	key->alias_count = json_count(&member);
-	key->aliases = memory_zeroed(key->alias_count + 1, sizeof(*key->aliases));
-	for (size_t i = 0; i < key->alias_count; i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(of_integers); i++)
+		if (json_find(at, of_integers[i], &member))
+			return json_error(
+				&member, err, "no \"%s\" beside \"enum\"", of_integers[i]);
+	if (json_find(at, "as", &member) && !key->is_constant)
+		return json_error(&member, err, "\"constant\" (a name is no kernel argument)");
+	key->is_constant = true;
+	json_find(at, "enum", &member);
+	for (size_t i = 0; key->values[i]; i++) {
 		struct json_at item = json_item(&member, i);
 
-		if (read_alias(&item, &key->aliases[i], err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		if (name_find(key->values[i], key->values) != (int)i)
+			return json_error(&item, err, "every value once");
 	}
 	return STATUS_OK;
 }
 
-void key_release(struct key *key)
+static enum status key_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	for (size_t i = 0; i < key->alias_count; i++) {
-		name_table_release(&key->aliases[i].parts);
-		free(key->aliases[i].text);
-		expression_free(key->aliases[i].expression);
-	}
-	free(key->aliases);
-	free(key->values);
-	expression_free(key->default_value);
-	*key = (struct key){0};
+	const struct reading *reading = context;
+	struct key *key = value;
+	struct json_at member;
+
+	/* device names and extras are visible beside keys */
+	if (scope_find(reading->scope, key->name) >= 0)
+		return json_error(at, err, "a name that is not the device's or the model's");
+	if (key->values)
+		return enum_check(key, at, err);
+	if (!json_find(at, "type", &member))
+		return json_error(at, err, "a member \"type\" or \"enum\"");
+	return key->min <= key->max ? STATUS_OK
+				    : json_error(at, err, "a min that is not above max");
 }
 
+/* Either a type or an enum. */
+static void key_refine(struct json *schema)
+{
+	static const char *const names[] = {"type", "enum"};
+	struct json *either = json_new_array();
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		struct json *one = json_new_object(), *required = json_new_array();
+
+		json_push(required, json_new_string(names[i]));
+		json_put(one, "required", required);
+		json_push(either, one);
+	}
+	json_put(schema, "oneOf", either);
+}
+
+static const struct record_member key_members[] = {
+	RECORD_VALUE(struct key, name, "name", "", .rule = &name_rule),
+	{.name = "type",
+		.help = "of a size",
+		.kind = RECORD_KIND_CONSTANT,
+		.constant = "int",
+		.flags = RECORD_OPTIONAL},
+	RECORD_VALUE(struct key, min, "min", "", .flags = RECORD_OPTIONAL, .absent = 1),
+	RECORD_VALUE(struct key, max, "max", "", .flags = RECORD_OPTIONAL, .absent = INT32_MAX),
+	RECORD_STRINGS(struct key, values, "enum", "the values of a choice",
+		.flags = RECORD_OPTIONAL, .count_min = 1, .rule = &word_rule),
+	EXPRESSION_OPTIONAL(struct key, default_value, "default", "over the other keys"),
+	RECORD_ENUM(struct key, is_constant, as_names, "as",
+		"a kernel argument (a size unless it says otherwise) or a -D",
+		.flags = RECORD_OPTIONAL),
+	RECORD_MAP(struct key, aliases, alias_count, alias_record, "aliases",
+		"names that may stand for the key: \"batch,seq\": \"batch*seq\"",
+		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct key, help, "help", "", .flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(struct key, key_record, key_members, .name = "key", .check = key_check,
+	.refine = key_refine);
+
+/* ---- values ---- */
 void key_describe(const struct key *key, struct text *text)
 {
 	if (!key->values) {

@@ -11,14 +11,15 @@
 
 /* "batch,seq" for "batch*seq": names that may stand for a key in a problem's text. */
 struct key_alias {
+	char *text; /* of the JSON */
 	struct name_table parts;
-	char *text;                    /* the parts' strings */
+	char *part_text;               /* the parts' strings */
 	struct expression *expression; /* over the parts */
 };
 
 struct key {
 	const char *name;
-	const char *help;                 /* "" if there is none */
+	const char *help;                 /* NULL if there is none */
 	const char **values;              /* of an enum, NULL-terminated; NULL: an integer */
 	int64_t min, max;                 /* of an integer */
 	struct expression *default_value; /* over keys; NULL: must be given */
@@ -26,10 +27,7 @@ struct key {
 	struct key_alias *aliases;
 	size_t alias_count;
 };
-
-/* at: a member of "keys". Everything but the default, which may read all keys. */
-enum status key_read(const struct json_at *at, struct key *key, struct error *err);
-void key_release(struct key *key);
+RECORD_DECLARE(struct key, key_record);
 
 /* A value from text: the enum's own string, or an integer in the key's range. */
 enum status key_value_parse(

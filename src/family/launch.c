@@ -1,38 +1,175 @@
-/* SPDX-License-Identifier: MIT
- *
- * Reading "launches" of a family.
- */
+/* SPDX-License-Identifier: MIT */
 #include "family/launch.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_schema.h"
 #include "family/family.h"
 
-static const char *const keys[] = {"entry", "source", "when", "grid", "block", "cluster",
-	"smem_bytes", "args", "repeat", "regs_estimate", "model", "help", NULL};
+/* ---- steps: an expression, or {"mean", "max"} ---- */
+static const struct record_member steps_members[] = {
+	EXPRESSION(struct model, steps_mean, "mean", ""),
+	EXPRESSION(struct model, steps_max, "max", ""),
+};
+static RECORD_DEFINE(struct model, steps_record, steps_members, .name = "steps");
 
-/* The index of the launch's source among the family's; added if it is new. */
-static enum status read_source(const struct json_at *root, const struct json_at *at,
-	struct family *family, struct launch *launch, struct error *err)
+static enum status steps_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	struct json_at member;
-	const char *name;
+	const struct reading *reading = context;
+	struct model *model = field;
 
-	if (!json_find(at, "source", &member) &&
-		json_member(root, "source", &member, err) != STATUS_OK)
+	return json_type(at) == JSON_OBJECT
+		       ? record_from_json(&steps_record, at, model, context, err)
+		       : expression_json_compile(at, reading->names, &model->steps_mean, err);
+}
+
+static struct json *steps_schema(struct json *definitions)
+{
+	return expression_schema_or(
+		record_schema_reference(&steps_record, definitions), definitions);
+}
+
+static void steps_release(void *field)
+{
+	record_release(&steps_record, field);
+}
+
+static const struct record_custom steps_custom = {steps_read, NULL, steps_schema, steps_release};
+
+/* ---- a schedule's bare name, or an expression that gives one ---- */
+static enum status schedule_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	struct model *model = field;
+	const char *text;
+	int found;
+
+	if (json_get_string(at, &text, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	if (json_get_string(&member, &name, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	for (size_t i = 0; i < family->source_count; i++) {
-		if (strcmp(family->sources[i].name, name) == 0) {
-			launch->source = i;
-			return STATUS_OK;
-		}
+	found = name_find(text, schedule_names);
+	if (found < 0)
+		return expression_json_compile(at, reading->names, &model->schedule_text, err);
+	model->schedule = (enum schedule)found;
+	return STATUS_OK;
+}
+
+static void schedule_release(void *field)
+{
+	struct model *model = field;
+
+	expression_member_release(&model->schedule_text);
+}
+
+static const struct record_custom schedule_custom = {
+	schedule_read, NULL, expression_schema, schedule_release};
+
+/* ---- shared memory, tiles ---- */
+EXPRESSION_CUSTOM(static, lane_expression, reading_names(reading, SCOPE_SMEM));
+
+static const char *const kind_names[] = {"read", "write", NULL};
+static const struct record_member access_members[] = {
+	RECORD_VALUE(struct model_access, name, "name", "for people"),
+	RECORD_ENUM(struct model_access, is_write, kind_names, "kind", ""),
+	EXPRESSION(struct model_access, width_bytes, "width_bytes", "of a lane: 4, 8 or 16"),
+	RECORD_CUSTOM(struct model_access, address, &lane_expression, "address",
+		"bytes, over `lane` too"),
+	EXPRESSION(struct model_access, bytes, "bytes", "a step, without conflicts"),
+	EXPRESSION_OPTIONAL(struct model_access, when, "when", ""),
+	RECORD_COMMENT("help", ""),
+};
+static RECORD_DEFINE(struct model_access, access_record, access_members, .name = "smem_access");
+
+static enum status tile_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct operation *operation = ((const struct reading *)context)->operation;
+	struct model_tile *tile = value;
+	struct json_at tensor;
+
+	if (tile->tensor >= operation->tensor_count) {
+		json_find(at, "tensor", &tensor);
+		return json_error(&tensor, err, "a tensor of the operation");
 	}
-	launch->source = family->source_count;
-	family->sources[family->source_count++].name = string_copy(name);
+	tile->is_output = operation->tensors[tile->tensor].is_output;
+	return STATUS_OK;
+}
+
+static const struct record_member tile_members[] = {
+	RECORD_CUSTOM(struct model_tile, tensor, &buffer_member, "tensor", "of the operation"),
+	EXPRESSION(struct model_tile, rows, "rows", ""),
+	EXPRESSION(struct model_tile, columns, "cols", "elements"),
+	EXPRESSION_OPTIONAL(struct model_tile, row_offset, "row_offset", "elements"),
+	EXPRESSION_OPTIONAL(struct model_tile, when, "when", ""),
+	RECORD_COMMENT("help", ""),
+};
+static RECORD_DEFINE(
+	struct model_tile, tile_record, tile_members, .name = "tile", .check = tile_check);
+
+/* ---- models ---- */
+static enum status model_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	struct model *model = value;
+	struct json_at dtype;
+
+	return json_find(at, "dtype", &dtype) ? STATUS_OK
+					      : dtype_choice_default(context, &model->dtype, err);
+}
+
+#define AMOUNT(field, meaning) EXPRESSION_OPTIONAL(struct model, field, #field, meaning)
+#define AMOUNTS(field, meaning)                                                                    \
+	RECORD_NAMED_CUSTOM(struct model, field.pipe, pipe_names, &expression_member, #field,      \
+		meaning, .flags = RECORD_OPTIONAL)
+static const struct record_member model_members[] = {
+	EXPRESSION(struct model, units, "units", "independent pieces of work, whatever the grid"),
+	AMOUNT(useful_fraction, "of the work, the rest is padding; 1 if left out"),
+	AMOUNT(stages, "steps whose data are under way; 1 if left out"),
+	AMOUNT(epilogue_overlap, "fraction of the epilogue that hides; 0 if left out"),
+	AMOUNT(dram_read_bytes, "of the launch; the tensors' if left out"),
+	AMOUNT(dram_write_bytes, "of the launch; the tensors' if left out"),
+	RECORD_DERIVED(struct model, &steps_custom, "steps", "of a unit; 1 if left out",
+		.flags = RECORD_OPTIONAL),
+	RECORD_DERIVED(struct model, &schedule_custom, "schedule",
+		"grid (if left out), persistent or stream_k, or an expression that gives one",
+		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct model, dtype, &dtype_member, "dtype",
+		"of the tensor pipes' rate; the key dtype if left out", .flags = RECORD_OPTIONAL),
+	AMOUNTS(per_step, "work of a step by pipe"),
+	AMOUNTS(prologue, "work of a unit before its steps"),
+	AMOUNTS(epilogue, "work of a unit after its steps"),
+	RECORD_RECORDS(struct model, accesses, access_count, access_record, "smem_accesses",
+		"for bank conflicts", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct model, tiles, tile_count, tile_record, "tiles",
+		"in global memory, for lines and sectors", .flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help", ""),
+};
+#undef AMOUNT
+#undef AMOUNTS
+static RECORD_DEFINE(
+	struct model, model_record, model_members, .name = "model", .check = model_check);
+
+/* ---- launches ---- */
+/* The index of the launch's source among the family's; added if it is new. */
+static enum status source_find(
+	struct launch *launch, const struct json_at *at, struct family *family, struct error *err)
+{
+	const char *name = launch->source_file ? launch->source_file : family->source;
+
+	if (!name)
+		return json_error(at, err, "a member \"source\" here or in the family");
+	while (launch->source < family->source_count &&
+		strcmp(family->sources[launch->source].name, name) != 0)
+		launch->source++;
+	if (launch->source < family->source_count)
+		return STATUS_OK;
+	family->sources =
+		memory_resize(family->sources, family->source_count + 1, sizeof(*family->sources));
+	family->sources[family->source_count++] = (struct family_source){.name = string_copy(name)};
 	return STATUS_OK;
 }
 
@@ -47,96 +184,150 @@ static bool slot_varies(const struct family *family, size_t slot)
 	       family->parameters[slot - scope->parameter_at].is_argument;
 }
 
-static bool when_varies(const struct family *family, const struct expression *when)
+static enum status launch_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	size_t count;
-	const int *slots = expression_slots(when, &count);
+	struct family *family = ((const struct reading *)context)->family;
+	struct launch *launch = value;
+	size_t count = 0;
+	const int *slots = launch->when ? expression_slots(launch->when, &count) : NULL;
 
 	for (size_t i = 0; i < count; i++)
-		if (slot_varies(family, (size_t)slots[i]))
-			return true;
-	return false;
+		launch->always_built |= slot_varies(family, (size_t)slots[i]);
+	return source_find(launch, at, family, err);
 }
 
-static enum status read_arguments(const struct json_at *at, const struct family *family,
-	struct launch *launch, struct error *err)
-{
-	const char **maps = memory_zeroed(family->tensor_map_count + 1, sizeof(*maps));
-	struct argument_names known = {.tensor_maps = maps};
-	const char **buffers = family_buffer_names(family);
-	enum status status;
-
-	for (size_t i = 0; i < family->tensor_map_count; i++)
-		maps[i] = family->tensor_maps[i].name;
-	known.buffers = buffers;
-	status = argument_json_list(at, &known, &family->names, &launch->arguments, err);
-	free(maps);
-	free(buffers);
-	return status;
-}
-
-static enum status read_launch(const struct json_at *root, const struct json_at *at,
-	struct family *family, struct launch *launch, struct error *err)
-{
-	const struct name_table *names = &family->names;
-	struct json_at member;
-
-	if (json_expect_keys(at, keys, err) != STATUS_OK ||
-		json_member(at, "entry", &member, err) != STATUS_OK ||
-		json_get_string(&member, &launch->entry, err) != STATUS_OK ||
-		name_json_check(&member, launch->entry, err) != STATUS_OK ||
-		read_source(root, at, family, launch, err) != STATUS_OK ||
-		expression_json_member_if(at, "when", names, &launch->when, err) != STATUS_OK ||
-		expression_json_list(at, "grid", 3, 3, names, &launch->grid, err) != STATUS_OK ||
-		expression_json_list(at, "block", 3, 3, names, &launch->block, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	launch->always_built = launch->when && when_varies(family, launch->when);
-	if (json_find(at, "cluster", &member) && expression_json_list(at, "cluster", 3, 3, names,
-							 &launch->cluster, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (expression_json_member_if(at, "smem_bytes", names, &launch->smem_bytes, err) !=
-			STATUS_OK ||
-		expression_json_member_if(at, "repeat", names, &launch->repeat, err) != STATUS_OK ||
-		expression_json_member(at, "regs_estimate", names, &launch->regs_estimate, err) !=
-			STATUS_OK ||
-		read_arguments(at, family, launch, err) != STATUS_OK ||
-		json_member(at, "model", &member, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return model_read(&member, family, &launch->model, err);
-}
-
-enum status family_launches_read(
-	const struct json_at *root, struct family *family, struct error *err)
-{
-	struct json_at list;
-
-	if (json_member(root, "launches", &list, err) != STATUS_OK ||
-		json_expect(&list, JSON_ARRAY, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_count(&list) == 0)
-		return json_error(&list, err, "at least one launch");
-	family->launches = memory_zeroed(json_count(&list), sizeof(*family->launches));
-	family->sources = memory_zeroed(json_count(&list), sizeof(*family->sources));
-	for (size_t i = 0; i < json_count(&list); i++) {
-		struct json_at at = json_item(&list, i);
-
-		family->launch_count++;
-		if (read_launch(root, &at, family, &family->launches[i], err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-	}
-	return STATUS_OK;
-}
+#define THREE(field, meaning, ...)                                                                 \
+	RECORD_CUSTOMS(struct launch, field.items, field.count, &expression_member, #field,        \
+		meaning, .count_min = 3, .count_max = 3, ##__VA_ARGS__)
+static const struct record_member launch_members[] = {
+	RECORD_VALUE(struct launch, entry, "entry", "name of the kernel", .rule = &name_rule),
+	RECORD_VALUE(struct launch, source_file, "source", "the family's if left out",
+		.flags = RECORD_OPTIONAL),
+	EXPRESSION_OPTIONAL(struct launch, when, "when", "else it is left out"),
+	THREE(grid, "blocks"),
+	THREE(block, "threads"),
+	THREE(cluster, "blocks of a cluster", .flags = RECORD_OPTIONAL),
+	EXPRESSION_OPTIONAL(struct launch, smem_bytes, "smem_bytes", "dynamic; 0 if left out"),
+	EXPRESSION_OPTIONAL(struct launch, repeat, "repeat", "times in a row; 1 if left out"),
+	EXPRESSION(struct launch, regs_estimate, "regs_estimate", "of a thread"),
+	RECORD_CUSTOMS(struct launch, arguments.items, arguments.count, &argument_member, "args",
+		"tensors, workspaces, tensor maps or numbers"),
+	RECORD_NESTED(struct launch, model, model_record, "model", "its work"),
+	RECORD_COMMENT("help", ""),
+};
+#undef THREE
+RECORD_DEFINE(
+	struct launch, launch_record, launch_members, .name = "launch", .check = launch_check);
 
 void launch_release(struct launch *launch)
 {
-	expression_free(launch->when);
-	expression_list_release(&launch->grid);
-	expression_list_release(&launch->block);
-	expression_list_release(&launch->cluster);
-	expression_free(launch->smem_bytes);
-	expression_free(launch->repeat);
-	expression_free(launch->regs_estimate);
-	argument_list_release(&launch->arguments);
-	model_release(&launch->model);
-	*launch = (struct launch){0};
+	record_release(&launch_record, launch);
+}
+
+/* ---- shapes ---- */
+enum {
+	GRID_X_MAX = INT32_MAX,
+	GRID_YZ_MAX = 65535,
+	BLOCK_XY_MAX = 1024,
+	BLOCK_Z_MAX = 64,
+	CLUSTER_BLOCKS_MAX = 16, /* 8 is portable, 16 on request */
+	REPEAT_MAX = 1 << 20,
+};
+
+enum status launch_is_active(
+	const struct launch *launch, const struct value *values, bool *is_active, struct error *err)
+{
+	*is_active = true;
+	return launch->when ? expression_test(launch->when, values, is_active, err) : STATUS_OK;
+}
+
+static enum status evaluate(const struct expression *expression, const struct value *values,
+	int64_t least, int64_t most, uint32_t *result, struct error *err)
+{
+	int64_t number;
+	enum status status = expression_int(expression, values, &number, err);
+
+	if (status != STATUS_OK)
+		return status;
+	if (number < least || number > most)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a number from %" PRId64 " to %" PRId64 ", found %" PRId64,
+			expression_where(expression), least, most, number);
+	*result = (uint32_t)number;
+	return STATUS_OK;
+}
+
+static enum status evaluate_block(const struct launch *launch, const struct value *values,
+	const struct device_spec *device, struct launch_shape *shape, struct error *err)
+{
+	static const int64_t most[3] = {BLOCK_XY_MAX, BLOCK_XY_MAX, BLOCK_Z_MAX};
+	int64_t threads = 1;
+
+	for (size_t i = 0; i < 3; i++) {
+		enum status status =
+			evaluate(launch->block.items[i], values, 1, most[i], &shape->block[i], err);
+
+		if (status != STATUS_OK)
+			return status;
+		threads *= shape->block[i];
+	}
+	if (threads > device->max_threads_per_block)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected at most %" PRId64 " threads in a block, found %" PRId64,
+			expression_where(launch->block.items[0]), device->max_threads_per_block,
+			threads);
+	return STATUS_OK;
+}
+
+static enum status evaluate_cluster(const struct launch *launch, const struct value *values,
+	const struct device_spec *device, struct launch_shape *shape, struct error *err)
+{
+	int64_t most = device->compute_capability >= 90 ? CLUSTER_BLOCKS_MAX : 1;
+	int64_t blocks = 1;
+
+	for (size_t i = 0; i < 3; i++) {
+		enum status status;
+
+		shape->cluster[i] = 1;
+		if (launch->cluster.count == 0)
+			continue;
+		status = evaluate(
+			launch->cluster.items[i], values, 1, most, &shape->cluster[i], err);
+		if (status != STATUS_OK)
+			return status;
+		blocks *= shape->cluster[i];
+		if (shape->grid[i] % shape->cluster[i] != 0)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a grid of whole clusters, found %" PRIu32
+				" blocks in clusters of %" PRIu32,
+				expression_where(launch->cluster.items[i]), shape->grid[i],
+				shape->cluster[i]);
+	}
+	if (blocks > most)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected at most %" PRId64 " blocks in a cluster, found %" PRId64,
+			expression_where(launch->cluster.items[0]), most, blocks);
+	return STATUS_OK;
+}
+
+enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,
+	const struct device_spec *device, struct launch_shape *shape, struct error *err)
+{
+	static const int64_t most[3] = {GRID_X_MAX, GRID_YZ_MAX, GRID_YZ_MAX};
+	enum status status = STATUS_OK;
+
+	*shape = (struct launch_shape){.repeat = 1};
+	for (size_t i = 0; i < 3 && status == STATUS_OK; i++)
+		status = evaluate(launch->grid.items[i], values, 1, most[i], &shape->grid[i], err);
+	if (status == STATUS_OK)
+		status = evaluate_block(launch, values, device, shape, err);
+	if (status == STATUS_OK)
+		status = evaluate_cluster(launch, values, device, shape, err);
+	if (status == STATUS_OK && launch->smem_bytes)
+		status = evaluate(launch->smem_bytes, values, 0, device->smem_per_block_bytes,
+			&shape->smem_dynamic_bytes, err);
+	if (status == STATUS_OK && launch->repeat)
+		status = evaluate(launch->repeat, values, 1, REPEAT_MAX, &shape->repeat, err);
+	return status;
 }

@@ -1,15 +1,49 @@
 /* SPDX-License-Identifier: MIT
  *
- * A launch of a family: which kernel, how many threads, with what.
+ * A launch of a family: which kernel, how many threads, with what; and its `model`: its work as
+ * expressions, evaluated into struct launch_work (family/plan.h).
  */
 #ifndef FAMILY_LAUNCH_H
 #define FAMILY_LAUNCH_H
 
-#include "family/argument.h"
-#include "family/model.h"
+#include "family/buffer.h"
+
+/* A warp's access to shared memory. */
+struct model_access {
+	const char *name;
+	bool is_write;
+	struct expression *width_bytes, *address, *bytes, *when; /* address reads `lane` */
+};
+
+/* A tile of a tensor in global memory. */
+struct model_tile {
+	uint32_t tensor; /* of the operation */
+	bool is_output;
+	struct expression *rows, *columns, *row_offset, *when; /* the last two may be NULL */
+};
+
+/* Amounts by pipe; NULL: none. */
+struct model_amounts {
+	struct expression *pipe[PIPE_COUNT];
+};
+
+/* Anything may be NULL but units; see family/plan.h for what is assumed then. */
+struct model {
+	struct expression *units, *useful_fraction, *steps_mean, *steps_max, *stages;
+	struct expression *schedule_text; /* NULL: schedule */
+	enum schedule schedule;
+	struct dtype_choice dtype;
+	struct model_amounts per_step, prologue, epilogue;
+	struct expression *epilogue_overlap, *dram_read_bytes, *dram_write_bytes;
+	struct model_access *accesses;
+	size_t access_count;
+	struct model_tile *tiles;
+	size_t tile_count;
+};
 
 struct launch {
 	const char *entry;
+	const char *source_file; /* NULL: the family's */
 	size_t source;           /* of the family's sources */
 	struct expression *when; /* NULL: always */
 	/* `when` reads what is no -D (sizes, argument parameters): the kernel is in the cubin even
@@ -21,6 +55,9 @@ struct launch {
 	struct argument_list arguments;
 	struct model model;
 };
+RECORD_DECLARE(struct launch, launch_record);
+
+void launch_release(struct launch *launch);
 
 /* The numbers of a launch that score and driver share. */
 struct launch_shape {
@@ -29,12 +66,10 @@ struct launch_shape {
 	uint32_t repeat;
 };
 
-struct device_spec;
-
-void launch_release(struct launch *launch);
 enum status launch_is_active(const struct launch *launch, const struct value *values,
 	bool *is_active, struct error *err);
-/* Checks the limits that hold on the device (none of registers: they are not known yet). */
+/* Within the limits of the device (CUDA C++ Programming Guide, technical specifications per compute
+ * capability); none of registers: they are not known yet. */
 enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,
 	const struct device_spec *device, struct launch_shape *shape, struct error *err);
 

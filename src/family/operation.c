@@ -1,106 +1,297 @@
-/* SPDX-License-Identifier: MIT
- *
- * Loading an operation.
- */
+/* SPDX-License-Identifier: MIT */
 #include "family/operation.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_schema.h"
+#include "family/problem.h"
 #include "family/source.h"
 
-static const char *const keys[] = {"format", "name", "summary", "keys", "constraints", "tensors",
-	"flop", "min_bytes", "reference", "tolerance", "facts", "rules", "advise", "help", NULL};
+/* ---- reference and tolerance ---- */
+#define FIXED(type, field, meaning, ...)                                                           \
+	RECORD_CUSTOM(type, field, &expression_fixed_member, #field, meaning, ##__VA_ARGS__)
+static const char *const unit_names[] = {"element", "row", NULL};
+static const struct record_member reference_members[] = {
+	RECORD_VALUE(struct reference, file, "source", "a file of the operation's folder"),
+	RECORD_VALUE(struct reference, entry, "entry", "name of the kernel", .rule = &name_rule),
+	RECORD_ENUM(struct reference, unit_is_row, unit_names, "unit", "what one unit computes"),
+	FIXED(struct reference, units_per_block, ""),
+	FIXED(struct reference, block, "threads"),
+	FIXED(struct reference, smem_bytes, "dynamic", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOMS(struct reference, arguments.items, arguments.count, &argument_member, "args",
+		"tensors, units, unit_count, expected, or numbers"),
+	RECORD_COMMENT("help", ""),
+};
+#undef FIXED
+static RECORD_DEFINE(struct reference, reference_record, reference_members, .name = "reference");
 
-static enum status read_tensors(
+static const struct record_member tolerance_members[] = {
+	EXPRESSION(struct tolerance, abs, "abs", ""),
+	EXPRESSION(struct tolerance, rel, "rel", "times the expected value"),
+	RECORD_COMMENT("why", ""),
+};
+static RECORD_DEFINE(struct tolerance, tolerance_record, tolerance_members, .name = "tolerance");
+
+/* ---- facts and rules ---- */
+#define FORMULA(type, field, meaning, ...)                                                         \
+	RECORD_CUSTOM(type, field, &formula_member, #field, meaning, ##__VA_ARGS__)
+
+static enum status fact_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct fact_text *fact = value;
+	struct json_at when;
+
+	(void)context;
+	return fact->as && json_find(at, "when", &when)
+		       ? json_error(
+				 &when, err, "no condition on a fact that others read by its name")
+		       : STATUS_OK;
+}
+
+static const struct record_member fact_members[] = {
+	RECORD_VALUE(struct fact_text, name, "name", "for people"),
+	RECORD_VALUE(struct fact_text, unit, "unit", ""),
+	FORMULA(struct fact_text, expression, ""),
+	RECORD_VALUE(struct fact_text, source, "source", "where the formula is from"),
+	FORMULA(struct fact_text, when, "else it is left out", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct fact_text, as, "as",
+		"the name by which the facts after this one read its value; not together with when",
+		.flags = RECORD_OPTIONAL, .rule = &name_rule),
+	RECORD_COMMENT("help", ""),
+};
+static RECORD_DEFINE(
+	struct fact_text, fact_record, fact_members, .name = "fact", .check = fact_check);
+
+static enum status rule_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct rule_text *rule = value;
+
+	(void)context;
+	return rule->is_argmax && !rule->expression.text
+		       ? json_error(at, err, "a member \"expression\"")
+		       : STATUS_OK;
+}
+
+static const struct record_member setting_members[] = {
+	RECORD_VALUE(struct rule_setting, parameter, "parameter", ""),
+	RECORD_CUSTOM(struct rule_setting, value, &formula_member, "", ""),
+};
+static RECORD_DEFINE(struct rule_setting, setting_record, setting_members, .name = "setting");
+
+static const char *const pick_names[] = {"first", "argmax", NULL};
+static const struct record_member rule_members[] = {
+	RECORD_VALUE(struct rule_text, name, "name", ""),
+	RECORD_COMMENT("help", ""),
+	FORMULA(struct rule_text, over, "a list of values to try"),
+	RECORD_VALUE(struct rule_text, as, "as", "what the value is called; t if left out",
+		.flags = RECORD_OPTIONAL, .rule = &name_rule),
+	RECORD_MAP(struct rule_text, settings, setting_count, setting_record, "set",
+		"the parameters that a value becomes", .count_min = 1),
+	FORMULA(struct rule_text, where, "values that are admitted", .flags = RECORD_OPTIONAL),
+	RECORD_ENUM(struct rule_text, is_argmax, pick_names, "pick",
+		"the first value, or that with the largest expression"),
+	FORMULA(struct rule_text, expression, "of argmax", .flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(
+	struct rule_text, rule_record, rule_members, .name = "rule", .check = rule_check);
+
+/* ---- advice ---- */
+static enum status axis_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct operation *operation = ((const struct reading *)context)->operation;
+	struct advice_axis *axis = value;
+	const int key = name_table_find(&operation->key_names, axis->name);
+
+	if (key == NAME_UNKNOWN || operation->keys[key].values)
+		return json_error(at, err, "the name of a key that is an integer");
+	axis->key = (size_t)key;
+	return STATUS_OK;
+}
+
+#define AXIS_NAME      RECORD_VALUE(struct advice_axis, name, "key", "")
+#define AXIS_MULTIPLES EXPRESSION(struct advice_axis, multiples, "multiples", "a list")
+static const struct record_member size_members[] = {
+	AXIS_NAME,
+	AXIS_MULTIPLES,
+	RECORD_VALUE(struct advice_axis, is_padding, "padding",
+		"filled up with zeros the larger problem holds the asked one's result",
+		.flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help", ""),
+};
+static RECORD_DEFINE(
+	struct advice_axis, size_record, size_members, .name = "size", .check = axis_check);
+static const struct record_member pitch_members[] = {
+	AXIS_NAME,
+	AXIS_MULTIPLES,
+	RECORD_COMMENT("help", ""),
+};
+static RECORD_DEFINE(
+	struct advice_axis, pitch_record, pitch_members, .name = "pitch", .check = axis_check);
+
+/* Puts the pitches behind the sizes. */
+static enum status advice_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	struct advice_list *list = value;
+
+	(void)at;
+	(void)context;
+	(void)err;
+	list->items = memory_resize(
+		list->items, list->count + list->pitch_count + 1, sizeof(*list->items));
+	for (size_t i = 0; i < list->pitch_count; i++) {
+		list->pitches[i].is_pitch = list->pitches[i].is_padding = true;
+		list->items[list->count++] = list->pitches[i];
+	}
+	free(list->pitches);
+	list->pitches = NULL;
+	list->pitch_count = 0;
+	return STATUS_OK;
+}
+
+static const struct record_member advice_members[] = {
+	RECORD_MAP(struct advice_list, items, count, size_record, "sizes", "of tensors",
+		.flags = RECORD_OPTIONAL),
+	RECORD_MAP(struct advice_list, pitches, pitch_count, pitch_record, "pitches",
+		"elements from row to row", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct advice_list, sweep, "sweep",
+		"a problem: what a sweep takes for keys that nobody gave",
+		.flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(
+	struct advice_list, advice_record, advice_members, .name = "advise", .check = advice_check);
+
+/* ---- operations ---- */
+static bool is_ready(const struct key *key, const bool *placed)
+{
+	size_t count = 0;
+	const int *slots = key->default_value ? expression_slots(key->default_value, &count) : NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (!placed[slots[i]])
+			return false;
+	return true;
+}
+
+/* Keys in an order in which every default finds what it reads. */
+static enum status order_defaults(
 	const struct json_at *root, struct operation *operation, struct error *err)
 {
+	bool *placed = memory_zeroed(operation->key_count + 1, sizeof(*placed));
+	size_t count = 0, before, late = 0;
+	struct json_at keys, at, value;
+
+	operation->default_order =
+		memory_zeroed(operation->key_count + 1, sizeof(*operation->default_order));
+	do {
+		before = count;
+		for (size_t i = 0; i < operation->key_count; i++) {
+			if (!placed[i] && is_ready(&operation->keys[i], placed)) {
+				operation->default_order[count++] = i;
+				placed[i] = true;
+			}
+		}
+	} while (count > before);
+	while (placed[late])
+		late++;
+	free(placed);
+	if (count == operation->key_count)
+		return STATUS_OK;
+	json_find(root, "keys", &keys);
+	at = json_item(&keys, late);
+	json_find(&at, "default", &value);
+	return json_error(&value, err, "a default that does not wait for itself");
+}
+
+static enum status operation_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	struct operation *operation = value;
 	struct json_at tensors;
 	size_t outputs = 0;
 
-	if (json_member(root, "tensors", &tensors, err) != STATUS_OK ||
-		json_expect(&tensors, JSON_OBJECT, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	operation->tensor_count = json_count(&tensors);
-	operation->tensors =
-		memory_zeroed(operation->tensor_count + 1, sizeof(*operation->tensors));
+	(void)context;
 	for (size_t i = 0; i < operation->tensor_count; i++) {
-		struct json_at at = json_item(&tensors, i);
-
-		if (tensor_read(&at, &operation->key_names, &operation->tensors[i], err) !=
-			STATUS_OK)
-			return STATUS_BAD_INPUT;
-		if (name_table_find(&operation->key_names, at.key) != NAME_UNKNOWN)
-			return json_error(&at, err, "a name that is not a key's");
 		if (operation->tensors[i].is_output) {
 			operation->output = i;
 			outputs++;
 		}
 	}
+	if (!operation->advice.sweep)
+		operation->advice.sweep = "";
+	json_find(at, "tensors", &tensors);
 	if (outputs != 1)
 		return json_error(&tensors, err, "exactly one tensor of role \"out\"");
-	return STATUS_OK;
+	return order_defaults(at, operation, err);
 }
 
-static enum status read_tolerance(
-	const struct json_at *root, struct operation *operation, struct error *err)
+static const struct record_member operation_members[] = {
+	RECORD_CONSTANT("format", "tiletune.operation/1", ""),
+	RECORD_VALUE(struct operation, name, "name", "as the folder is named", .rule = &name_rule),
+	RECORD_VALUE(struct operation, summary, "summary", "one line"),
+	RECORD_COMMENT("help", ""),
+	RECORD_MAP(struct operation, keys, key_count, key_record, "keys", "of its problems",
+		.count_min = 1),
+	RECORD_RECORDS(struct operation, constraints.items, constraints.count, condition_record,
+		"constraints", "of its problems", .flags = RECORD_OPTIONAL),
+	RECORD_MAP(struct operation, tensors, tensor_count, tensor_record, "tensors",
+		"in the order of a plan's buffers", .count_min = 1),
+	EXPRESSION(struct operation, flop, "flop", "of a problem"),
+	EXPRESSION(struct operation, min_bytes, "min_bytes", "of a problem: every tensor once"),
+	RECORD_NESTED(struct operation, reference, reference_record, "reference",
+		"the kernel that computes expected values"),
+	RECORD_NESTED(struct operation, tolerance, tolerance_record, "tolerance", ""),
+	RECORD_NESTED(struct operation, advice, advice_record, "advise",
+		"which keys `advise` may choose a little larger or smaller, to multiples of what",
+		.flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct operation, facts, fact_count, fact_record, "facts",
+		"formulas about a candidate, shown by `explain`", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct operation, rules, rule_count, rule_record, "rules",
+		"heuristics that choose a tile", .flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(struct operation, operation_record, operation_members, .name = "operation",
+	.check = operation_check);
+
+/* Names of keys are known before any is read: defaults may read them all. */
+static void collect_keys(const struct json_at *root, struct name_table *names)
 {
-	static const char *const tolerance_keys[] = {"abs", "rel", "why", NULL};
-	const struct name_table *names = &operation->key_names;
-	struct json_at at;
+	struct json_at keys, key = {0};
 
-	if (json_member(root, "tolerance", &at, err) != STATUS_OK ||
-		json_expect_keys(&at, tolerance_keys, err) != STATUS_OK ||
-		expression_json_member(&at, "abs", names, &operation->tolerance_abs, err) !=
-			STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return expression_json_member(&at, "rel", names, &operation->tolerance_rel, err);
-}
-
-static enum status read_reference(
-	const struct json_at *root, struct operation *operation, struct error *err)
-{
-	const char **tensors = memory_zeroed(operation->tensor_count + 1, sizeof(*tensors));
-	struct json_at at;
-	enum status status = json_member(root, "reference", &at, err);
-
-	for (size_t i = 0; i < operation->tensor_count; i++)
-		tensors[i] = operation->tensors[i].name;
-	if (status == STATUS_OK)
-		status = reference_read(
-			&at, &operation->key_names, tensors, &operation->reference, err);
-	free(tensors);
-	return status;
+	if (json_find(root, "keys", &keys) && json_type(&keys) == JSON_OBJECT)
+		while (json_next(&keys, &key))
+			name_table_add(names, key.key);
 }
 
 static enum status read_root(const struct json_at *root, const char *name,
 	struct operation *operation, struct error *err)
 {
-	const struct name_table *names = &operation->key_names;
+	struct name_table *keys = &operation->key_names;
+	struct reading reading = {.operation = operation, .names = keys};
+	struct scope scope;
 	struct json_at at;
+	enum status status;
 
-	if (json_expect_keys(root, keys, err) != STATUS_OK ||
-		json_expect_format(root, "tiletune.operation/1", err) != STATUS_OK ||
-		json_member(root, "name", &at, err) != STATUS_OK ||
-		json_get_string(&at, &operation->name, err) != STATUS_OK ||
-		name_json_check(&at, operation->name, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (name && strcmp(operation->name, name) != 0)
-		return json_error(&at, err, "\"%s\" as the folder is named", name);
-	if (json_member_string(root, "summary", &operation->summary, err) != STATUS_OK ||
-		operation_keys_read(root, operation, err) != STATUS_OK ||
-		condition_json_list(root, "constraints", names, &operation->constraints, err) !=
-			STATUS_OK ||
-		read_tensors(root, operation, err) != STATUS_OK ||
-		expression_json_member(root, "flop", names, &operation->flop, err) != STATUS_OK ||
-		expression_json_member(root, "min_bytes", names, &operation->min_bytes, err) !=
-			STATUS_OK ||
-		read_reference(root, operation, err) != STATUS_OK ||
-		read_tolerance(root, operation, err) != STATUS_OK ||
-		operation_advice_read(root, operation, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return operation_notes_check(root, err);
+	scope_init(&scope, NULL, 0);
+	reading.scope = &scope;
+	collect_keys(root, keys);
+	for (size_t i = 0; i < keys->count; i++)
+		name_table_add(&reading.fixed, keys->names[i]);
+	for (size_t i = 0; i < device_spec_name_count(); i++)
+		if (name_table_find(keys, device_spec_name(i)) == NAME_UNKNOWN)
+			name_table_add(&reading.fixed, device_spec_name(i));
+	status = record_from_json(&operation_record, root, operation, &reading, err);
+	scope_release(&scope);
+	reading_release(&reading);
+	if (status != STATUS_OK || !name || strcmp(operation->name, name) == 0)
+		return status;
+	json_find(root, "name", &at);
+	return json_error(&at, err, "\"%s\" as the folder is named", name);
 }
 
 enum status operation_from_json(struct json *tree, const char *file, const char *name,
@@ -136,10 +327,9 @@ enum status operation_load(const char *folder, const char *name,
 		struct json_at root = json_root(tree, path), at, source;
 
 		json_find(&root, "reference", &at);
-		status = json_member(&at, "source", &source, err);
-		if (status == STATUS_OK)
-			status = source_json_load(&source, folder, template_folders,
-				&reference->source_name, &reference->source, err);
+		json_find(&at, "source", &source);
+		status = source_json_load(&source, folder, template_folders,
+			&reference->source_name, &reference->source, err);
 		if (status != STATUS_OK) {
 			operation_free(*operation);
 			*operation = NULL;
@@ -153,21 +343,11 @@ void operation_free(struct operation *operation)
 {
 	if (!operation)
 		return;
-	for (size_t i = 0; i < operation->key_count; i++)
-		key_release(&operation->keys[i]);
-	free(operation->keys);
-	for (size_t i = 0; i < operation->tensor_count; i++)
-		tensor_release(&operation->tensors[i]);
-	free(operation->tensors);
+	free(operation->reference.source_name);
+	free(operation->reference.source);
+	record_release(&operation_record, operation);
 	name_table_release(&operation->key_names);
 	free(operation->default_order);
-	condition_list_release(&operation->constraints);
-	expression_free(operation->flop);
-	expression_free(operation->min_bytes);
-	expression_free(operation->tolerance_abs);
-	expression_free(operation->tolerance_rel);
-	reference_release(&operation->reference);
-	advice_list_release(&operation->advice);
 	json_free(operation->tree);
 	free(operation->file);
 	free(operation);
@@ -193,4 +373,87 @@ const char *operation_key_name(const struct operation *operation, size_t key)
 	if (key >= operation->key_count)
 		BUG("key %zu of %zu", key, operation->key_count);
 	return operation->keys[key].name;
+}
+
+size_t operation_rule_count(const struct operation *operation)
+{
+	return operation->rule_count;
+}
+
+const char *operation_rule_name(const struct operation *operation, size_t rule)
+{
+	if (rule >= operation->rule_count)
+		BUG("rule %zu of %s", rule, operation->name);
+	return operation->rules[rule].name;
+}
+
+const struct advice_list *operation_advice(const struct operation *operation)
+{
+	return &operation->advice;
+}
+
+static int compare_integers(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static enum status read_multiples(const struct advice_axis *axis, const struct value *list,
+	int64_t **multiples, size_t *count, struct error *err)
+{
+	if (list->type != VALUE_LIST)
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected a list, found %s",
+			expression_where(axis->multiples), value_type_name(list->type));
+	*multiples = memory_zeroed(list->list->count + 1, sizeof(**multiples));
+	for (size_t i = 0; i < list->list->count; i++) {
+		int64_t multiple;
+
+		if (!value_as_int(list->list->items[i], &multiple)) {
+			free(*multiples);
+			*multiples = NULL;
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a list of integers, found %s in it",
+				expression_where(axis->multiples),
+				value_type_name(list->list->items[i].type));
+		}
+		if (multiple > 1)
+			(*multiples)[(*count)++] = multiple;
+	}
+	qsort(*multiples, *count, sizeof(**multiples), compare_integers);
+	return STATUS_OK;
+}
+
+enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,
+	int64_t **multiples, size_t *count, struct error *err)
+{
+	struct value_arena lists = {0};
+	struct value list;
+	enum status status =
+		expression_evaluate(axis->multiples, problem->values, &lists, &list, err);
+
+	*multiples = NULL;
+	*count = 0;
+	if (status == STATUS_OK)
+		status = read_multiples(axis, &list, multiples, count, err);
+	value_arena_release(&lists);
+	return status;
+}
+
+const char *const *advice_alias_parts(const struct operation *operation, size_t key, size_t *count)
+{
+	const struct key *found = &operation->keys[key];
+
+	*count = found->alias_count ? found->aliases[0].parts.count : 0;
+	return *count ? found->aliases[0].parts.names : NULL;
+}
+
+enum status operation_tensors_evaluate(const struct operation *operation,
+	const struct value *values, struct plan_buffer *buffers, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < operation->tensor_count && status == STATUS_OK; i++)
+		status = tensor_evaluate(&operation->tensors[i], values, &buffers[i], err);
+	return status;
 }

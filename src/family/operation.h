@@ -6,11 +6,65 @@
 #ifndef FAMILY_OPERATION_H
 #define FAMILY_OPERATION_H
 
-#include "family/advice.h"
-#include "family/catalogue.h"
+#include "family/buffer.h"
 #include "family/key.h"
-#include "family/reference.h"
-#include "family/tensor.h"
+#include "family/scope.h"
+
+/* The kernel that computes expected values of any list of units. */
+struct reference {
+	const char *file;  /* "reference.cu" */
+	char *source_name; /* "gemm/reference.cu" */
+	char *source;      /* includes expanded; NULL until loaded */
+	const char *entry;
+	bool unit_is_row;
+	/* over keys and device names; smem_bytes may be NULL */
+	struct expression *units_per_block, *block, *smem_bytes;
+	struct argument_list arguments;
+};
+
+struct tolerance {
+	struct expression *abs, *rel;
+};
+
+/* A formula about a candidate. */
+struct fact_text {
+	const char *name, *unit, *source;
+	const char *as; /* the name by which later facts read its value; NULL */
+	struct formula expression, when;
+};
+
+/* A heuristic that chooses a tile (family/rule.h). */
+struct rule_setting {
+	const char *parameter;
+	struct formula value;
+};
+struct rule_text {
+	const char *name;
+	const char *as; /* the loop variable; NULL: t */
+	struct formula over, where, expression;
+	struct rule_setting *settings;
+	size_t setting_count;
+	bool is_argmax; /* else the first */
+};
+
+/* "advise": which keys may be chosen a little larger or smaller, and to multiples of what. A size
+ * with "padding": filled up with zeros, the larger problem holds the asked one's result; the other
+ * sizes are a choice of whoever designs the model. A pitch (elements from row to row) changes
+ * neither work nor result. */
+struct advice_axis {
+	const char *name;
+	size_t key; /* of the operation; an integer */
+	bool is_pitch;
+	bool is_padding;
+	struct expression *multiples; /* a list of integers */
+};
+struct advice_list {
+	struct advice_axis *items; /* sizes, then pitches; none: no advice */
+	size_t count;
+	struct advice_axis *pitches; /* while they are read */
+	size_t pitch_count;
+	const char *sweep; /* a problem: what a sweep takes for keys that nobody gave; "" */
+};
 
 struct operation {
 	struct json *tree;
@@ -24,10 +78,16 @@ struct operation {
 	struct tensor *tensors;
 	size_t tensor_count;
 	size_t output; /* the one output tensor */
-	struct expression *flop, *min_bytes, *tolerance_abs, *tolerance_rel;
+	struct expression *flop, *min_bytes;
+	struct tolerance tolerance;
 	struct reference reference;
+	struct fact_text *facts;
+	size_t fact_count;
+	struct rule_text *rules;
+	size_t rule_count;
 	struct advice_list advice;
 };
+RECORD_DECLARE(struct operation, operation_record);
 
 /* folder: <template folder>/<name>. template_folders: for the reference's includes. */
 enum status operation_load(const char *folder, const char *name,
@@ -37,15 +97,23 @@ enum status operation_from_json(struct json *tree, const char *file, const char 
 	struct operation **operation, struct error *err);
 void operation_free(struct operation *operation);
 
-/* "keys" with their defaults and the order of evaluating them (operation_keys.c). */
-enum status operation_keys_read(
-	const struct json_at *root, struct operation *operation, struct error *err);
-/* Shapes of "facts" and "rules"; their expressions are compiled for each family. */
-enum status operation_notes_check(const struct json_at *root, struct error *err);
+const char *operation_name(const struct operation *operation);
+const char *operation_summary(const struct operation *operation);
+size_t operation_key_count(const struct operation *operation);
+const char *operation_key_name(const struct operation *operation, size_t key);
+size_t operation_rule_count(const struct operation *operation);
+const char *operation_rule_name(const struct operation *operation, size_t rule);
 
-/* A problem from some of its values: fills in defaults, checks ranges and constraints.
- * given[i]: values[i] is set. */
-enum status problem_complete(const struct operation *operation, const struct value *values,
-	const bool *given, struct problem **problem, struct error *err);
+const struct advice_list *operation_advice(const struct operation *operation);
+struct problem;
+/* The axis' multiples for a problem, ascending, without those below 2. Caller frees *multiples. */
+enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,
+	int64_t **multiples, size_t *count, struct error *err);
+/* The names of the first alias of a key ("batch", "seq" of M); *count is 0 without one. */
+const char *const *advice_alias_parts(const struct operation *operation, size_t key, size_t *count);
+
+/* The tensors as buffers, in their order; values: keys first. */
+enum status operation_tensors_evaluate(const struct operation *operation,
+	const struct value *values, struct plan_buffer *buffers, struct error *err);
 
 #endif

@@ -1,13 +1,10 @@
-/* SPDX-License-Identifier: MIT
- *
- * Problems: canonical values, text and JSON.
- */
-#include <inttypes.h>
+/* SPDX-License-Identifier: MIT */
+#include "family/problem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "family/operation.h"
 
 /* A key without a default was left out: says which ones there must be. */
 static enum status missing_key(

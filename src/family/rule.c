@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * Rules compiled for a family.
- */
+/* SPDX-License-Identifier: MIT */
 #include "family/rule.h"
 
 #include <stdlib.h>
@@ -10,7 +7,68 @@
 #include "base/memory.h"
 #include "family/family.h"
 
-static int find_parameter(const struct family *family, const char *name)
+/* An error at a member of the operation's facts or rules. */
+static enum status name_error(const struct family *family, const char *list, size_t index,
+	const char *member, const char *expectation, struct error *err)
+{
+	const struct operation *operation = family->operation;
+	const struct json_at root = json_root(operation->tree, operation->file);
+	struct json_at items, item, at;
+
+	json_find(&root, list, &items);
+	item = json_item(&items, index);
+	json_find(&item, member, &at);
+	return json_error(&at, err, "%s", expectation);
+}
+
+/* ---- facts ---- */
+static enum status compile_fact(
+	struct family *family, size_t index, struct name_table *names, struct error *err)
+{
+	const struct fact_text *fact = &family->operation->facts[index];
+	struct family_fact *compiled = &family->facts[index];
+	enum status status = formula_compile(&fact->when, names, &compiled->when, err);
+
+	compiled->name = fact->name;
+	compiled->unit = fact->unit;
+	compiled->source = fact->source;
+	if (status == STATUS_OK && (compiled->when || !fact->when.text))
+		status = formula_compile(&fact->expression, names, &compiled->expression, err);
+	if (status != STATUS_OK || !compiled->expression || !fact->as)
+		return status;
+	if (scope_find(&family->scope, fact->as) >= 0 ||
+		name_table_find(names, fact->as) != NAME_UNKNOWN)
+		return name_error(family, "facts", index, "as", "a name that is not in use", err);
+	/* its value gets a slot behind those of the scope */
+	compiled->slot = family->scope.count + family->named_fact_count++;
+	name_table_add(names, fact->as);
+	return STATUS_OK;
+}
+
+enum status family_facts_compile(struct family *family, struct error *err)
+{
+	struct name_table names = scope_table(&family->scope, SCOPE_FACT, SIZE_MAX, NULL);
+	enum status status = STATUS_OK;
+
+	family->fact_count = family->operation->fact_count;
+	family->facts = memory_zeroed(family->fact_count + 1, sizeof(*family->facts));
+	for (size_t i = 0; i < family->fact_count && status == STATUS_OK; i++)
+		status = compile_fact(family, i, &names, err);
+	name_table_release(&names);
+	return status;
+}
+
+void family_facts_free(struct family *family)
+{
+	for (size_t i = 0; i < family->fact_count; i++) {
+		expression_free(family->facts[i].expression);
+		expression_free(family->facts[i].when);
+	}
+	free(family->facts);
+}
+
+/* ---- rules ---- */
+static int parameter_find(const struct family *family, const char *name)
 {
 	for (size_t i = 0; i < family->parameter_count; i++)
 		if (strcmp(family->parameters[i].name, name) == 0)
@@ -18,112 +76,92 @@ static int find_parameter(const struct family *family, const char *name)
 	return -1;
 }
 
-/* rule->applies becomes false where a parameter is not the family's. */
-static enum status read_assignments(const struct json_at *at, const struct family *family,
+/* The rule does not apply where a formula reads a name that the family lacks. */
+static enum status compile_formula(const struct formula *formula, const struct name_table *names,
+	struct rule *rule, struct expression **expression, struct error *err)
+{
+	const enum status status = formula_compile(formula, names, expression, err);
+
+	if (formula->text && !*expression)
+		rule->applies = false;
+	return status;
+}
+
+static enum status compile_settings(const struct rule_text *text, const struct family *family,
 	const struct name_table *names, struct rule *rule, struct error *err)
 {
-	struct json_at set;
+	enum status status = STATUS_OK;
 
-	if (json_member(at, "set", &set, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	rule->assignments = memory_zeroed(json_count(&set) + 1, sizeof(*rule->assignments));
-	for (size_t i = 0; i < json_count(&set); i++) {
-		struct json_at item = json_item(&set, i);
-		int parameter = find_parameter(family, item.key);
-		struct rule_assignment *assignment;
+	rule->assignments = memory_zeroed(text->setting_count + 1, sizeof(*rule->assignments));
+	for (size_t i = 0; i < text->setting_count && status == STATUS_OK; i++) {
+		const int parameter = parameter_find(family, text->settings[i].parameter);
+		struct rule_assignment *assignment = &rule->assignments[rule->assignment_count];
 
 		if (parameter < 0) {
 			rule->applies = false;
 			continue;
 		}
-		assignment = &rule->assignments[rule->assignment_count++];
 		assignment->parameter = (size_t)parameter;
-		if (expression_json_compile_optional(&item, names, &assignment->value, err) !=
-			STATUS_OK)
-			return STATUS_BAD_INPUT;
-		if (!assignment->value)
-			rule->applies = false;
+		rule->assignment_count++;
+		status = compile_formula(
+			&text->settings[i].value, names, rule, &assignment->value, err);
 	}
-	return STATUS_OK;
+	return status;
 }
 
-static enum status read_optional(const struct json_at *at, const char *key,
-	const struct name_table *names, struct rule *rule, struct expression **expression,
-	struct error *err)
+static enum status compile_rule(
+	struct family *family, size_t index, const struct name_table *fixed, struct error *err)
 {
-	struct json_at member;
-
-	if (!json_find(at, key, &member))
-		return STATUS_OK;
-	if (expression_json_compile_optional(&member, names, expression, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (!*expression)
-		rule->applies = false;
-	return STATUS_OK;
-}
-
-static enum status read_rule(
-	const struct json_at *at, const struct family *family, struct rule *rule, struct error *err)
-{
-	struct name_table fixed, names;
-	const char *pick, *loop = "t";
-	struct json_at member;
+	const struct rule_text *text = &family->operation->rules[index];
+	const char *loop = text->as ? text->as : "t";
+	struct rule *rule = &family->rules[index];
+	struct name_table names;
 	enum status status;
 
-	rule->applies = true;
-	if (json_find(at, "as", &member) && json_get_string(&member, &loop, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (scope_find(&family->scope, loop) >= 0) {
-		json_find(at, json_find(at, "as", &member) ? "as" : "name", &member);
-		return json_error(&member, err,
-			"a loop variable (\"as\", else t) that %s has no other use for",
-			family->name);
-	}
-	if (json_member_string(at, "name", &rule->name, err) != STATUS_OK ||
-		json_member_string(at, "pick", &pick, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	rule->is_argmax = strcmp(pick, "argmax") == 0;
-	fixed = scope_table(&family->scope, SCOPE_PLAIN, family->scope.parameter_at, NULL);
+	*rule = (struct rule){.name = text->name, .applies = true, .is_argmax = text->is_argmax};
+	if (scope_find(&family->scope, loop) >= 0)
+		return name_error(family, "rules", index, text->as ? "as" : "name",
+			"a loop variable (\"as\", else t) that the family has no other use for",
+			err);
 	names = scope_table(&family->scope, SCOPE_RULE, SIZE_MAX, loop);
-	status = read_optional(at, "over", &fixed, rule, &rule->over, err);
+	status = compile_formula(&text->over, fixed, rule, &rule->over, err);
 	if (status == STATUS_OK)
-		status = read_assignments(at, family, &names, rule, err);
+		status = compile_settings(text, family, &names, rule, err);
 	if (status == STATUS_OK)
-		status = read_optional(at, "where", &names, rule, &rule->where, err);
+		status = compile_formula(&text->where, &names, rule, &rule->where, err);
 	if (status == STATUS_OK && rule->is_argmax)
-		status = read_optional(at, "expression", &names, rule, &rule->expression, err);
-	name_table_release(&fixed);
+		status = compile_formula(&text->expression, &names, rule, &rule->expression, err);
 	name_table_release(&names);
 	return status;
 }
 
-enum status family_rules_read(struct family *family, struct error *err)
+enum status family_rules_compile(struct family *family, struct error *err)
 {
-	const struct operation *operation = family->operation;
-	struct json_at root = json_root(operation->tree, operation->file), list;
+	const size_t count = family->operation->rule_count;
+	struct name_table fixed =
+		scope_table(&family->scope, SCOPE_PLAIN, family->scope.parameter_at, NULL);
+	enum status status = STATUS_OK;
 
-	if (!json_find(&root, "rules", &list))
-		return STATUS_OK;
-	family->rules = memory_zeroed(json_count(&list) + 1, sizeof(*family->rules));
-	for (size_t i = 0; i < json_count(&list); i++) {
-		struct json_at at = json_item(&list, i);
-
-		family->rule_count++;
-		if (read_rule(&at, family, &family->rules[i], err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-	}
-	return STATUS_OK;
+	family->rules = memory_zeroed(count + 1, sizeof(*family->rules));
+	while (family->rule_count < count && status == STATUS_OK)
+		status = compile_rule(family, family->rule_count++, &fixed, err);
+	name_table_release(&fixed);
+	return status;
 }
 
-void rule_release(struct rule *rule)
+void family_rules_free(struct family *family)
 {
-	for (size_t i = 0; i < rule->assignment_count; i++)
-		expression_free(rule->assignments[i].value);
-	free(rule->assignments);
-	expression_free(rule->over);
-	expression_free(rule->where);
-	expression_free(rule->expression);
-	*rule = (struct rule){0};
+	for (size_t i = 0; i < family->rule_count; i++) {
+		struct rule *rule = &family->rules[i];
+
+		for (size_t k = 0; k < rule->assignment_count; k++)
+			expression_free(rule->assignments[k].value);
+		free(rule->assignments);
+		expression_free(rule->over);
+		expression_free(rule->where);
+		expression_free(rule->expression);
+	}
+	free(family->rules);
 }
 
 size_t family_rule_count(const struct family *family)
@@ -136,31 +174,4 @@ const struct rule *family_rule(const struct family *family, size_t rule)
 	if (rule >= family->rule_count)
 		BUG("rule %zu of %zu", rule, family->rule_count);
 	return &family->rules[rule];
-}
-
-static bool find_rules(
-	const struct operation *operation, struct json_at *root, struct json_at *list)
-{
-	*root = json_root(operation->tree, operation->file);
-	return json_find(root, "rules", list);
-}
-
-size_t operation_rule_count(const struct operation *operation)
-{
-	struct json_at root, list;
-
-	return find_rules(operation, &root, &list) ? json_count(&list) : 0;
-}
-
-const char *operation_rule_name(const struct operation *operation, size_t rule)
-{
-	struct json_at root, list, at;
-	const char *name;
-
-	if (!find_rules(operation, &root, &list) || rule >= json_count(&list))
-		BUG("rule %zu of %s", rule, operation->name);
-	at = json_item(&list, rule);
-	if (json_member_string(&at, "name", &name, NULL) != STATUS_OK)
-		BUG("a rule of %s has no name", operation->name);
-	return name;
 }

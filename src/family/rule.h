@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rules of an operation, compiled for a family: published heuristics that choose a tile, e.g. "the
- * largest square tile whose shared memory fits". A rule tries the values of a list in order; `set`
- * says which parameters they become; of those for which `where` holds the first is preferred, or
- * the one with the largest `expression` (the first of equals). Picked is the most preferred one
+ * An operation's facts and rules, compiled for a family.
+ *
+ * Facts are formulas about a candidate. Rules are published heuristics that choose a tile, e.g.
+ * "the largest square tile whose shared memory fits". A rule tries the values of a list in order;
+ * `set` says which parameters they become; of those for which `where` holds the first is preferred,
+ * or the one with the largest `expression` (the first of equals). Picked is the most preferred one
  * with a legal configuration; parameters that the rule does not set keep their defaults there, or
  * come as near to them as the constraints allow.
  */
@@ -11,6 +13,13 @@
 #define FAMILY_RULE_H
 
 #include "family/expression_json.h"
+
+/* expression NULL: it names what the family lacks. */
+struct family_fact {
+	const char *name, *unit, *source;
+	struct expression *expression, *when;
+	size_t slot; /* where later facts read it; 0: it has no name of its own */
+};
 
 struct rule_assignment {
 	size_t parameter; /* of the family */
@@ -29,11 +38,12 @@ struct rule {
 };
 
 struct family;
-struct operation;
-size_t operation_rule_count(const struct operation *operation);
-const char *operation_rule_name(const struct operation *operation, size_t rule);
+enum status family_facts_compile(struct family *family, struct error *err);
+void family_facts_free(struct family *family);
+enum status family_rules_compile(struct family *family, struct error *err);
+void family_rules_free(struct family *family);
+
 size_t family_rule_count(const struct family *family);
 const struct rule *family_rule(const struct family *family, size_t rule);
-void rule_release(struct rule *rule);
 
 #endif

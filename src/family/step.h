@@ -6,24 +6,32 @@
 #ifndef FAMILY_STEP_H
 #define FAMILY_STEP_H
 
-#include "family/catalogue.h"
 #include "family/expression_json.h"
+
+/* A key of the step's operation, over the keys of this one. */
+struct step_value {
+	const char *key;
+	struct expression *expression;
+};
+
+/* A tensor of the step's operation: which tensor or workspace of this family it is. */
+struct step_tensor {
+	const char *name;
+	uint32_t buffer; /* of the family's plan */
+};
 
 struct step {
 	const char *operation;
-	/* "problem": {key of the step's operation: expression over this one's keys} */
-	const char **keys;
-	struct expression **values;
-	size_t key_count;
-	/* "tensors": {tensor of the step's operation: tensor or workspace of this family} */
-	const char **tensors;
-	uint32_t *buffers; /* of the family, see family_buffer_names() */
+	struct step_value *values;
+	size_t value_count;
+	struct step_tensor *tensors;
 	size_t tensor_count;
 };
-
-void step_release(struct step *step);
+RECORD_DECLARE(struct step, step_record);
 
 struct family;
+struct catalogue;
+struct problem;
 /* The name of the step's operation. */
 const char *family_step_operation(const struct family *family, size_t step);
 /* Which tensor or workspace of the family a tensor of the step is; NULL: not said. */

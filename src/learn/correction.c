@@ -68,11 +68,14 @@ static enum status read_feature(const struct json_at *at, const struct name_tabl
 {
 	static const char *const keys[] = {"name", "expr", NULL};
 	enum status status = json_expect_keys(at, keys, err);
+	struct json_at text;
 
 	if (status == STATUS_OK)
 		status = json_member_string(at, "name", &feature->name, err);
 	if (status == STATUS_OK)
-		status = expression_json_member(at, "expr", names, &feature->expression, err);
+		status = json_member(at, "expr", &text, err);
+	if (status == STATUS_OK)
+		status = expression_json_compile(&text, names, &feature->expression, err);
 	return status;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "family/operation.h"
+#include "family/problem_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -20,6 +20,7 @@
 #include "engine/context.h"
 #include "candidate/candidate_work.h"
 #include "space/enumerate.h"
+#include "candidate/example_check.h"
 
 /* What one family and problem still has to show. */
 struct sample {
@@ -175,13 +176,11 @@ static enum status sample_family(struct context *bench, const struct family *fam
 {
 	enum status status = family_examples_check(family, device_spec(bench->device), err);
 
-	for (size_t i = 0; i < family->example_count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < family->examples.legal_count && status == STATUS_OK; i++) {
 		struct problem_list problems = {0};
 
-		if (!family->examples[i].is_legal)
-			continue;
 		status = problem_parse(
-			family->operation, family->examples[i].problem, &problems, err);
+			family->operation, family->examples.legal[i].problem, &problems, err);
 		for (size_t k = 0; k < problems.count && status == STATUS_OK; k++)
 			status = sample_problem(
 				bench, family, problems.items[k], limit, totals, err);

@@ -9,6 +9,7 @@
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
 #include "space/enumerate.h"
+#include "candidate/example_check.h"
 
 static void assert_near(double found, double expected)
 {

@@ -6,7 +6,9 @@
  */
 #include <math.h>
 
-#include "family/reference.h"
+#include "base/record_read.h"
+#include "family/buffer.h"
+#include "family/operation.h"
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
 
@@ -194,49 +196,62 @@ static void test_limits(void **state)
 }
 
 /* Sizes whose tensors no machine holds, and pitches that the constraints let pass. */
+struct tensors {
+	struct tensor *items;
+	size_t count;
+};
+static const struct record_member tensors_members[] = {
+	RECORD_MAP(struct tensors, items, count, tensor_record, "tensors", ""),
+};
+static RECORD_DEFINE(struct tensors, tensors_record, tensors_members, .name = "tensors");
+
 static void test_tensor_errors(void **state)
 {
 	const char *configs[] = {NULL};
-	struct name_table names = {0};
+	struct operation operation = {0};
+	struct name_table *names = &operation.key_names;
+	struct reading reading = {.operation = &operation, .names = names};
+	struct tensors tensors = {0};
 	struct device_spec *device;
-	struct tensor tensor = {0};
+	struct tensor *tensor;
 	struct plan_buffer buffer;
 	struct json *tree;
-	struct json_at at, item;
+	struct json_at at;
 	struct error err = {0};
-	static const char text[] = "{\"T\": {\"shape\": [\"a\", \"a\", \"a\"], \"ld\": \"b\", "
-				   "\"dtype\": \"fp16\", \"role\": \"in\"}}";
+	static const char text[] =
+		"{\"tensors\": {\"T\": {\"shape\": [\"a\", \"a\", \"a\"], \"ld\": \"b\", "
+		"\"dtype\": \"fp16\", \"role\": \"in\"}}}";
 	struct value values[2];
 
 	(void)state;
-	name_table_add(&names, "a");
-	name_table_add(&names, "b");
+	name_table_add(names, "a");
+	name_table_add(names, "b");
 	assert_ok(device_spec_load("", configs, &device, &err));
 	assert_ok(json_parse(text, strlen(text), "t", &tree, &err));
 	at = json_root(tree, "t");
-	item = json_item(&at, 0);
-	assert_ok(tensor_read(&item, &names, &tensor, &err));
+	assert_ok(record_from_json(&tensors_record, &at, &tensors, &reading, &err));
+	tensor = &tensors.items[0];
 	values[0] = value_int(3);
 	values[1] = value_int(5);
-	assert_ok(tensor_evaluate(&tensor, values, &buffer, &err));
+	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
 	assert_int_equal(buffer.rows, 9);
 	assert_int_equal(buffer.columns, 3);
 	assert_int_equal(buffer.ld, 5);
 	assert_int_equal(buffer.bytes, (8 * 5 + 3) * 2); /* it ends with the last element */
 	values[1] = value_int(2);
-	assert_fails(tensor_evaluate(&tensor, values, &buffer, &err), STATUS_BAD_INPUT,
-		"t: $.T.ld: expected a pitch of at least a row of 3 elements, found 2");
+	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+		"t: $.tensors.T.ld: expected a pitch of at least a row of 3 elements, found 2");
 	values[0] = value_int(0);
-	assert_fails(tensor_evaluate(&tensor, values, &buffer, &err), STATUS_BAD_INPUT,
-		"t: $.T.shape[0]: expected a dimension of at least 1, found 0");
+	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+		"t: $.tensors.T.shape[0]: expected a dimension of at least 1, found 0");
 	values[0] = values[1] = value_int((int64_t)1 << 32);
-	assert_fails(tensor_evaluate(&tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
 		"tensor T: expected less than 2^63 bytes");
 	values[0] = values[1] = value_int((int64_t)1 << 31);
-	assert_fails(tensor_evaluate(&tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
 		"tensor T: expected less than 2^63 bytes");
-	tensor_release(&tensor);
-	name_table_release(&names);
+	record_release(&tensors_record, &tensors);
+	name_table_release(names);
 	json_free(tree);
 	device_spec_free(device);
 }

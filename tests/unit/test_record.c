@@ -84,7 +84,7 @@ static void wrong_members_are_refused(void **state)
 			"$.corners: expected 2 elements"},
 		{"\"samples\":[1.5,2]", "\"samples\":[1.5,-2]", "$.samples[1]: expected a number"},
 		{"\"samples\":[1.5,2]", "\"samples\":[1,2,3,4,5,6,7]", "at most 6 elements"},
-		{"\"points\":[{\"x\":5,\"y\":6}]", "\"points\":[]", "at least 1 elements"},
+		{"\"points\":[{\"x\":5,\"y\":6}]", "\"points\":[]", "at least 1 element, found"},
 		{"\"points\":[{\"x\":5,", "\"points\":[{\"x\":\"5\",",
 			"$.points[0].x: expected an integer within -2147483648..2147483647"},
 		{"\"BN\":64", "\"BN\":\"64\"", "$.settings.BN: expected an integer"},

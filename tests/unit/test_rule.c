@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "candidate/example_check.h"
 #include "candidate/rule_pick.h"
 #include "unit/kernel_fixture.h"
 

@@ -3,7 +3,7 @@
  *
  * Problems near an asked one, and the texts that they are made of.
  */
-#include "family/advice.h"
+#include "family/catalogue.h"
 #include "advise/setting.h"
 #include "advise/variant.h"
 #include "unit/kernel_fixture.h"

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Problems from the command line's text:
- *
- *	M=1,16,128,N=4096,K=1024:4096:1024,dtype=bf16     lists and ranges: their product
- *	M=N=K=1024:4096:32                                keys that move together
- *	batch=16,seq=1024                                 an alias: M = batch*seq
- *
  * A piece without "=" goes on with the list of the key before it. Each group of keys is an axis;
  * the last axis turns fastest.
  */
+#include "family/problem_text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +12,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "family/operation.h"
 
 enum {
 	PROBLEMS_MAX = 100000

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+#include "family/buffer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_schema.h"
+#include "family/family.h"
+
+/* ---- names; those of a list that is being read end with NULL ---- */
+/* Of tensors, then workspaces; the caller frees the array. */
+static const char **buffer_names(const struct reading *reading)
+{
+	const struct operation *operation = reading->operation;
+	const size_t tensors = operation->tensor_count;
+	const size_t workspaces = reading->family ? reading->family->workspace_count : 0;
+	const char **names = memory_zeroed(tensors + workspaces + 1, sizeof(*names));
+
+	for (size_t i = 0; i < tensors; i++)
+		names[i] = operation->tensors[i].name;
+	for (size_t i = 0; i < workspaces; i++)
+		names[tensors + i] = reading->family->workspaces[i].name;
+	return names;
+}
+
+static int map_find(const struct reading *reading, const char *name)
+{
+	const struct family *family = reading->family;
+
+	for (size_t i = 0; family && i < family->tensor_map_count; i++)
+		if (family->tensor_maps[i].name && strcmp(family->tensor_maps[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* A buffer's name stands in "args" beside expressions: nothing else may have it. first: whether
+ * the one at hand is the first that is called so. */
+static enum status name_check(const struct json_at *item, const struct reading *reading,
+	const char *name, bool first, struct error *err)
+{
+	struct json_at at;
+
+	if (first && scope_find(reading->scope, name) < 0)
+		return STATUS_OK;
+	json_find(item, "name", &at);
+	return json_error(&at, err, "a name that nothing else has");
+}
+
+static enum status buffer_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const char *name, *nearest, **names;
+	uint32_t *buffer = field;
+	int found;
+
+	if (json_get_string(at, &name, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	names = buffer_names(context);
+	found = name_find(name, names);
+	*buffer = (uint32_t)found;
+	if (found < 0) {
+		json_error(at, err, "a tensor or workspace");
+		nearest = name_nearest(name, names);
+		if (nearest)
+			error_hint(err, "did you mean \"%s\"?", nearest);
+	}
+	free(names);
+	return found < 0 ? STATUS_BAD_INPUT : STATUS_OK;
+}
+
+static struct json *string_schema(struct json *definitions)
+{
+	struct json *schema = json_new_object();
+
+	(void)definitions;
+	json_put_string(schema, "type", "string");
+	return schema;
+}
+
+const struct record_custom buffer_member = {buffer_read, NULL, string_schema, NULL};
+
+/* ---- element types ---- */
+static enum status dtype_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	struct dtype_choice *choice = field;
+	const char *text;
+	int found;
+
+	if (json_get_string(at, &text, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	found = dtype_find(text);
+	if (found < 0 || name_table_find(reading->names, text) != NAME_UNKNOWN)
+		return expression_json_compile(at, reading->names, &choice->text, err);
+	choice->dtype = (enum dtype)found;
+	return STATUS_OK;
+}
+
+static void dtype_release(void *field)
+{
+	struct dtype_choice *choice = field;
+
+	expression_member_release(&choice->text);
+}
+
+const struct record_custom dtype_member = {dtype_read, NULL, string_schema, dtype_release};
+
+enum status dtype_choice_default(
+	const struct reading *reading, struct dtype_choice *choice, struct error *err)
+{
+	if (name_table_find(&reading->operation->key_names, "dtype") == NAME_UNKNOWN)
+		return STATUS_OK;
+	return expression_compile(
+		"dtype", reading->operation->file, reading->names, &choice->text, err);
+}
+
+enum status dtype_evaluate(const struct dtype_choice *choice, const struct value *values,
+	enum dtype *dtype, struct error *err)
+{
+	const char *name;
+	int found;
+	enum status status;
+
+	*dtype = choice->dtype;
+	if (!choice->text)
+		return STATUS_OK;
+	status = expression_string(choice->text, values, &name, err);
+	if (status != STATUS_OK)
+		return status;
+	found = dtype_find(name);
+	if (found < 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected an element type, found \"%s\"",
+			expression_where(choice->text), name);
+	*dtype = (enum dtype)found;
+	return STATUS_OK;
+}
+
+/* ---- tensors ---- */
+static enum status tensor_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	struct tensor *tensor = value;
+	struct json_at fill;
+
+	if (name_table_find(&reading->operation->key_names, tensor->name) != NAME_UNKNOWN)
+		return json_error(at, err, "a name that is not a key's");
+	if (!tensor->has_fill) {
+		tensor->fill[0] = -1;
+		tensor->fill[1] = 1;
+		return STATUS_OK;
+	}
+	json_find(at, "fill", &fill);
+	if (tensor->is_output)
+		return json_error(&fill, err, "no values of a tensor that is written");
+	return tensor->fill[0] < tensor->fill[1]
+		       ? STATUS_OK
+		       : json_error(&fill, err, "a lowest below the highest value");
+}
+
+static const char *const role_names[] = {"in", "out", NULL};
+static const struct record_member tensor_members[] = {
+	RECORD_VALUE(struct tensor, name, "name", "", .rule = &name_rule),
+	RECORD_CUSTOMS(struct tensor, shape.items, shape.count, &expression_member, "shape",
+		"outermost dimension first", .count_min = 1, .count_max = TENSOR_RANK_MAX),
+	EXPRESSION_OPTIONAL(
+		struct tensor, ld, "ld", "elements from row to row; packed if left out"),
+	RECORD_CUSTOM(struct tensor, dtype, &dtype_member, "dtype",
+		"an element type or an expression that gives one"),
+	RECORD_ENUM(struct tensor, is_output, role_names, "role", ""),
+	RECORD_ARRAY(struct tensor, fill, "fill", "lowest and highest value of an input",
+		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct tensor, has_fill)),
+	RECORD_COMMENT("help", ""),
+};
+RECORD_DEFINE(
+	struct tensor, tensor_record, tensor_members, .name = "tensor", .check = tensor_check);
+
+static enum status too_large(const struct tensor *tensor, struct error *err)
+{
+	return error_set(err, STATUS_BAD_INPUT,
+		"tensor %s: expected less than 2^63 bytes, found more", tensor->name);
+}
+
+static enum status evaluate_shape(const struct tensor *tensor, const struct value *values,
+	struct plan_buffer *buffer, struct error *err)
+{
+	size_t rank = tensor->shape.count;
+
+	buffer->rows = 1;
+	for (size_t i = 0; i < rank; i++) {
+		const struct expression *expression = tensor->shape.items[i];
+		int64_t dimension;
+		enum status status = expression_int(expression, values, &dimension, err);
+
+		if (status != STATUS_OK)
+			return status;
+		if (dimension < 1)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a dimension of at least 1, found %" PRId64,
+				expression_where(expression), dimension);
+		if (i + 1 == rank)
+			buffer->columns = (uint64_t)dimension;
+		else if (__builtin_mul_overflow(buffer->rows, (uint64_t)dimension, &buffer->rows))
+			return too_large(tensor, err);
+	}
+	return STATUS_OK;
+}
+
+enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
+	struct plan_buffer *buffer, struct error *err)
+{
+	enum status status;
+	uint64_t bytes;
+	int64_t ld;
+
+	*buffer = (struct plan_buffer){.role = tensor->is_output ? BUFFER_OUTPUT : BUFFER_INPUT,
+		.init = BUFFER_INIT_GIVEN};
+	string_put(buffer->name, sizeof(buffer->name), tensor->name);
+	if (!tensor->is_output) {
+		buffer->fill_low = tensor->fill[0];
+		buffer->fill_high = tensor->fill[1];
+	}
+	status = dtype_evaluate(&tensor->dtype, values, &buffer->dtype, err);
+	if (status == STATUS_OK)
+		status = evaluate_shape(tensor, values, buffer, err);
+	if (status != STATUS_OK)
+		return status;
+	buffer->ld = buffer->columns;
+	if (tensor->ld) {
+		status = expression_int(tensor->ld, values, &ld, err);
+		if (status != STATUS_OK)
+			return status;
+		if (ld < 1 || (uint64_t)ld < buffer->columns)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a pitch of at least a row of %" PRIu64
+				" elements, found %" PRId64,
+				expression_where(tensor->ld), buffer->columns, ld);
+		buffer->ld = (uint64_t)ld;
+	}
+	if (__builtin_mul_overflow(buffer->rows - 1, buffer->ld, &bytes) ||
+		__builtin_add_overflow(bytes, buffer->columns, &bytes) ||
+		__builtin_mul_overflow(bytes, (uint64_t)dtype_size(buffer->dtype), &bytes) ||
+		bytes > INT64_MAX)
+		return too_large(tensor, err);
+	buffer->bytes = bytes;
+	return STATUS_OK;
+}
+
+/* ---- workspaces ---- */
+static enum status workspace_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	struct workspace *workspace = value;
+	struct json_at dtype;
+	const char **names = buffer_names(reading);
+	const size_t index = (size_t)(workspace - reading->family->workspaces);
+	const bool first = name_find(workspace->name, names) ==
+			   (int)(reading->operation->tensor_count + index);
+
+	free(names);
+	if (name_check(at, reading, workspace->name, first, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return json_find(at, "dtype", &dtype)
+		       ? STATUS_OK
+		       : dtype_choice_default(reading, &workspace->dtype, err);
+}
+
+static const char *const init_names[] = {"none", "once", "each", NULL};
+static const struct record_member workspace_members[] = {
+	RECORD_VALUE(struct workspace, name, "name", "", .rule = &name_rule),
+	EXPRESSION(struct workspace, bytes, "bytes", "0: the kernel gets a null pointer"),
+	RECORD_ENUM(struct workspace, init, init_names, "init",
+		"zeroed when it is loaded, or before each run, inside the timed region",
+		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct workspace, dtype, &dtype_member, "dtype",
+		"of tensor maps over it; the key dtype if left out", .flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help", ""),
+};
+RECORD_DEFINE(struct workspace, workspace_record, workspace_members, .name = "workspace",
+	.check = workspace_check);
+
+enum status workspace_evaluate(const struct workspace *workspace, const struct value *values,
+	struct plan_buffer *buffer, struct error *err)
+{
+	int64_t bytes;
+	enum status status = expression_int(workspace->bytes, values, &bytes, err);
+
+	if (status != STATUS_OK)
+		return status;
+	if (bytes < 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a size of at least 0, found %" PRId64,
+			expression_where(workspace->bytes), bytes);
+	*buffer = (struct plan_buffer){
+		.role = BUFFER_WORKSPACE, .init = workspace->init, .bytes = (uint64_t)bytes};
+	string_put(buffer->name, sizeof(buffer->name), workspace->name);
+	return dtype_evaluate(&workspace->dtype, values, &buffer->dtype, err);
+}
+
+/* ---- tensor maps ---- */
+static enum status tensor_map_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	const struct tensor_map *map = value;
+	const char **names = buffer_names(reading);
+	const bool first =
+		name_find(map->name, names) < 0 &&
+		map_find(reading, map->name) == (int)(map - reading->family->tensor_maps);
+	struct json_at member;
+
+	free(names);
+	if (name_check(at, reading, map->name, first, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (map->strides.count != map->dims.count - 1) {
+		json_find(at, "strides", &member);
+		return json_error(&member, err, "one stride for each of dims but the first");
+	}
+	if (map->box.count == map->dims.count)
+		return STATUS_OK;
+	json_find(at, "box", &member);
+	return json_error(&member, err, "one number for each of dims");
+}
+
+#define NUMBERS(field, help, ...)                                                                  \
+	RECORD_CUSTOMS(struct tensor_map, field.items, field.count, &expression_member, #field,    \
+		help, __VA_ARGS__)
+static const struct record_member tensor_map_members[] = {
+	RECORD_VALUE(struct tensor_map, name, "name", "", .rule = &name_rule),
+	RECORD_CUSTOM(struct tensor_map, buffer, &buffer_member, "buffer", "a tensor or workspace"),
+	EXPRESSION_OPTIONAL(struct tensor_map, when, "when", "else the kernel does not use it"),
+	NUMBERS(dims, "elements, innermost dimension first", .count_min = 1,
+		.count_max = TENSOR_MAP_RANK_MAX),
+	NUMBERS(strides, "bytes, of all dimensions but the innermost",
+		.count_max = TENSOR_MAP_RANK_MAX - 1),
+	NUMBERS(box, "elements of a copy", .count_min = 1, .count_max = TENSOR_MAP_RANK_MAX),
+	EXPRESSION_OPTIONAL(struct tensor_map, swizzle, "swizzle", "bytes: 0, 32, 64 or 128"),
+	EXPRESSION_OPTIONAL(
+		struct tensor_map, l2_promotion, "l2_promotion", "bytes: 0, 64, 128 or 256"),
+	RECORD_COMMENT("help", ""),
+};
+#undef NUMBERS
+RECORD_DEFINE(struct tensor_map, tensor_map_record, tensor_map_members, .name = "tensor_map",
+	.check = tensor_map_check);
+
+/* A number from 0 to limit; NULL is 0. */
+static enum status evaluate_bounded(const struct expression *expression, const struct value *values,
+	uint64_t limit, uint64_t *result, struct error *err)
+{
+	int64_t number = 0;
+	enum status status =
+		expression ? expression_int(expression, values, &number, err) : STATUS_OK;
+
+	if (status != STATUS_OK)
+		return status;
+	if (number < 0 || (uint64_t)number > limit)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a number from 0 to %" PRIu64 ", found %" PRId64,
+			expression_where(expression), limit, number);
+	*result = (uint64_t)number;
+	return STATUS_OK;
+}
+
+enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
+	const struct value *values, struct plan_tensor_map *evaluated, struct error *err)
+{
+	uint64_t number;
+	enum status status = STATUS_OK;
+
+	*evaluated = (struct plan_tensor_map){
+		.buffer = map->buffer, .dtype = dtype, .rank = (uint32_t)map->dims.count};
+	string_put(evaluated->name, sizeof(evaluated->name), map->name);
+	for (size_t i = 0; i < map->dims.count && status == STATUS_OK; i++) {
+		status = evaluate_bounded(
+			map->dims.items[i], values, INT64_MAX, &evaluated->dims[i], err);
+		if (status == STATUS_OK && i > 0)
+			status = evaluate_bounded(map->strides.items[i - 1], values, INT64_MAX,
+				&evaluated->strides[i - 1], err);
+		if (status == STATUS_OK)
+			status = evaluate_bounded(
+				map->box.items[i], values, UINT32_MAX, &number, err);
+		if (status == STATUS_OK)
+			evaluated->box[i] = (uint32_t)number;
+	}
+	if (status == STATUS_OK)
+		status = evaluate_bounded(map->swizzle, values, UINT32_MAX, &number, err);
+	if (status != STATUS_OK)
+		return status;
+	evaluated->swizzle_bytes = (uint32_t)number;
+	status = evaluate_bounded(map->l2_promotion, values, UINT32_MAX, &number, err);
+	if (status != STATUS_OK)
+		return status;
+	evaluated->l2_promotion_bytes = (uint32_t)number;
+	return plan_tensor_map_check(evaluated, err);
+}
+
+/* ---- arguments ---- */
+struct typed_argument {
+	struct expression *value;
+	int type;
+};
+
+static const char *const type_names[] = {"i32", "i64", "f32", NULL};
+static const struct record_member typed_members[] = {
+	EXPRESSION(struct typed_argument, value, "value", ""),
+	RECORD_ENUM(struct typed_argument, type, type_names, "type", ""),
+};
+static RECORD_DEFINE(struct typed_argument, typed_record, typed_members, .name = "typed_argument");
+
+/* A bare word that is no expression; whether it is one. */
+static bool find_word(const char *text, const struct reading *reading, struct argument *argument)
+{
+	static const char *const specials[] = {"units", "unit_count", "expected", NULL};
+	static const enum argument_kind kinds[] = {
+		ARGUMENT_UNITS, ARGUMENT_UNIT_COUNT, ARGUMENT_EXPECTED};
+	const char **names = buffer_names(reading);
+	const int buffer = name_find(text, names), map = map_find(reading, text);
+	const int special = reading->family ? -1 : name_find(text, specials);
+
+	free(names);
+	if (buffer >= 0)
+		*argument = (struct argument){ARGUMENT_BUFFER, (uint32_t)buffer, NULL};
+	else if (map >= 0)
+		*argument = (struct argument){ARGUMENT_TENSOR_MAP, (uint32_t)map, NULL};
+	else if (special >= 0)
+		argument->kind = kinds[special];
+	return buffer >= 0 || map >= 0 || special >= 0;
+}
+
+static enum status argument_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	static const enum argument_kind kinds[] = {
+		ARGUMENT_INT32, ARGUMENT_INT64, ARGUMENT_FLOAT32};
+	struct reading reading = *(const struct reading *)context;
+	struct argument *argument = field;
+	struct typed_argument typed = {0};
+	const char *text;
+
+	if (!reading.family)
+		reading.names = &reading.fixed; /* a reference may ask the device */
+	argument->kind = ARGUMENT_INT32;
+	if (json_type(at) == JSON_OBJECT) {
+		if (record_from_json(&typed_record, at, &typed, &reading, err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+		*argument = (struct argument){kinds[typed.type], 0, typed.value};
+		return STATUS_OK;
+	}
+	if (json_type(at) == JSON_STRING) {
+		if (json_get_string(at, &text, err) != STATUS_OK)
+			return STATUS_BAD_INPUT;
+		if (find_word(text, &reading, argument))
+			return STATUS_OK;
+	}
+	return expression_json_compile(at, reading.names, &argument->expression, err);
+}
+
+static struct json *argument_schema(struct json *definitions)
+{
+	return expression_schema_or(
+		record_schema_reference(&typed_record, definitions), definitions);
+}
+
+static void argument_release(void *field)
+{
+	struct argument *argument = field;
+
+	expression_member_release(&argument->expression);
+}
+
+const struct record_custom argument_member = {
+	argument_read, NULL, argument_schema, argument_release};
+
+enum status argument_evaluate(const struct argument *argument, const struct value *values,
+	struct plan_argument *evaluated, struct error *err)
+{
+	const struct expression *expression = argument->expression;
+	enum status status = STATUS_OK;
+
+	*evaluated = (struct plan_argument){.kind = argument->kind, .index = argument->index};
+	if (!expression)
+		return STATUS_OK;
+	if (argument->kind == ARGUMENT_FLOAT32)
+		return expression_real(expression, values, &evaluated->real, err);
+	status = expression_int(expression, values, &evaluated->integer, err);
+	if (status != STATUS_OK)
+		return status;
+	if (argument->kind == ARGUMENT_INT32 &&
+		(evaluated->integer < INT32_MIN || evaluated->integer > INT32_MAX))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected an int32, found %" PRId64 " (declare it as i64)",
+			expression_where(expression), evaluated->integer);
+	return STATUS_OK;
+}

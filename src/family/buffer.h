@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What kernels are given: an operation's tensors, a family's workspaces and tensor maps (TMA
+ * descriptors), and arguments. Described in JSON over expressions, evaluated into a plan.
+ */
+#ifndef FAMILY_BUFFER_H
+#define FAMILY_BUFFER_H
+
+#include "family/expression_json.h"
+#include "family/plan.h"
+
+enum {
+	TENSOR_RANK_MAX = 8
+};
+
+/* An element type: its bare name, or an expression that gives one. */
+struct dtype_choice {
+	struct expression *text; /* NULL: dtype */
+	enum dtype dtype;
+};
+extern const struct record_custom dtype_member;
+/* Where nothing is said: the operation's key "dtype" if it has one, else fp32. */
+enum status dtype_choice_default(
+	const struct reading *reading, struct dtype_choice *choice, struct error *err);
+enum status dtype_evaluate(const struct dtype_choice *choice, const struct value *values,
+	enum dtype *dtype, struct error *err);
+
+struct tensor {
+	const char *name;             /* borrowed from the operation's JSON */
+	struct expression_list shape; /* outermost dimension first */
+	struct expression *ld;        /* elements; NULL: packed */
+	struct dtype_choice dtype;
+	bool is_output, has_fill;
+	double fill[2]; /* lowest, highest */
+};
+RECORD_DECLARE(struct tensor, tensor_record);
+/* values: one per key. Errors: a dimension below 1, a pitch below the row, more than 2^63 bytes. */
+enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
+	struct plan_buffer *buffer, struct error *err);
+
+/* Memory that the launches of a family share. */
+struct workspace {
+	const char *name;
+	struct expression *bytes;
+	enum buffer_init init;
+	struct dtype_choice dtype; /* for tensor maps over it */
+};
+RECORD_DECLARE(struct workspace, workspace_record);
+enum status workspace_evaluate(const struct workspace *workspace, const struct value *values,
+	struct plan_buffer *buffer, struct error *err);
+
+struct tensor_map {
+	const char *name;
+	uint32_t buffer;         /* of the plan */
+	struct expression *when; /* NULL: always */
+	struct expression_list dims, strides, box;
+	struct expression *swizzle, *l2_promotion; /* NULL: 0 */
+};
+RECORD_DECLARE(struct tensor_map, tensor_map_record);
+/* dtype: of the buffer. Checks the driver's rules. */
+enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
+	const struct value *values, struct plan_tensor_map *evaluated, struct error *err);
+
+/* The index among a plan's buffers, by the name of a tensor or workspace: a member of type
+ * uint32_t. */
+extern const struct record_custom buffer_member;
+
+/* A name (of a buffer or tensor map; of a reference also units, unit_count, expected), an
+ * expression (int32), or {"value": expression, "type": "i32|i64|f32"}. */
+struct argument {
+	enum argument_kind kind;
+	uint32_t index;                /* of the buffer or tensor map */
+	struct expression *expression; /* of a number */
+};
+struct argument_list {
+	struct argument *items;
+	size_t count;
+};
+extern const struct record_custom argument_member;
+/* Numbers in place of expressions; an int32 that does not fit is an error. */
+enum status argument_evaluate(const struct argument *argument, const struct value *values,
+	struct plan_argument *evaluated, struct error *err);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A problem: a value for each of its operation's keys.
+ */
+#ifndef FAMILY_PROBLEM_H
+#define FAMILY_PROBLEM_H
+
+#include "expr/named_values.h"
+#include "family/operation.h"
+
+struct problem {
+	const struct operation *operation;
+	struct value *values; /* one per key, canonical (defaults filled in); strings borrowed from
+			       * the operation */
+	char *text; /* "M=4096,N=4096,...": canonical, every key in the operation's order */
+};
+
+struct problem_list {
+	struct problem **items;
+	size_t count, capacity;
+};
+
+/* From some of its values: fills in defaults, checks ranges and constraints. given[i]: values[i] is
+ * set. */
+enum status problem_complete(const struct operation *operation, const struct value *values,
+	const bool *given, struct problem **problem, struct error *err);
+enum status problem_from_json(const struct operation *operation, const struct json_at *object,
+	struct problem **problem, struct error *err);
+struct json *problem_to_json(const struct problem *problem); /* {"M": 4096, ...} */
+struct named_values problem_named_values(const struct problem *problem);
+/* Errors: unknown keys, missing keys, values out of range, violated constraints. */
+enum status problem_from_named_values(const struct operation *operation,
+	const struct named_values *values, struct problem **problem, struct error *err);
+void problem_free(struct problem *problem);
+void problem_list_release(struct problem_list *list); /* frees the problems too */
+enum status problem_flop(const struct problem *problem, double *flop, struct error *err);
+enum status problem_min_bytes(const struct problem *problem, double *bytes, struct error *err);
+
+#endif
