@@ -137,20 +137,6 @@ static enum status evaluate_schedule(const struct model *model, const struct val
 	return STATUS_OK;
 }
 
-static enum status evaluate_count(const struct expression *expression, const struct value *values,
-	int64_t least, int64_t most, int64_t *result, struct error *err)
-{
-	enum status status = expression_int(expression, values, result, err);
-
-	if (status != STATUS_OK)
-		return status;
-	if (*result < least || *result > most)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a number from %" PRId64 " to %" PRId64 ", found %" PRId64,
-			expression_where(expression), least, most, *result);
-	return STATUS_OK;
-}
-
 static enum status evaluate_addresses(const struct model_access *access, struct value *values,
 	size_t lane_slot, struct access_memo *memo, uint32_t *address, struct error *err)
 {
@@ -161,7 +147,8 @@ static enum status evaluate_addresses(const struct model_access *access, struct 
 		int64_t number;
 
 		values[lane_slot] = value_int(i);
-		status = evaluate_count(access->address, values, 0, UINT32_MAX, &number, err);
+		status =
+			expression_int_within(access->address, values, 0, UINT32_MAX, &number, err);
 		if (status != STATUS_OK)
 			return status;
 		address[i] = (uint32_t)number;
@@ -180,7 +167,8 @@ static enum status evaluate_access(const struct model_access *access, struct val
 	struct error *err)
 {
 	int64_t number;
-	enum status status = evaluate_count(access->width_bytes, values, 1, 16, &number, err);
+	enum status status =
+		expression_int_within(access->width_bytes, values, 1, 16, &number, err);
 
 	if (status != STATUS_OK)
 		return status;
@@ -226,13 +214,13 @@ static enum status evaluate_tile(const struct model_tile *tile, const struct val
 {
 	int64_t element = (int64_t)dtype_size(tensor->dtype);
 	int64_t rows, columns, offset = 0;
-	enum status status = evaluate_count(tile->rows, values, 0, UINT32_MAX, &rows, err);
+	enum status status = expression_int_within(tile->rows, values, 0, UINT32_MAX, &rows, err);
 
 	if (status == STATUS_OK)
-		status = evaluate_count(
+		status = expression_int_within(
 			tile->columns, values, 0, UINT32_MAX / element, &columns, err);
 	if (status == STATUS_OK && tile->row_offset)
-		status = evaluate_count(
+		status = expression_int_within(
 			tile->row_offset, values, 0, UINT32_MAX / element, &offset, err);
 	if (status != STATUS_OK)
 		return status;

@@ -16,17 +16,12 @@
 static enum status evaluate_bounded(const struct expression *expression, const struct value *values,
 	int64_t least, int64_t most, uint32_t *result, struct error *err)
 {
-	int64_t number;
-	enum status status = expression_int(expression, values, &number, err);
+	int64_t number = 0;
+	const enum status status =
+		expression_int_within(expression, values, least, most, &number, err);
 
-	if (status != STATUS_OK)
-		return status;
-	if (number < least || number > most)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a number from %" PRId64 " to %" PRId64 ", found %" PRId64,
-			expression_where(expression), least, most, number);
 	*result = (uint32_t)number;
-	return STATUS_OK;
+	return status;
 }
 
 static enum status plan_launch(const struct operation *operation, const struct value *values,

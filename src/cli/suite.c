@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "cli/command.h"
+#include "base/record_read.h"
 
 static char *find_file(const char *name, char *const *roots)
 {
@@ -24,93 +24,64 @@ static char *find_file(const char *name, char *const *roots)
 	return NULL;
 }
 
-/* Every name once: several roots may hold the same suites. */
 static enum status add_name(const char *name, void *context, struct error *err)
 {
-	struct string_list *names = context;
-	char *stem;
-	bool known = false;
-
 	(void)err;
-	if (!string_ends_with(name, ".json"))
-		return STATUS_OK;
-	stem = string_format("%.*s", (int)(strlen(name) - strlen(".json")), name);
-	for (size_t i = 0; i < names->count && !known; i++)
-		known = strcmp(names->items[i], stem) == 0;
-	if (known)
-		free(stem);
-	else
-		string_list_add(names, stem); /* freed with the list, in not_found() */
+	if (string_ends_with(name, ".json"))
+		name_set_add(context, name, strlen(name) - strlen(".json"));
 	return STATUS_OK;
 }
 
 static enum status not_found(const char *name, char *const *roots, struct error *err)
 {
-	struct string_list list = {0};
-	struct text names = {0};
+	struct name_set names = {0};
+	struct text list = {0};
 
 	for (; *roots; roots++) {
 		char *folder = string_format("%s/configs/suites", *roots);
 
 		if (directory_exists(folder))
-			directory_list(folder, add_name, &list, NULL);
+			directory_list(folder, add_name, &names, NULL);
 		free(folder);
 	}
-	for (size_t i = 0; i < list.count; i++)
-		text_appendf(&names, "%s%s", i ? ", " : "", list.items[i]);
-	for (size_t i = 0; i < list.count; i++)
-		free((void *)(uintptr_t)list.items[i]);
-	string_list_release(&list);
+	for (size_t i = 0; i < names.count; i++)
+		text_appendf(&list, "%s%s", i ? ", " : "", names.items[i]);
 	error_set(err, STATUS_BAD_INPUT,
 		"suite \"%s\": expected a file, or a name under configs/suites, found neither",
 		name);
-	if (names.data)
-		error_hint(err, "there are: %s", names.data);
-	text_release(&names);
+	if (names.count)
+		error_hint(err, "there are: %s", text_string(&list));
+	name_set_release(&names);
+	text_release(&list);
 	return STATUS_BAD_INPUT;
 }
 
-static enum status read_strings(
-	const struct json_at *object, const char *key, const char ***strings, struct error *err)
+static enum status suite_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct json_at list;
+	struct suite *suite = value;
 
-	*strings = memory_zeroed(1, sizeof(**strings));
-	if (!json_find(object, key, &list))
-		return STATUS_OK;
-	if (json_expect(&list, JSON_ARRAY, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	free(*strings);
-	*strings = memory_zeroed(json_count(&list) + 1, sizeof(**strings));
-	for (size_t i = 0; i < json_count(&list); i++) {
-		struct json_at item = json_item(&list, i);
-
-		if (json_get_string(&item, &(*strings)[i], err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-	}
+	(void)at;
+	(void)context;
+	(void)err;
+	if (!suite->families)
+		suite->families = memory_zeroed(1, sizeof(*suite->families));
 	return STATUS_OK;
 }
 
-static enum status read_suite(struct suite *suite, struct error *err)
-{
-	static const char *const keys[] = {"format", "name", "summary", "operation", "problems",
-		"where", "families", "effort", NULL};
-	struct json_at root = json_root(suite->root, suite->file), at;
-
-	if (json_expect_keys(&root, keys, err) != STATUS_OK ||
-		json_expect_format(&root, "tiletune.suite/1", err) != STATUS_OK ||
-		json_member_string(&root, "operation", &suite->operation, err) != STATUS_OK ||
-		json_member(&root, "problems", &at, err) != STATUS_OK ||
-		read_strings(&root, "problems", &suite->problems, err) != STATUS_OK ||
-		read_strings(&root, "families", &suite->families, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_find(&root, "where", &at) && json_get_string(&at, &suite->where, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_find(&root, "effort", &at) &&
-		json_get_string(&at, &suite->effort, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return STATUS_OK;
-}
+static const struct record_member suite_members[] = {
+	RECORD_CONSTANT("format", "tiletune.suite/1", ""),
+	RECORD_COMMENT("name", "as the file is called"),
+	RECORD_COMMENT("summary", "one line"),
+	RECORD_VALUE(struct suite, operation, "operation", ""),
+	RECORD_STRINGS(struct suite, problems, "problems", "as on the command line"),
+	RECORD_VALUE(struct suite, where, "where", "a sub-space", .flags = RECORD_OPTIONAL),
+	RECORD_STRINGS(
+		struct suite, families, "families", "all if left out", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct suite, effort, "effort", "the command's if left out",
+		.flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(struct suite, suite_record, suite_members, .name = "suite", .check = suite_check);
 
 enum status suite_load(const char *name, char *const *roots, struct suite *suite, struct error *err)
 {
@@ -121,8 +92,11 @@ enum status suite_load(const char *name, char *const *roots, struct suite *suite
 	if (!suite->file)
 		return not_found(name, roots, err);
 	status = json_load(suite->file, &suite->root, err);
-	if (status == STATUS_OK)
-		status = read_suite(suite, err);
+	if (status == STATUS_OK) {
+		const struct json_at root = json_root(suite->root, suite->file);
+
+		status = record_from_json(&suite_record, &root, suite, NULL, err);
+	}
 	if (status != STATUS_OK)
 		suite_release(suite);
 	return status;
@@ -130,9 +104,8 @@ enum status suite_load(const char *name, char *const *roots, struct suite *suite
 
 void suite_release(struct suite *suite)
 {
+	record_release(&suite_record, suite);
 	json_free(suite->root);
 	free(suite->file);
-	free(suite->problems);
-	free(suite->families);
 	*suite = (struct suite){0};
 }

@@ -8,7 +8,7 @@
 #ifndef CLI_SUITE_H
 #define CLI_SUITE_H
 
-#include "base/json.h"
+#include "base/record.h"
 
 struct suite {
 	struct json *root;
@@ -19,6 +19,8 @@ struct suite {
 	const char **problems; /* NULL-terminated */
 	const char **families; /* NULL-terminated; empty: all */
 };
+
+RECORD_DECLARE(struct suite, suite_record);
 
 /* name: a file, or a name looked for as <root>/configs/suites/NAME.json. */
 enum status suite_load(

@@ -214,6 +214,18 @@ enum status expression_int(const struct expression *expression, const struct val
 	return status;
 }
 
+enum status expression_int_within(const struct expression *expression, const struct value *values,
+	int64_t least, int64_t most, int64_t *result, struct error *err)
+{
+	const enum status status = expression_int(expression, values, result, err);
+
+	if (status != STATUS_OK || (*result >= least && *result <= most))
+		return status;
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a number from %" PRId64 " to %" PRId64 ", found %" PRId64,
+		expression_where(expression), least, most, *result);
+}
+
 enum status expression_real(const struct expression *expression, const struct value *values,
 	double *result, struct error *err)
 {

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
-#include "base/record_schema.h"
 #include "family/family.h"
 
 /* ---- names; those of a list that is being read end with NULL ---- */
@@ -349,55 +347,36 @@ static const struct record_member tensor_map_members[] = {
 RECORD_DEFINE(struct tensor_map, tensor_map_record, tensor_map_members, .name = "tensor_map",
 	.check = tensor_map_check);
 
-/* A number from 0 to limit; NULL is 0. */
-static enum status evaluate_bounded(const struct expression *expression, const struct value *values,
-	uint64_t limit, uint64_t *result, struct error *err)
-{
-	int64_t number = 0;
-	enum status status =
-		expression ? expression_int(expression, values, &number, err) : STATUS_OK;
-
-	if (status != STATUS_OK)
-		return status;
-	if (number < 0 || (uint64_t)number > limit)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a number from 0 to %" PRIu64 ", found %" PRId64,
-			expression_where(expression), limit, number);
-	*result = (uint64_t)number;
-	return STATUS_OK;
-}
-
 enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
 	const struct value *values, struct plan_tensor_map *evaluated, struct error *err)
 {
-	uint64_t number;
+	int64_t dim = 0, stride = 0, box = 0, swizzle = 0, promotion = 0;
 	enum status status = STATUS_OK;
 
 	*evaluated = (struct plan_tensor_map){
 		.buffer = map->buffer, .dtype = dtype, .rank = (uint32_t)map->dims.count};
 	string_put(evaluated->name, sizeof(evaluated->name), map->name);
 	for (size_t i = 0; i < map->dims.count && status == STATUS_OK; i++) {
-		status = evaluate_bounded(
-			map->dims.items[i], values, INT64_MAX, &evaluated->dims[i], err);
+		status = expression_int_within(map->dims.items[i], values, 0, INT64_MAX, &dim, err);
 		if (status == STATUS_OK && i > 0)
-			status = evaluate_bounded(map->strides.items[i - 1], values, INT64_MAX,
-				&evaluated->strides[i - 1], err);
+			status = expression_int_within(
+				map->strides.items[i - 1], values, 0, INT64_MAX, &stride, err);
 		if (status == STATUS_OK)
-			status = evaluate_bounded(
-				map->box.items[i], values, UINT32_MAX, &number, err);
-		if (status == STATUS_OK)
-			evaluated->box[i] = (uint32_t)number;
+			status = expression_int_within(
+				map->box.items[i], values, 0, UINT32_MAX, &box, err);
+		evaluated->dims[i] = (uint64_t)dim;
+		if (i > 0)
+			evaluated->strides[i - 1] = (uint64_t)stride;
+		evaluated->box[i] = (uint32_t)box;
 	}
-	if (status == STATUS_OK)
-		status = evaluate_bounded(map->swizzle, values, UINT32_MAX, &number, err);
-	if (status != STATUS_OK)
-		return status;
-	evaluated->swizzle_bytes = (uint32_t)number;
-	status = evaluate_bounded(map->l2_promotion, values, UINT32_MAX, &number, err);
-	if (status != STATUS_OK)
-		return status;
-	evaluated->l2_promotion_bytes = (uint32_t)number;
-	return plan_tensor_map_check(evaluated, err);
+	if (status == STATUS_OK && map->swizzle)
+		status = expression_int_within(map->swizzle, values, 0, UINT32_MAX, &swizzle, err);
+	if (status == STATUS_OK && map->l2_promotion)
+		status = expression_int_within(
+			map->l2_promotion, values, 0, UINT32_MAX, &promotion, err);
+	evaluated->swizzle_bytes = (uint32_t)swizzle;
+	evaluated->l2_promotion_bytes = (uint32_t)promotion;
+	return status == STATUS_OK ? plan_tensor_map_check(evaluated, err) : status;
 }
 
 /* ---- arguments ---- */
@@ -463,8 +442,7 @@ static enum status argument_read(
 
 static struct json *argument_schema(struct json *definitions)
 {
-	return expression_schema_or(
-		record_schema_reference(&typed_record, definitions), definitions);
+	return expression_schema_or(&typed_record, definitions);
 }
 
 static void argument_release(void *field)

@@ -148,12 +148,12 @@ struct json *expression_schema(struct json *definitions)
 	return record_schema_define("expression", schema, definitions);
 }
 
-struct json *expression_schema_or(struct json *other, struct json *definitions)
+struct json *expression_schema_or(const struct record *other, struct json *definitions)
 {
 	struct json *schema = json_new_object(), *either = json_new_array();
 
 	json_push(either, expression_schema(definitions));
-	json_push(either, other);
+	json_push(either, record_schema_reference(other, definitions));
 	json_put(schema, "anyOf", either);
 	return schema;
 }

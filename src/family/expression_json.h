@@ -6,7 +6,7 @@
 #ifndef FAMILY_EXPRESSION_JSON_H
 #define FAMILY_EXPRESSION_JSON_H
 
-#include "base/record.h"
+#include "base/record_read.h"
 #include "family/scope.h"
 
 /* The context of all records of this folder: what is read, and which names it may use. */
@@ -49,8 +49,29 @@ enum status expression_json_compile(const struct json_at *at, const struct name_
 struct json *expression_schema(struct json *definitions);
 void expression_member_release(void *field);
 
-/* What may be an expression, or something else; takes other. */
-struct json *expression_schema_or(struct json *other, struct json *definitions);
+/* A custom for the whole struct: an expression for its member `field`, or an object that the record
+ * describes. */
+#define EXPRESSION_OR(id, other, type, field, table)                                               \
+	static enum status id##_read(                                                              \
+		const struct json_at *at, void *whole, void *context, struct error *err)           \
+	{                                                                                          \
+		struct reading *reading = context;                                                 \
+                                                                                                   \
+		return json_type(at) == JSON_OBJECT                                                \
+			       ? record_from_json(&(other), at, whole, context, err)               \
+			       : expression_json_compile(                                          \
+					 at, (table), &((type *)whole)->field, err);               \
+	}                                                                                          \
+	static struct json *id##_schema(struct json *definitions)                                  \
+	{                                                                                          \
+		return expression_schema_or(&(other), definitions);                                \
+	}                                                                                          \
+	static void id##_release(void *whole)                                                      \
+	{                                                                                          \
+		record_release(&(other), whole);                                                   \
+	}                                                                                          \
+	static const struct record_custom id = {id##_read, NULL, id##_schema, id##_release}
+struct json *expression_schema_or(const struct record *other, struct json *definitions);
 
 struct expression_list {
 	struct expression **items;

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
-#include "base/record_schema.h"
 #include "family/source.h"
 #include "space/space.h"
 
@@ -37,58 +35,38 @@ static const struct record_member parameter_members[] = {
 	RECORD_ENUM(struct parameter, is_argument, as_names, "as", "a -D or a kernel argument",
 		.flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct parameter, help, "help", "", .flags = RECORD_OPTIONAL),
+	EXPRESSION(struct parameter, default_value, "default", "", .flags = RECORD_NOT_JSON),
 };
 static RECORD_DEFINE(struct parameter, parameter_record, parameter_members, .name = "parameter");
 
-/* A list of values, or an object that says more. The default may read what stands before it. */
-static enum status parameter_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
+EXPRESSION_OR(parameter_custom, parameter_record, struct parameter, values, &reading->fixed);
+
+/* The default may read what stands before it. */
+static enum status parameter_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	const struct reading *reading = context;
 	struct family *family = reading->family;
-	struct parameter *parameter = field;
-	struct json_at defaults, value;
-	enum status status = name_check(at, family, err);
+	struct parameter *parameter = value;
+	struct json_at defaults, text;
 
-	if (status == STATUS_OK && json_type(at) == JSON_OBJECT)
-		status = record_from_json(&parameter_record, at, parameter, context, err);
-	else if (status == STATUS_OK)
-		status = expression_json_compile(at, &reading->fixed, &parameter->values, err);
-	if (status == STATUS_OK)
-		status = json_member(reading->root, "defaults", &defaults, err);
-	if (status == STATUS_OK)
-		status = json_member(&defaults, at->key, &value, err);
-	if (status == STATUS_OK)
-		status = expression_json_compile(
-			&value, reading->names, &parameter->default_value, err);
-	if (status == STATUS_OK)
-		name_add(at, family);
+	if (name_check(at, family, err) != STATUS_OK ||
+		json_member(reading->root, "defaults", &defaults, err) != STATUS_OK ||
+		json_member(&defaults, at->key, &text, err) != STATUS_OK ||
+		expression_json_compile(&text, reading->names, &parameter->default_value, err) !=
+			STATUS_OK)
+		return STATUS_BAD_INPUT;
+	name_add(at, family);
 	family->scope.constant_at = family->scope.count;
-	return status;
+	return STATUS_OK;
 }
 
-static struct json *parameter_schema(struct json *definitions)
-{
-	return expression_schema_or(
-		record_schema_reference(&parameter_record, definitions), definitions);
-}
-
-static void parameter_release(void *field)
-{
-	struct parameter *parameter = field;
-
-	expression_member_release(&parameter->values);
-	expression_member_release(&parameter->default_value);
-}
-
-static const struct record_custom parameter_custom = {
-	parameter_read, NULL, parameter_schema, parameter_release};
 static const struct record_member parameter_item_members[] = {
 	RECORD_VALUE(struct parameter, name, "name", "", .rule = &name_rule),
 	RECORD_DERIVED(struct parameter, &parameter_custom, "", ""),
 };
-static RECORD_DEFINE(
-	struct parameter, parameter_item_record, parameter_item_members, .name = "parameter_item");
+static RECORD_DEFINE(struct parameter, parameter_item_record, parameter_item_members,
+	.name = "parameter_item", .check = parameter_check);
 
 static enum status defaults_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
@@ -123,44 +101,27 @@ static const struct record_member constant_members[] = {
 };
 static RECORD_DEFINE(struct constant, constant_record, constant_members, .name = "constant");
 
-static enum status constant_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
+EXPRESSION_OR(constant_custom, constant_record, struct constant, expression, reading->names);
+
+static enum status constant_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct reading *reading = context;
-	struct constant *constant = field;
-	enum status status = name_check(at, reading->family, err);
+	struct family *family = ((const struct reading *)context)->family;
+	struct constant *constant = value;
 
 	constant->is_for_model = json_type(at) == JSON_OBJECT;
-	if (status == STATUS_OK && constant->is_for_model)
-		status = record_from_json(&constant_record, at, constant, context, err);
-	else if (status == STATUS_OK)
-		status = expression_json_compile(at, reading->names, &constant->expression, err);
-	if (status == STATUS_OK)
-		name_add(at, reading->family);
-	return status;
+	if (name_check(at, family, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	name_add(at, family);
+	return STATUS_OK;
 }
 
-static struct json *constant_schema(struct json *definitions)
-{
-	return expression_schema_or(
-		record_schema_reference(&constant_record, definitions), definitions);
-}
-
-static void constant_release(void *field)
-{
-	struct constant *constant = field;
-
-	expression_member_release(&constant->expression);
-}
-
-static const struct record_custom constant_custom = {
-	constant_read, NULL, constant_schema, constant_release};
 static const struct record_member constant_item_members[] = {
 	RECORD_VALUE(struct constant, name, "name", "", .rule = &name_rule),
 	RECORD_DERIVED(struct constant, &constant_custom, "", ""),
 };
-static RECORD_DEFINE(
-	struct constant, constant_item_record, constant_item_members, .name = "constant_item");
+static RECORD_DEFINE(struct constant, constant_item_record, constant_item_members,
+	.name = "constant_item", .check = constant_check);
 
 /* ---- conditions after compilation ---- */
 EXPRESSION_CUSTOM(static, prune_expression, reading_names(reading, SCOPE_PRUNE));

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
 #include "family/operation.h"
 
 /* ---- aliases ---- */

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
-#include "base/record_schema.h"
 #include "family/family.h"
 
 /* ---- steps: an expression, or {"mean", "max"} ---- */
@@ -16,29 +14,7 @@ static const struct record_member steps_members[] = {
 };
 static RECORD_DEFINE(struct model, steps_record, steps_members, .name = "steps");
 
-static enum status steps_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	const struct reading *reading = context;
-	struct model *model = field;
-
-	return json_type(at) == JSON_OBJECT
-		       ? record_from_json(&steps_record, at, model, context, err)
-		       : expression_json_compile(at, reading->names, &model->steps_mean, err);
-}
-
-static struct json *steps_schema(struct json *definitions)
-{
-	return expression_schema_or(
-		record_schema_reference(&steps_record, definitions), definitions);
-}
-
-static void steps_release(void *field)
-{
-	record_release(&steps_record, field);
-}
-
-static const struct record_custom steps_custom = {steps_read, NULL, steps_schema, steps_release};
+EXPRESSION_OR(steps_custom, steps_record, struct model, steps_mean, reading->names);
 
 /* ---- a schedule's bare name, or an expression that gives one ---- */
 static enum status schedule_read(
@@ -245,17 +221,12 @@ enum status launch_is_active(
 static enum status evaluate(const struct expression *expression, const struct value *values,
 	int64_t least, int64_t most, uint32_t *result, struct error *err)
 {
-	int64_t number;
-	enum status status = expression_int(expression, values, &number, err);
+	int64_t number = 0;
+	const enum status status =
+		expression_int_within(expression, values, least, most, &number, err);
 
-	if (status != STATUS_OK)
-		return status;
-	if (number < least || number > most)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a number from %" PRId64 " to %" PRId64 ", found %" PRId64,
-			expression_where(expression), least, most, number);
 	*result = (uint32_t)number;
-	return STATUS_OK;
+	return status;
 }
 
 static enum status evaluate_block(const struct launch *launch, const struct value *values,

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
-#include "base/record_schema.h"
 #include "family/problem.h"
 #include "family/source.h"
 
