@@ -1,13 +1,11 @@
-/* SPDX-License-Identifier: MIT
- *
- * Binding a family to a problem and a device.
- */
+/* SPDX-License-Identifier: MIT */
+#include "candidate/bound_family.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "candidate/bound_model.h"
-#include "candidate/candidate.h"
 #include "candidate/composite.h"
 #include "family/family.h"
 #include "family/operation.h"
@@ -171,21 +169,4 @@ void bound_family_free(struct bound_family *bound)
 	bound_model_free(bound->model);
 	space_free(bound->space);
 	free(bound);
-}
-
-void candidate_release(struct candidate *candidate)
-{
-	bound_family_free(candidate->bound);
-	*candidate = (struct candidate){0};
-}
-
-struct value *candidate_values(const struct candidate *candidate, struct error *err)
-{
-	const struct space *space = candidate->bound->space;
-	struct value *slots = memory_zeroed(space_slot_count(space) + 1, sizeof(*slots));
-
-	if (space_values(space, candidate->choices, slots, err) == STATUS_OK)
-		return slots;
-	free(slots);
-	return NULL;
 }

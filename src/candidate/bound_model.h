@@ -6,7 +6,7 @@
 #ifndef CANDIDATE_BOUND_MODEL_H
 #define CANDIDATE_BOUND_MODEL_H
 
-#include "candidate/candidate.h"
+#include "candidate/bound_family.h"
 #include "family/launch.h"
 
 struct bound_model {

@@ -1,15 +1,48 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the compiler needs of a candidate: expanded sources, options, entries. Several candidates
- * (problems, argument parameters) share one build; its hash says so.
+ * What the compiler needs of a candidate: expanded sources, options with the -D list, entries.
+ * Several candidates (problems, argument parameters) share one build; its hash says so.
  */
 #ifndef CANDIDATE_BUILD_H
 #define CANDIDATE_BUILD_H
 
-#include <stddef.h>
-
+#include "base/error.h"
 #include "base/hash.h"
+#include "base/json.h"
+#include "expr/value.h"
 
+struct bound_family;
+struct family;
+struct operation;
+
+/* ---- the -D list: constant keys, constant parameters, constants ---- */
+struct define {
+	char *name;  /* "BM", or "DTYPE_bf16" for a string */
+	char *value; /* as written; "1" for a string */
+};
+
+struct define_list {
+	struct define *items;
+	size_t count, capacity;
+};
+
+/* Adds NAME=value (numbers; booleans as 0 or 1) or NAME_value=1 (strings, NAME in upper case). A
+ * string must be of letters, digits and _; a list cannot be defined. */
+enum status define_list_add(
+	struct define_list *list, const char *name, struct value value, struct error *err);
+void define_list_sort(struct define_list *list); /* by name */
+void define_list_release(struct define_list *list);
+
+/* Of an operation's constant keys; values: one per key. */
+enum status operation_defines(const struct operation *operation, const struct value *values,
+	struct define_list *list, struct error *err);
+/* Of a family: slots as of the bound space. Sorted. */
+enum status family_defines(const struct family *family, const struct value *slots,
+	struct define_list *list, struct error *err);
+/* {"BM": 128, "DTYPE_bf16": 1, ...}: the -D list of the first unit. */
+struct json *candidate_defines(const struct bound_family *bound, const struct value *slots);
+
+/* ---- builds ---- */
 /* One translation unit. */
 struct build_unit {
 	char *name;     /* "gemm/mma.cu", for messages */
@@ -29,5 +62,27 @@ struct build {
 
 void build_unit_release(struct build_unit *unit);
 void build_release(struct build *build);
+
+/* slots: values of all slots (space_values(), or filled by hand for values outside the lists). */
+enum status candidate_build(const struct bound_family *bound, const struct value *slots,
+	struct build *build, struct error *err);
+/* A unit with the fixed options and the -D list, without entries. */
+void build_unit_make(struct build_unit *unit, const char *name, const char *source,
+	const struct define_list *defines);
+void build_unit_add_entry(struct build_unit *unit, const char *entry); /* once each */
+/* The hashes: of source, options and entries. */
+void build_finish(struct build *build);
+
+/* The index of the build unit of each of the family's sources; -1: not built. A source is built if
+ * one of its launches is active, or could be with other arguments. */
+enum status family_units(
+	const struct family *family, const struct value *slots, int *units, struct error *err);
+
+/* A source of the templates built as it stands, without a family: the helper kernels. */
+/* name: relative to one of the template folders (NULL-terminated), "common/helpers.cu"; the first
+ * folder that has it wins. One unit without entries. Errors: not found (and where it was looked
+ * for), includes that do not expand. */
+enum status plain_build(const char *const *template_folders, const char *name, struct build *build,
+	struct error *err);
 
 #endif

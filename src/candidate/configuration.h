@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Configurations with values that need not be in the lists: defaults, and what is nearest to them.
+ * Configurations of a bound family as text, JSON and choices; whether they are legal; defaults, and
+ * what is legal and nearest to a wish.
  */
 #ifndef CANDIDATE_CONFIGURATION_H
 #define CANDIDATE_CONFIGURATION_H
 
-#include "candidate/candidate.h"
+#include "candidate/bound_family.h"
+
+/* "BM=128,BN=256,...": canonical, every parameter in the family's order. */
+void configuration_format(
+	const struct bound_family *bound, const choice *configuration, struct text *text);
+struct json *configuration_to_json(const struct bound_family *bound, const choice *configuration);
+/* Partial or full: values (all slots, space_slot_count() of them) gets those of the parameters that
+ * are named, given[i] says which those are. Numbers need not be in the lists. Errors: unknown names
+ * (nearest offered), strings that are not in the list. */
+enum status configuration_parse(const struct bound_family *bound, const char *text,
+	struct value *values, bool *given, struct error *err);
+enum status configuration_from_json(const struct bound_family *bound, const struct json_at *object,
+	choice *configuration, struct error *err);
+/* The family's defaults where they are legal here; else the legal configuration nearest to them.
+ * *found false if the space is empty. */
+enum status configuration_default(
+	const struct bound_family *bound, choice *configuration, bool *found, struct error *err);
 
 /* The family's defaults, one value per parameter. */
 enum status configuration_defaults(

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "candidate/plain_build.h"
+#include "candidate/build.h"
 
 char **context_folders(const char *const *roots, const char *name)
 {

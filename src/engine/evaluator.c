@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "engine/blocks.h"
+#include "candidate/reference.h"
 
 enum {
 	POLL_FDS = 64,

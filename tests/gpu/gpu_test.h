@@ -18,7 +18,7 @@
 #include "compile/compiler.h"
 #include "compile/worker.h"
 #include "device/device.h"
-#include "candidate/plain_build.h"
+#include "candidate/build.h"
 #include "measure/worker.h"
 
 struct gpu_test {

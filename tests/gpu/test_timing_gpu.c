@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "gpu/bench_test.h"
 #include "candidate/candidate.h"
+#include "candidate/reference.h"
 
 static const double anchor_apart_ratio = 0.02;
 static const double level_ratio = 0.01;

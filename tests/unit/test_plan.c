@@ -11,6 +11,7 @@
 #include "family/operation.h"
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
+#include "candidate/reference.h"
 
 #define GOLDEN TEST_DATA "/kernel/golden"
 

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "engine/row.h"
+#include "candidate/reference.h"
 
 enum {
 	FEW_ROUNDS = 5,

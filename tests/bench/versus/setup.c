@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "device/gpu_lock.h"
-#include "candidate/plain_build.h"
+#include "candidate/build.h"
 #include "format/tuned.h"
 
 enum {

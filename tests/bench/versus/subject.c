@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "format/tuned.h"
+#include "candidate/reference.h"
 
 /* The winner, or the row of the family that was asked for. */
 static bool find_result(const struct json_at *entry, const char *family, struct json_at *list,

@@ -1,17 +1,34 @@
-/* SPDX-License-Identifier: MIT
- *
- * The plan of a candidate: everything evaluated.
- */
+/* SPDX-License-Identifier: MIT */
+#include "candidate/candidate.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "candidate/build_make.h"
-#include "candidate/candidate.h"
+#include "candidate/build.h"
 #include "candidate/composite.h"
 #include "family/family.h"
 #include "family/operation.h"
 
+void candidate_release(struct candidate *candidate)
+{
+	bound_family_free(candidate->bound);
+	*candidate = (struct candidate){0};
+}
+
+struct value *candidate_values(const struct candidate *candidate, struct error *err)
+{
+	const struct space *space = candidate->bound->space;
+	struct value *slots = memory_zeroed(space_slot_count(space) + 1, sizeof(*slots));
+
+	if (space_values(space, candidate->choices, slots, err) == STATUS_OK)
+		return slots;
+	free(slots);
+	return NULL;
+}
+
+/* ---- plans ---- */
 static enum status plan_buffers(const struct family *family, const struct value *slots,
 	struct plan *plan, struct error *err)
 {
@@ -137,4 +154,113 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 		plan_release(plan);
 	free(units);
 	return status;
+}
+
+/* ---- prune rules: registers, shared memory and blocks per SM are those of the first launch, which
+ * by convention is the one that does the work; spills and remarks count wherever they are ---- */
+/* Dynamic shared memory of the first active launch. */
+static enum status first_smem_bytes(const struct bound_family *bound, const struct value *slots,
+	int64_t *smem_bytes, struct error *err)
+{
+	const struct family *family = bound->family;
+
+	*smem_bytes = 0;
+	for (size_t i = 0; i < family->launch_count; i++) {
+		const struct launch *launch = &family->launches[i];
+		bool is_active;
+		enum status status = launch_is_active(launch, slots, &is_active, err);
+
+		if (status != STATUS_OK)
+			return status;
+		if (is_active)
+			return launch->smem_bytes
+				       ? expression_int(launch->smem_bytes, slots, smem_bytes, err)
+				       : STATUS_OK;
+	}
+	return STATUS_OK;
+}
+
+enum status candidate_prune(const struct bound_family *bound, const struct value *slots,
+	const struct kernel_resources *resources, size_t launch_count, int *rule, const char **why,
+	struct error *err)
+{
+	const struct family *family = bound->family;
+	const struct scope *scope = &family->scope;
+	struct value *values = memory_copy(slots, scope->count * sizeof(*values));
+	struct value *extras = &values[scope->extra_at];
+	int64_t smem_bytes, spill_bytes = 0;
+	uint32_t flags = 0;
+	enum status status = first_smem_bytes(bound, slots, &smem_bytes, err);
+
+	*rule = -1;
+	for (size_t i = 0; i < launch_count; i++) {
+		flags |= resources[i].flags;
+		spill_bytes += resources[i].spill_store_bytes + resources[i].spill_load_bytes;
+	}
+	if (launch_count) {
+		smem_bytes += resources[0].smem_static_bytes;
+		extras[EXTRA_REGS_PER_THREAD] = value_int(resources[0].regs_per_thread);
+		extras[EXTRA_BLOCKS_PER_SM] = value_int(resources[0].blocks_per_sm);
+	}
+	extras[EXTRA_SMEM_BYTES] = value_int(smem_bytes);
+	extras[EXTRA_SPILL_BYTES] = value_int(spill_bytes);
+	extras[EXTRA_WGMMA_SERIALIZED] = value_bool(flags & FLAG_MASK(WGMMA_SERIALIZED));
+	extras[EXTRA_SETMAXNREG_IGNORED] = value_bool(flags & FLAG_MASK(SETMAXNREG_IGNORED));
+	for (size_t i = 0; i < family->prune.count && status == STATUS_OK && *rule < 0; i++) {
+		bool holds;
+
+		status = expression_test(family->prune.items[i].expression, values, &holds, err);
+		if (status == STATUS_OK && holds) {
+			*rule = (int)i;
+			*why = family->prune.items[i].why;
+		}
+	}
+	free(values);
+	return status;
+}
+
+/* ---- facts ---- */
+enum status candidate_facts(const struct bound_family *bound, const struct value *slots,
+	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err)
+{
+	const struct family *family = bound->family;
+	const struct scope *scope = &family->scope;
+	struct value *values =
+		memory_zeroed(scope->count + family->named_fact_count + 1, sizeof(*values));
+	enum status status = STATUS_OK;
+
+	memcpy(values, slots, scope->count * sizeof(*values));
+	values[scope_extra_slot(scope, EXTRA_SMEM_BYTES)] = value_int(smem_bytes);
+	values[scope_extra_slot(scope, EXTRA_BLOCKS_PER_SM)] = value_int(blocks_per_sm);
+	*facts = (struct fact_list){
+		.items = memory_zeroed(family->fact_count + 1, sizeof(*facts->items))};
+	for (size_t i = 0; i < family->fact_count && status == STATUS_OK; i++) {
+		const struct family_fact *fact = &family->facts[i];
+		struct fact *result = &facts->items[facts->count];
+		bool holds = fact->expression != NULL;
+
+		if (holds && fact->when)
+			status = expression_test(fact->when, values, &holds, err);
+		if (status != STATUS_OK || !holds)
+			continue;
+		result->name = fact->name;
+		result->unit = fact->unit;
+		result->source = fact->source;
+		status = expression_evaluate(
+			fact->expression, values, &facts->values, &result->value, err);
+		if (fact->slot)
+			values[fact->slot] = result->value;
+		facts->count++;
+	}
+	free(values);
+	if (status != STATUS_OK)
+		fact_list_release(facts);
+	return status;
+}
+
+void fact_list_release(struct fact_list *facts)
+{
+	free(facts->items);
+	value_arena_release(&facts->values);
+	*facts = (struct fact_list){0};
 }

@@ -1,16 +1,12 @@
-/* SPDX-License-Identifier: MIT
- *
- * The reference of a problem: what to compile and how to launch it.
- */
+/* SPDX-License-Identifier: MIT */
+#include "candidate/reference.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "candidate/build_make.h"
-#include "candidate/candidate.h"
-#include "family/operation.h"
 #include "family/operation.h"
 
 static enum status evaluate_bounded(const struct expression *expression, const struct value *values,
