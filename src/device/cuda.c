@@ -15,20 +15,6 @@
 
 static const double kernel_timeout_default_s = 10;
 
-static void identity_fill(struct device_identity *identity, const struct measure_gpu *gpu)
-{
-	string_put(identity->kind, sizeof(identity->kind), "cuda");
-	string_put(identity->name, sizeof(identity->name), gpu->facts.name);
-	string_put(identity->uuid, sizeof(identity->uuid), gpu->uuid);
-	string_put(identity->driver, sizeof(identity->driver), gpu->driver);
-	string_put(identity->mig, sizeof(identity->mig), gpu->mig);
-	identity->driver_cuda_version = gpu->driver_cuda_version;
-	identity->clock_sm_hz = gpu->clock_sm_hz;
-	identity->clock_memory_hz = gpu->clock_memory_hz;
-	identity->clock_sm_max_hz = gpu->clock_sm_max_hz;
-	identity->power_limit_w = gpu->power_limit_w;
-}
-
 /* $TILETUNE_KERNEL_TIMEOUT: for sanitizers, under which kernels take a thousand times as long. */
 static double kernel_timeout_s(const struct device_options *options)
 {
@@ -60,13 +46,13 @@ static enum status cuda_open(struct device *device, const char *rest,
 	status = cuda_worker_hello(&cuda->worker, &gpu, err);
 	if (status != STATUS_OK)
 		return error_context(err, "cuda:%s", cuda->worker.selector);
-	identity_fill(&device->identity, &gpu);
+	device->identity = gpu.identity;
 	/* From here on it is this GPU, whatever the numbering does. */
 	free(cuda->worker.selector);
-	cuda->worker.selector = string_copy(gpu.uuid);
+	cuda->worker.selector = string_copy(gpu.identity.uuid);
 	status = device_spec_match(&gpu.facts, options->config_folders, &device->spec, err);
 	if (status == STATUS_OK)
-		status = gpu_lock_acquire(gpu.uuid, options->wait_s, &cuda->lock_fd, err);
+		status = gpu_lock_acquire(gpu.identity.uuid, options->wait_s, &cuda->lock_fd, err);
 	/* The context is made while our caller compiles the helper kernels. */
 	if (status == STATUS_OK)
 		status = cuda_worker_open(&cuda->worker, err);
@@ -93,7 +79,7 @@ static struct cuda_handle *handle_add(struct cuda_device *cuda)
 	ARRAY_GROW(cuda->handles, cuda->handle_count, cuda->handle_capacity);
 	cuda->handles[cuda->handle_count++] = handle;
 	handle->id = (device_handle)cuda->handle_count;
-	handle->dead = OUTCOME_OK;
+	handle->failure = OUTCOME_OK;
 	return handle;
 }
 
@@ -332,8 +318,8 @@ static enum status cuda_list(const struct device_options *options, struct device
 		struct device_listing *listing = &(*list)[i];
 
 		listing->facts = found.gpus[i].facts;
-		identity_fill(&listing->identity, &found.gpus[i]);
-		gpu_lock_holder(found.gpus[i].uuid, listing->busy_by, sizeof(listing->busy_by));
+		listing->identity = found.gpus[i].identity;
+		gpu_lock_holder(listing->identity.uuid, listing->busy_by, sizeof(listing->busy_by));
 	}
 	if (found.count == 0 && !*why)
 		*why = string_copy("the driver lists no GPU");

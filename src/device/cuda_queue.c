@@ -203,7 +203,7 @@ static void handle_free(struct cuda_device *cuda, struct cuda_handle *handle)
 	cuda->handles[handle->id - 1] = NULL;
 	text_release(&handle->frame);
 	free(handle->resources);
-	free(handle->dead_detail);
+	free(handle->failure_detail);
 	free(handle);
 }
 
@@ -217,8 +217,8 @@ static bool request_prepare(struct cuda_device *cuda, size_t at)
 
 		if (request->kind == REQUEST_UNLOAD)
 			continue;
-		if (handle->dead != OUTCOME_OK) {
-			answer_outcome(cuda, handle->id, handle->dead, handle->dead_detail);
+		if (handle->failure != OUTCOME_OK) {
+			answer_outcome(cuda, handle->id, handle->failure, handle->failure_detail);
 			return true;
 		}
 		if (request->kind != REQUEST_LOAD &&
@@ -230,10 +230,10 @@ static bool request_prepare(struct cuda_device *cuda, size_t at)
 	return false;
 }
 
-static bool has_dead_handle(const struct cuda_device *cuda, const struct cuda_request *request)
+static bool has_failed_handle(const struct cuda_device *cuda, const struct cuda_request *request)
 {
 	for (size_t i = 0; i < request->sample.handle_count; i++)
-		if (cuda_handle_find(cuda, request->sample.handles[i])->dead != OUTCOME_OK)
+		if (cuda_handle_find(cuda, request->sample.handles[i])->failure != OUTCOME_OK)
 			return true;
 	return false;
 }
@@ -242,7 +242,7 @@ static void unload(struct cuda_device *cuda, size_t at)
 {
 	struct cuda_handle *handle = cuda_handle_find(cuda, cuda->requests[at].sample.handles[0]);
 
-	if (handle->generation == cuda->worker.generation && handle->dead == OUTCOME_OK)
+	if (handle->generation == cuda->worker.generation && handle->failure == OUTCOME_OK)
 		request_send(cuda, &cuda->requests[at]);
 	handle_free(cuda, handle);
 	request_remove(cuda, at);
@@ -261,8 +261,8 @@ void cuda_pump(struct cuda_device *cuda)
 			unload(cuda, at);
 			continue;
 		}
-		/* Answers keep their order: a dead handle's wait until it is their turn. */
-		if (at > 0 && has_dead_handle(cuda, request))
+		/* Answers keep their order: a failed handle's wait until it is their turn. */
+		if (at > 0 && has_failed_handle(cuda, request))
 			return;
 		if (request_prepare(cuda, at))
 			continue;
@@ -327,16 +327,16 @@ static void fail(struct cuda_device *cuda, enum outcome outcome, const char *det
 		if (active) {
 			struct cuda_handle *handle = cuda_handle_find(cuda, active);
 
-			handle->dead = outcome;
-			free(handle->dead_detail);
-			handle->dead_detail = string_copy(detail);
+			handle->failure = outcome;
+			free(handle->failure_detail);
+			handle->failure_detail = string_copy(detail);
 			answer_outcome(cuda, active, outcome, detail);
 		}
 	}
 	restart(cuda);
 }
 
-static void worker_died(struct cuda_device *cuda)
+static void worker_failed(struct cuda_device *cuda)
 {
 	struct text how = {0};
 	char *detail;
@@ -371,9 +371,9 @@ static void worker_ends(struct cuda_device *cuda, struct measure_result *result)
 		restart(cuda);
 		return;
 	}
-	handle->dead = result->outcome;
-	free(handle->dead_detail);
-	handle->dead_detail = string_copy(result->detail);
+	handle->failure = result->outcome;
+	free(handle->failure_detail);
+	handle->failure_detail = string_copy(result->detail);
 	if (request->silent && request->kind == REQUEST_LOAD)
 		request_remove(cuda, 0);
 	else
@@ -400,16 +400,16 @@ static void receive(struct cuda_device *cuda, const struct message *message)
 	if (message->kind == REPLY_PROGRESS) {
 		if (message_unpack(message, &measure_progress_record, who, &cuda->progress, NULL) !=
 			STATUS_OK)
-			worker_died(cuda);
+			worker_failed(cuda);
 		return;
 	}
 	if (message->kind < REPLY_LOADED || message->kind > REPLY_SAMPLED ||
 		message_unpack(message, &measure_result_record, who, &result, NULL) != STATUS_OK) {
-		worker_died(cuda); /* it speaks nonsense: as good as dead */
+		worker_failed(cuda); /* it speaks nonsense */
 		return;
 	}
 	if (!reply_fits(cuda, message->kind, result.handle)) {
-		worker_died(cuda);
+		worker_failed(cuda);
 	} else {
 		cuda->progress = (struct measure_progress){0};
 		if (result.fatal)
@@ -446,7 +446,7 @@ bool cuda_poll(struct cuda_device *cuda, double timeout_s, struct device_event *
 			receive(cuda, &message);
 			message_release(&message);
 		} else if (result == MESSAGE_CLOSED) {
-			worker_died(cuda);
+			worker_failed(cuda);
 		} else if (clock_seconds() >= cuda->watch_since_s + allowed_s) {
 			worker_hangs(cuda, allowed_s);
 		} else if (clock_seconds() >= deadline) {

@@ -27,9 +27,9 @@ struct cuda_handle {
 	struct text frame;                  /* of REQUEST_LOAD */
 	struct kernel_resources *resources; /* the compiler's */
 	size_t launch_count;
-	unsigned generation; /* of the worker that has it */
-	enum outcome dead;   /* not ok: it took a worker along, and is not tried again */
-	char *dead_detail;
+	unsigned generation;  /* of the worker that has it */
+	enum outcome failure; /* not ok: it took a worker along, and is not tried again */
+	char *failure_detail;
 };
 
 struct cuda_request {

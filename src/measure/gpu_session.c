@@ -48,24 +48,27 @@ bool gpu_succeeded(
 enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml, CUdevice device,
 	struct measure_gpu *gpu, struct error *err)
 {
+	struct device_identity *identity = &gpu->identity;
 	struct nvml_reading reading;
 	enum status status;
 
-	*gpu = (struct measure_gpu){.driver_cuda_version = cuda->driver_version};
+	*gpu = (struct measure_gpu){
+		.identity = {.kind = "cuda", .driver_cuda_version = cuda->driver_version}};
 	status = gpu_facts(cuda, device, &gpu->facts, err);
 	if (status == STATUS_OK)
-		status = gpu_uuid(cuda, device, gpu->uuid, err);
+		status = gpu_uuid(cuda, device, identity->uuid, err);
 	if (status != STATUS_OK)
 		return status;
-	nvml_driver_version(nvml, gpu->driver, sizeof(gpu->driver));
-	if (!nvml_select(nvml, gpu->uuid))
+	string_put(identity->name, sizeof(identity->name), gpu->facts.name);
+	nvml_driver_version(nvml, identity->driver, sizeof(identity->driver));
+	if (!nvml_select(nvml, identity->uuid))
 		return STATUS_OK;
-	string_put(gpu->mig, sizeof(gpu->mig), nvml_mig_mode(nvml));
+	string_put(identity->mig, sizeof(identity->mig), nvml_mig_mode(nvml));
 	reading = nvml_read(nvml);
-	gpu->clock_sm_hz = reading.clock_sm_hz;
-	gpu->clock_memory_hz = reading.clock_memory_hz;
-	gpu->clock_sm_max_hz = reading.clock_sm_max_hz;
-	gpu->power_limit_w = reading.power_limit_w;
+	identity->clock_sm_hz = reading.clock_sm_hz;
+	identity->clock_memory_hz = reading.clock_memory_hz;
+	identity->clock_sm_max_hz = reading.clock_sm_max_hz;
+	identity->power_limit_w = reading.power_limit_w;
 	return STATUS_OK;
 }
 

@@ -55,18 +55,20 @@ static const struct record_member sample_members[] = {
 RECORD_DEFINE(struct measure_sample, measure_sample_record, sample_members, .name = "sample");
 
 /* ---- replies ---- */
-#define GPU(field, help)  RECORD_VALUE(struct measure_gpu, field, #field, help)
+#define IS(field, help)   RECORD_VALUE(struct measure_gpu, identity.field, #field, help)
 #define FACT(field, help) RECORD_VALUE(struct measure_gpu, facts.field, #field, help)
 static const struct record_member gpu_members[] = {
 	RECORD_TEXT(struct measure_gpu, facts.name, "name", "the driver's"),
-	RECORD_TEXT(struct measure_gpu, uuid, "uuid", "of GPU or MIG instance"),
-	RECORD_TEXT(struct measure_gpu, driver, "driver", "its version"),
-	RECORD_TEXT(struct measure_gpu, mig, "mig", "mode of partitioning"),
-	GPU(driver_cuda_version, "13000 for 13.0"),
-	GPU(clock_sm_hz, "now; 0: not known"),
-	GPU(clock_memory_hz, "now; 0: not known"),
-	GPU(clock_sm_max_hz, "0: not known"),
-	GPU(power_limit_w, "0: not known"),
+	RECORD_TEXT(struct measure_gpu, identity.kind, "kind", "of device"),
+	RECORD_TEXT(struct measure_gpu, identity.name, "title", "the name again"),
+	RECORD_TEXT(struct measure_gpu, identity.uuid, "uuid", "of GPU or MIG instance"),
+	RECORD_TEXT(struct measure_gpu, identity.driver, "driver", "its version"),
+	RECORD_TEXT(struct measure_gpu, identity.mig, "mig", "mode of partitioning"),
+	IS(driver_cuda_version, "13000 for 13.0"),
+	IS(clock_sm_hz, "now; 0: not known"),
+	IS(clock_memory_hz, "now; 0: not known"),
+	IS(clock_sm_max_hz, "0: not known"),
+	IS(power_limit_w, "0: not known"),
 	FACT(compute_capability, "90 for 9.0"),
 	FACT(sm_count, "multiprocessors"),
 	FACT(warp_size, "threads"),

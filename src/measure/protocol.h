@@ -103,9 +103,7 @@ RECORD_DECLARE(struct measure_sample, measure_sample_record);
 /* ---- replies ---- */
 struct measure_gpu {
 	struct device_facts facts;
-	char uuid[64], driver[64], mig[64];
-	int driver_cuda_version;
-	double clock_sm_hz, clock_memory_hz, clock_sm_max_hz, power_limit_w;
+	struct device_identity identity; /* without the anchor's time */
 };
 RECORD_DECLARE(struct measure_gpu, measure_gpu_record);
 

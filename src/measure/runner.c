@@ -43,7 +43,8 @@ static bool clock_is_up(const struct gpu_session *gpu)
 {
 	struct nvml_reading reading = nvml_read_clock(gpu->nvml);
 
-	return !reading.valid || reading.clock_sm_hz >= clock_up_ratio * gpu->gpu.clock_sm_max_hz;
+	return !reading.valid ||
+	       reading.clock_sm_hz >= clock_up_ratio * gpu->gpu.identity.clock_sm_max_hz;
 }
 
 bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s, struct failure *failure)

@@ -29,7 +29,7 @@ enum throttle throttle_check(const struct gpu_session *gpu, struct throttle_watc
 	if (!gpu->nvml || (watch->last_read_s > 0 && now - watch->last_read_s < read_interval_s))
 		return watch->last;
 	reading = nvml_read_clock(gpu->nvml);
-	watch->last = throttle_judge(&reading, gpu->gpu.clock_sm_max_hz);
+	watch->last = throttle_judge(&reading, gpu->gpu.identity.clock_sm_max_hz);
 	watch->last_read_s = now;
 	return watch->last;
 }

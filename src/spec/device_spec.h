@@ -77,6 +77,19 @@ struct device_facts {
 	double clock_hz, memory_clock_hz;
 	int64_t memory_bus_bits;
 };
+/* What is written into every run: which GPU, with what around it. */
+struct device_identity {
+	char kind[16];           /* cuda, model, replay */
+	char name[256];          /* the driver's name of the GPU, or the sheet's title */
+	char uuid[64];           /* "GPU-..." or "" */
+	char driver[64];         /* "580.159.04", or "" */
+	int driver_cuda_version; /* 13000; 0 without a driver */
+	char mig[64];
+	double clock_sm_hz, clock_memory_hz;   /* now; 0 unknown */
+	double clock_sm_max_hz, power_limit_w; /* 0 unknown */
+	double anchor_us; /* the anchor kernel's median at the start; 0 unknown */
+};
+
 /* The sheet that matches (name, compute capability, SM count), limits overridden by the facts;
  * else the facts plus the default rates of the architecture. */
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,

@@ -27,13 +27,17 @@ static void there_and_back(const struct record *record, const void *value, void 
 
 static void test_gpus(void **state)
 {
-	struct measure_gpu gpu[2] = {{.uuid = "GPU-1",
-					     .driver = "580.1",
-					     .mig = "disabled",
-					     .driver_cuda_version = 13000,
-					     .clock_sm_hz = 1.98e9,
-					     .power_limit_w = 700},
-		{.uuid = "GPU-2"}};
+	struct measure_gpu gpu[2] = {{.identity = {.kind = "cuda",
+					      .name = "NVIDIA X",
+					      .uuid = "GPU-1",
+					      .driver = "580.1",
+					      .mig = "disabled",
+					      .driver_cuda_version = 13000,
+					      .clock_sm_hz = 1.98e9,
+					      .clock_memory_hz = 1,
+					      .clock_sm_max_hz = 2,
+					      .power_limit_w = 700}},
+		{.identity = {.uuid = "GPU-2"}}};
 	struct measure_gpus gpus = {gpu, 2}, back;
 
 	(void)state;

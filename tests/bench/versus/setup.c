@@ -42,14 +42,14 @@ static enum status open_gpu(
 	enum status status = gpu_session_hello(&setup->gpu, options->device, err);
 
 	if (status == STATUS_OK)
-		status = gpu_lock_acquire(setup->gpu.gpu.uuid, 60, &setup->lock_fd, err);
+		status = gpu_lock_acquire(setup->gpu.gpu.identity.uuid, 60, &setup->lock_fd, err);
 	if (status == STATUS_OK)
 		status = gpu_session_open(&setup->gpu, &open, err);
 	if (status == STATUS_OK)
 		status = device_spec_match(
 			&setup->gpu.gpu.facts, setup->config_folders, &setup->spec, err);
 	compiler.cache_folder = cache;
-	compiler.driver_cuda_version = setup->gpu.gpu.driver_cuda_version;
+	compiler.driver_cuda_version = setup->gpu.gpu.identity.driver_cuda_version;
 	if (status == STATUS_OK)
 		status = compiler_open(&compiler, &setup->compiler, err);
 	free(cache);
@@ -101,7 +101,7 @@ void setup_print(FILE *out, const struct setup *setup)
 
 	lt_version(&setup->lt, &version);
 	fprintf(out, "%s, driver %s, %s, cuBLASLt %s (%s)\n", setup->gpu.gpu.facts.name,
-		setup->gpu.gpu.driver, compiler_identity(setup->compiler), version.data,
+		setup->gpu.gpu.identity.driver, compiler_identity(setup->compiler), version.data,
 		setup->lt.library.path);
 	text_release(&version);
 }
@@ -133,11 +133,11 @@ struct json *setup_json(const struct setup *setup, const char *format, double se
 	json_put_string(tool, "commit", tiletune_commit);
 	json_put(json, "tiletune", tool);
 	json_put(json, "device", tuned_device_json(setup->spec, setup->gpu.gpu.facts.name));
-	json_put_string(json, "uuid", setup->gpu.gpu.uuid);
-	json_put_string(json, "driver", setup->gpu.gpu.driver);
+	json_put_string(json, "uuid", setup->gpu.gpu.identity.uuid);
+	json_put_string(json, "driver", setup->gpu.gpu.identity.driver);
 	json_put_string(json, "nvrtc", compiler_identity(setup->compiler));
 	json_put_string(json, "cublaslt", version.data);
-	json_put_double(json, "power_limit_w", setup->gpu.gpu.power_limit_w);
+	json_put_double(json, "power_limit_w", setup->gpu.gpu.identity.power_limit_w);
 	json_put_double(json, "seconds", seconds);
 	free(command);
 	text_release(&version);
