@@ -207,11 +207,16 @@ static void answer(struct replay *replay, device_handle handle, enum device_even
 	}
 	if (stage == DEVICE_EVENT_VERIFIED)
 		event.verification = evaluation->verification;
-	if (stage == DEVICE_EVENT_SAMPLED && evaluation->sample_count) {
+	if (stage == DEVICE_EVENT_SAMPLED && evaluation->time.count) {
+		/* of a compact journal the summary, which three samples have, too */
+		const double summary_us[] = {evaluation->time.ci95_low, evaluation->time.median,
+			evaluation->time.ci95_high};
+		const bool kept = evaluation->sample_count > 0;
+
 		event.predicted = evaluation->predicted;
-		event.sample_count = evaluation->sample_count;
-		event.samples_us = memory_copy(evaluation->samples_us,
-			evaluation->sample_count * sizeof(*evaluation->samples_us));
+		event.sample_count = kept ? evaluation->sample_count : ARRAY_COUNT(summary_us);
+		event.samples_us = memory_copy(kept ? evaluation->samples_us : summary_us,
+			event.sample_count * sizeof(*event.samples_us));
 		for (size_t i = 0; i < event.sample_count; i++)
 			event.samples_us[i] *= longer;
 	}

@@ -18,7 +18,8 @@
 	row(csv) \
 	row(t4) \
 	row(bencher) \
-	row(github_benchmark)
+	row(github_benchmark) \
+	row(journal)
 /* clang-format on */
 #define DECLARE(name) extern const struct export_format export_format_##name;
 #define ADDRESS(name) &export_format_##name,

@@ -2,6 +2,7 @@
  *
  * The reading half of format/journal.h.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/memory.h"
 #include "base/record_read.h"
 #include "format/journal.h"
+#include "format/journal_table.h"
 
 struct reader {
 	struct journal_record *record;
@@ -104,6 +106,40 @@ static enum status read_evaluation(
 	return STATUS_OK;
 }
 
+/* The same in the compact form. */
+static enum status read_table(struct reader *reader, const struct json_at *at, struct error *err)
+{
+	struct journal_problem *problem;
+	const char *of;
+
+	if (find_problem(reader, at, &problem, err) != STATUS_OK ||
+		json_member_string(at, "of", &of, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (strcmp(of, "final") == 0)
+		return journal_table_read(at, &problem->remeasurements,
+			&problem->remeasurement_count, &problem->remeasurement_capacity, err);
+	return journal_table_read(at, &problem->evaluations, &problem->evaluation_count,
+		&problem->evaluation_capacity, err);
+}
+
+/* Every place of a list has a row. */
+static enum status check_places(
+	const char *path, const struct journal_problem *problem, struct error *err)
+{
+	for (size_t i = 0; i < problem->evaluation_count + problem->remeasurement_count; i++) {
+		const bool again = i >= problem->evaluation_count;
+		const size_t place = again ? i - problem->evaluation_count : i;
+
+		if (!(again ? problem->remeasurements : problem->evaluations)[place].family)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: problem %" PRId64
+				": expected a row for each place, found none "
+				"for %zu",
+				path, problem->number, place);
+	}
+	return STATUS_OK;
+}
+
 static enum status read_entry(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_problem *problem;
@@ -134,6 +170,8 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 		return read_evaluation(reader, at, false, err);
 	if (strcmp(event, "final") == 0)
 		return read_evaluation(reader, at, true, err);
+	if (strcmp(event, "evaluations") == 0)
+		return read_table(reader, at, err);
 	if (strcmp(event, "entry") == 0)
 		return read_entry(reader, at, err);
 	if (strcmp(event, "finish") == 0)
@@ -178,6 +216,9 @@ enum status journal_read(const char *path, struct journal_record *record, struct
 		json_free(root);
 	}
 	text_release(&content);
+	for (size_t r = 0; r < record->run_count; r++)
+		for (size_t p = 0; p < record->runs[r].problem_count && status == STATUS_OK; p++)
+			status = check_places(path, &record->runs[r].problems[p], err);
 	if (status != STATUS_OK)
 		journal_record_release(record);
 	return status;

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A journal in its compact form (format/journal_table.h), for keeping.
+ */
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "format/journal_table.h"
+
+static void put_line(const struct json *line, struct text *text)
+{
+	char *printed = json_print(line, false);
+
+	text_appendf(text, "%s\n", printed);
+	free(printed);
+}
+
+static void put_entry(const struct journal_problem *problem, struct text *text)
+{
+	struct json *line = json_new_object();
+
+	if (problem->entry) {
+		json_put_string(line, "event", "entry");
+		json_put_int(line, "problem", problem->number);
+		json_put(line, "entry", json_copy(problem->entry));
+		put_line(line, text);
+	}
+	json_free(line);
+}
+
+static enum status write(const struct export_source *source, struct text *text, struct error *err)
+{
+	if (!source->journal)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a journal for --format journal, found a tuned file",
+			source->name);
+	for (size_t r = 0; r < source->journal->run_count; r++) {
+		const struct journal_run *run = &source->journal->runs[r];
+
+		put_line(run->line, text);
+		for (size_t p = 0; p < run->problem_count; p++) {
+			const struct journal_problem *problem = &run->problems[p];
+
+			put_line(problem->line, text);
+			journal_table_put(problem->evaluations, problem->evaluation_count,
+				"evaluation", problem->number, text);
+			journal_table_put(problem->remeasurements, problem->remeasurement_count,
+				"final", problem->number, text);
+			put_entry(problem, text);
+		}
+		if (run->finished)
+			text_appendf(text, "{\"event\":\"finish\",\"run\":\"%s\"}\n", run->id);
+	}
+	return STATUS_OK;
+}
+
+const struct export_format export_format_journal = {
+	.name = "journal",
+	.summary = "a journal without the samples of the search: smaller, for keeping",
+	.reads_journals = true,
+	.write = write,
+};

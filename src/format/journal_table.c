@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/journal_table.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_write.h"
+
+enum {
+	PLACES_MAX = 1 << 24
+};
+static const char configuration_path[] = "configuration.";
+
+/* ---- an evaluation as {path: value} ---- */
+static struct json *shortened(const struct json_at *at)
+{
+	double value = 0;
+	char digits[32];
+
+	if (json_type(at) != JSON_NUMBER || json_is_int(at) ||
+		json_get_double(at, &value, NULL) != STATUS_OK)
+		return json_copy(at->node);
+	snprintf(digits, sizeof(digits), "%.5g", value);
+	return json_new_double(strtod(digits, NULL));
+}
+
+static void flatten(const struct json_at *at, struct text *path, struct json *flat)
+{
+	const size_t length = path->length;
+	struct json_at item = {0};
+
+	if (json_count(at) == 0) {
+		json_put(flat, text_string(path), shortened(at));
+		return;
+	}
+	for (size_t i = 0; json_next(at, &item); i++) {
+		if (length)
+			text_append(path, ".");
+		if (json_type(at) == JSON_OBJECT)
+			text_append(path, item.key);
+		else
+			text_appendf(path, "%zu", i);
+		flatten(&item, path, flat);
+		path->data[path->length = length] = '\0';
+	}
+}
+
+static void put_parameters(struct json *flat, const char *configuration)
+{
+	char *copy = string_copy(configuration), *rest = copy, *item;
+
+	while (*configuration && (item = strsep(&rest, ",")) != NULL) {
+		char *equals = strchr(item, '=');
+		char *path =
+			string_format("%s%.*s", configuration_path, (int)(equals - item), item);
+		char *end;
+		const long long number = strtoll(equals + 1, &end, 10);
+		char *again = string_format("%lld", number);
+
+		json_put(flat, path,
+			!*end && strcmp(again, equals + 1) == 0 ? json_new_int(number)
+								: json_new_string(equals + 1));
+		free(path);
+		free(again);
+	}
+	free(copy);
+}
+
+static struct json *flat_evaluation(const struct evaluation *evaluation, bool with_samples)
+{
+	struct evaluation kept = *evaluation;
+	struct json *flat = json_new_object(), *whole;
+	struct json_at at, item = {0};
+
+	kept.score = (struct score){0};
+	kept.kernel_hash[0] = '\0';
+	kept.from_cache = false;
+	if (!kept.verification.violations)
+		kept.verification.done = false;
+	if (!with_samples)
+		kept.sample_count = 0;
+	whole = record_to_json(&evaluation_record, &kept);
+	at = json_root(whole, "");
+	while (json_next(&at, &item)) {
+		struct text path = {0};
+
+		if (strcmp(item.key, "configuration") == 0) {
+			put_parameters(flat, evaluation->configuration);
+			continue;
+		}
+		text_append(&path, item.key);
+		flatten(&item, &path, flat);
+		text_release(&path);
+	}
+	json_free(whole);
+	return flat;
+}
+
+/* ---- writing ---- */
+struct table {
+	struct json **flats;
+	size_t *order;
+	size_t count;
+	char **names; /* paths, in the order in which they were met */
+	size_t name_count, name_capacity;
+};
+
+static void add_names(struct table *table, const struct json *flat)
+{
+	struct json_at at = json_root(flat, ""), item = {0};
+
+	while (json_next(&at, &item)) {
+		size_t i = 0;
+
+		while (i < table->name_count && strcmp(table->names[i], item.key) != 0)
+			i++;
+		if (i < table->name_count)
+			continue;
+		ARRAY_GROW(table->names, table->name_count, table->name_capacity);
+		table->names[table->name_count++] = string_copy(item.key);
+	}
+}
+
+/* The value of row 0 if all rows have it, else NULL; borrowed. */
+static const struct json *same_value(const struct table *table, const char *name)
+{
+	const struct json *first = NULL;
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct json_at root = json_root(table->flats[i], ""), at;
+
+		if (!json_find(&root, name, &at) || (first && !json_same(first, at.node)))
+			return NULL;
+		first = first ? first : at.node;
+	}
+	return first;
+}
+
+static struct json *places_json(const struct table *table)
+{
+	struct json *places = json_new_array();
+
+	for (size_t i = 0; i < table->count; i++)
+		json_push(places, json_new_int((int64_t)table->order[i]));
+	return places;
+}
+
+static struct json *column_json(const struct table *table, const char *name)
+{
+	struct json *column = json_new_array();
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct json_at root = json_root(table->flats[i], ""), at;
+
+		json_push(column,
+			json_find(&root, name, &at) ? json_copy(at.node) : json_new_string(NULL));
+	}
+	return column;
+}
+
+static void put_table(
+	const struct table *table, const char *event, int64_t problem, struct text *text)
+{
+	struct json *line = json_new_object(), *same = json_new_object();
+	struct json *columns = json_new_object(), *parameters = json_new_array();
+	char *printed;
+
+	for (size_t k = 0; k < table->name_count; k++) {
+		const char *name = table->names[k];
+		const struct json *value = same_value(table, name);
+
+		if (string_starts_with(name, configuration_path))
+			json_push(parameters, json_new_string(name + strlen(configuration_path)));
+		if (value)
+			json_put(same, name, json_copy(value));
+		else
+			json_put(columns, name, column_json(table, name));
+	}
+	json_put_string(line, "event", "evaluations");
+	json_put_int(line, "problem", problem);
+	json_put_string(line, "of", event);
+	json_put(line, "parameters", parameters);
+	json_put(line, "places", places_json(table));
+	json_put(line, "same", same);
+	json_put(line, "columns", columns);
+	printed = json_print(line, false);
+	text_appendf(text, "%s\n", printed);
+	free(printed);
+	json_free(line);
+}
+
+void journal_table_put(const struct evaluation *evaluations, size_t count, const char *event,
+	int64_t problem, struct text *text)
+{
+	bool *done = memory_zeroed(count + 1, sizeof(*done));
+
+	for (size_t first = 0; first < count; first++) {
+		struct table table = {.flats = memory_zeroed(count, sizeof(struct json *)),
+			.order = memory_zeroed(count, sizeof(size_t))};
+
+		for (size_t i = first; i < count && !done[first]; i++) {
+			if (done[i] || strcmp(evaluations[i].family, evaluations[first].family))
+				continue;
+			table.order[table.count] = i;
+			table.flats[table.count] =
+				flat_evaluation(&evaluations[i], strcmp(event, "final") == 0);
+			add_names(&table, table.flats[table.count++]);
+			done[i] = i != first;
+		}
+		if (table.count)
+			put_table(&table, event, problem, text);
+		for (size_t i = 0; i < table.count; i++)
+			json_free(table.flats[i]);
+		for (size_t i = 0; i < table.name_count; i++)
+			free(table.names[i]);
+		free(table.names);
+		free(table.flats);
+		free(table.order);
+	}
+	free(done);
+}
+
+/* ---- reading ---- */
+struct field {
+	const char *path;
+	const struct json *value;    /* of the row at hand; NULL: there is none */
+	struct json_at column, next; /* where it varies */
+};
+
+struct fields {
+	struct field *items;
+	size_t count;
+};
+
+static bool starts_with(const struct field *field, const char *prefix, size_t length)
+{
+	return strncmp(field->path, prefix, length) == 0;
+}
+
+/* What lies under a prefix ("" or "time_us."), put together again. */
+static struct json *assemble(const struct fields *fields, const char *prefix)
+{
+	const size_t length = strlen(prefix);
+	struct json *whole = NULL;
+	struct json_at at, member;
+
+	for (size_t i = 0; i < fields->count; i++) {
+		const struct field *field = &fields->items[i];
+		const char *name = field->path + length;
+		const bool is_leaf = !strchr(name, '.');
+		char *key, *inner;
+
+		if (!field->value || !starts_with(field, prefix, length))
+			continue;
+		if (!whole)
+			whole = isdigit((unsigned char)*name) ? json_new_array()
+							      : json_new_object();
+		at = json_root(whole, "");
+		key = string_copy_bytes(name, strcspn(name, "."));
+		inner = string_format("%s%s.", prefix, key);
+		if (json_type(&at) == JSON_ARRAY) {
+			/* elements follow each other, the members of one may not */
+			if (strtoul(key, NULL, 10) == json_count(&at))
+				json_push(whole, is_leaf ? json_copy(field->value)
+							 : assemble(fields, inner));
+		} else if (!json_find(&at, key, &member)) {
+			json_put(whole, key,
+				is_leaf ? json_copy(field->value) : assemble(fields, inner));
+		}
+		free(key);
+		free(inner);
+	}
+	return whole;
+}
+
+/* "BM=128,BN=256" by the line's order of parameters. */
+static enum status put_configuration(struct json *whole, const struct fields *fields,
+	const struct json_at *parameters, struct error *err)
+{
+	struct json_at item = {0};
+	struct text text = {0};
+	const char *name;
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && json_next(parameters, &item)) {
+		status = json_get_string(&item, &name, err);
+		for (size_t i = 0; status == STATUS_OK && i < fields->count; i++) {
+			char *printed;
+			int quotes;
+
+			if (!fields->items[i].value ||
+				!string_starts_with(fields->items[i].path, configuration_path) ||
+				strcmp(fields->items[i].path + strlen(configuration_path), name))
+				continue;
+			printed = json_print(fields->items[i].value, false);
+			quotes = *printed == '"';
+			text_appendf(&text, "%s%s=%.*s", text.length ? "," : "", name,
+				(int)strlen(printed) - 2 * quotes, printed + quotes);
+			free(printed);
+		}
+	}
+	json_put_string(whole, "configuration", text_string(&text));
+	text_release(&text);
+	return status;
+}
+
+/* Moves all columns on by a row. */
+static enum status next_row(struct fields *fields, struct error *err)
+{
+	for (size_t i = 0; i < fields->count; i++) {
+		struct field *field = &fields->items[i];
+
+		if (!field->column.node)
+			continue;
+		if (!json_next(&field->column, &field->next))
+			return json_error(&field->column, err, "a value for each place");
+		field->value = json_type(&field->next) == JSON_NULL ? NULL : field->next.node;
+	}
+	return STATUS_OK;
+}
+
+static enum status read_row(const struct json_at *place, const struct json_at *parameters,
+	struct fields *fields, struct evaluation *evaluation, struct error *err)
+{
+	struct json *whole;
+	struct json_at at = *place;
+	enum status status = next_row(fields, err);
+
+	if (status != STATUS_OK)
+		return status;
+	whole = assemble(fields, "");
+	if (!whole)
+		whole = json_new_object();
+	at.node = whole;
+	status = put_configuration(whole, fields, parameters, err);
+	if (status == STATUS_OK)
+		status = record_from_json(&evaluation_record, &at, evaluation, NULL, err);
+	json_free(whole);
+	return status;
+}
+
+static struct evaluation *place_find(const struct json_at *place, struct evaluation **evaluations,
+	size_t *count, size_t *capacity, struct error *err)
+{
+	int64_t index;
+
+	if (json_get_int(place, &index, err) != STATUS_OK)
+		return NULL;
+	if (index < 0 || index > PLACES_MAX ||
+		((size_t)index < *count && (*evaluations)[index].family)) {
+		json_error(place, err, "a place that no other row has, at most %d", PLACES_MAX);
+		return NULL;
+	}
+	while (*count <= (size_t)index) {
+		ARRAY_GROW(*evaluations, *count, *capacity);
+		(*evaluations)[(*count)++] = (struct evaluation){0};
+	}
+	return &(*evaluations)[index];
+}
+
+static enum status member_of(const struct json_at *line, const char *key, enum json_type type,
+	struct json_at *at, struct error *err)
+{
+	const enum status status = json_member(line, key, at, err);
+
+	return status == STATUS_OK ? json_expect(at, type, err) : status;
+}
+
+enum status journal_table_read(const struct json_at *line, struct evaluation **evaluations,
+	size_t *count, size_t *capacity, struct error *err)
+{
+	struct json_at same, columns, places, parameters, item = {0};
+	struct fields fields = {0};
+	enum status status = STATUS_OK;
+
+	if (member_of(line, "same", JSON_OBJECT, &same, err) != STATUS_OK ||
+		member_of(line, "columns", JSON_OBJECT, &columns, err) != STATUS_OK ||
+		member_of(line, "parameters", JSON_ARRAY, &parameters, err) != STATUS_OK ||
+		member_of(line, "places", JSON_ARRAY, &places, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	fields.items =
+		memory_zeroed(json_count(&same) + json_count(&columns) + 1, sizeof(*fields.items));
+	while (json_next(&same, &item))
+		fields.items[fields.count++] = (struct field){item.key, .value = item.node};
+	item = (struct json_at){0};
+	while (json_next(&columns, &item))
+		fields.items[fields.count++] = (struct field){item.key, .column = item};
+	item = (struct json_at){0};
+	while (status == STATUS_OK && json_next(&places, &item)) {
+		struct evaluation *evaluation =
+			place_find(&item, evaluations, count, capacity, err);
+
+		status = evaluation ? read_row(&item, &parameters, &fields, evaluation, err)
+				    : STATUS_BAD_INPUT;
+	}
+	free(fields.items);
+	return status;
+}
