@@ -16,7 +16,7 @@
 #include "cli/common.h"
 #include "cli/run_record.h"
 #include "cli/show.h"
-#include "cli/suite.h"
+#include "tune/suite.h"
 #include "search/strategy.h"
 
 struct tune_options {

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "candidate/example_check.h"
 #include "cli/common.h"
-#include "cli/suite.h"
+#include "tune/suite.h"
 #include "family/family.h"
 #include "format/journal.h"
 #include "format/schema.h"

@@ -1,11 +1,11 @@
-/* layer: cli
+/* layer: tune
  * SPDX-License-Identifier: MIT
  *
  * Suites: read or refused.
  */
 #include <string.h>
 
-#include "cli/suite.h"
+#include "tune/suite.h"
 #include "fuzz/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,4 @@
-/* layer: cli
+/* layer: tune
  * SPDX-License-Identifier: MIT
  *
  * Suites: where they are found, what they may hold, and that the committed ones can be served.
@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "cli/suite.h"
+#include "tune/suite.h"
 #include "family/catalogue.h"
 
 #define HEAD "{\"format\":\"tiletune.suite/1\",\"operation\":\"gemm\""
