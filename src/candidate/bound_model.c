@@ -11,96 +11,72 @@
 #include "family/operation.h"
 #include "family/family.h"
 
-static struct expression *specialise(
-	const struct expression *expression, const struct value *values)
+/* Puts copies in place of expressions (NULL stays NULL) that the shallow copy of a launch still
+ * shares with its family. */
+static void specialise_all(
+	struct expression **expressions, size_t count, const struct value *values)
 {
-	return expression ? expression_specialise(expression, values) : NULL;
+	for (size_t i = 0; i < count; i++)
+		if (expressions[i])
+			expressions[i] = expression_specialise(expressions[i], values);
 }
 
-static struct expression_list specialise_list(
-	const struct expression_list *list, const struct value *values)
+static void specialise_list(struct expression_list *list, const struct value *values)
 {
-	struct expression_list copy = {.count = list->count};
-
-	copy.items = memory_zeroed(list->count + 1, sizeof(*copy.items));
-	for (size_t i = 0; i < list->count; i++)
-		copy.items[i] = specialise(list->items[i], values);
-	return copy;
+	list->items =
+		list->count ? memory_copy(list->items, list->count * sizeof(*list->items)) : NULL;
+	specialise_all(list->items, list->count, values);
 }
 
-static struct model_amounts specialise_amounts(
-	const struct model_amounts *amounts, const struct value *values)
+static void specialise_model(struct model *model, const struct value *values)
 {
-	struct model_amounts copy;
+	struct expression **const single[] = {&model->units, &model->useful_fraction,
+		&model->steps_mean, &model->steps_max, &model->stages, &model->schedule_text,
+		&model->dtype.text, &model->epilogue_overlap, &model->dram_read_bytes,
+		&model->dram_write_bytes};
 
-	for (int pipe = 0; pipe < PIPE_COUNT; pipe++)
-		copy.pipe[pipe] = specialise(amounts->pipe[pipe], values);
-	return copy;
-}
-
-static void specialise_lists(
-	const struct model *model, const struct value *values, struct model *copy)
-{
-	copy->accesses = memory_zeroed(model->access_count + 1, sizeof(*copy->accesses));
+	for (size_t i = 0; i < ARRAY_COUNT(single); i++)
+		specialise_all(single[i], 1, values);
+	specialise_all(model->per_step.pipe, PIPE_COUNT, values);
+	specialise_all(model->prologue.pipe, PIPE_COUNT, values);
+	specialise_all(model->epilogue.pipe, PIPE_COUNT, values);
+	if (model->access_count)
+		model->accesses = memory_copy(
+			model->accesses, model->access_count * sizeof(*model->accesses));
 	for (size_t i = 0; i < model->access_count; i++) {
-		const struct model_access *access = &model->accesses[i];
+		struct model_access *access = &model->accesses[i];
 
-		copy->accesses[i] = (struct model_access){.name = access->name,
-			.is_write = access->is_write,
-			.width_bytes = specialise(access->width_bytes, values),
-			.address = specialise(access->address, values),
-			.bytes = specialise(access->bytes, values),
-			.when = specialise(access->when, values)};
+		specialise_all(&access->width_bytes, 1, values);
+		specialise_all(&access->address, 1, values);
+		specialise_all(&access->bytes, 1, values);
+		specialise_all(&access->when, 1, values);
 	}
-	copy->tiles = memory_zeroed(model->tile_count + 1, sizeof(*copy->tiles));
+	if (model->tile_count)
+		model->tiles = memory_copy(model->tiles, model->tile_count * sizeof(*model->tiles));
 	for (size_t i = 0; i < model->tile_count; i++) {
-		const struct model_tile *tile = &model->tiles[i];
+		struct model_tile *tile = &model->tiles[i];
 
-		copy->tiles[i] = (struct model_tile){.tensor = tile->tensor,
-			.is_output = tile->is_output,
-			.rows = specialise(tile->rows, values),
-			.columns = specialise(tile->columns, values),
-			.row_offset = specialise(tile->row_offset, values),
-			.when = specialise(tile->when, values)};
+		specialise_all(&tile->rows, 1, values);
+		specialise_all(&tile->columns, 1, values);
+		specialise_all(&tile->row_offset, 1, values);
+		specialise_all(&tile->when, 1, values);
 	}
-}
-
-static struct model specialise_model(const struct model *model, const struct value *values)
-{
-	struct model copy = {.units = specialise(model->units, values),
-		.useful_fraction = specialise(model->useful_fraction, values),
-		.steps_mean = specialise(model->steps_mean, values),
-		.steps_max = specialise(model->steps_max, values),
-		.stages = specialise(model->stages, values),
-		.schedule_text = specialise(model->schedule_text, values),
-		.schedule = model->schedule,
-		.dtype = {specialise(model->dtype.text, values), model->dtype.dtype},
-		.per_step = specialise_amounts(&model->per_step, values),
-		.prologue = specialise_amounts(&model->prologue, values),
-		.epilogue = specialise_amounts(&model->epilogue, values),
-		.epilogue_overlap = specialise(model->epilogue_overlap, values),
-		.dram_read_bytes = specialise(model->dram_read_bytes, values),
-		.dram_write_bytes = specialise(model->dram_write_bytes, values),
-		.access_count = model->access_count,
-		.tile_count = model->tile_count};
-
-	specialise_lists(model, values, &copy);
-	return copy;
 }
 
 static struct launch specialise_launch(const struct launch *launch, const struct value *values)
 {
-	return (struct launch){.entry = launch->entry,
-		.source = launch->source,
-		.when = specialise(launch->when, values),
-		.always_built = launch->always_built,
-		.grid = specialise_list(&launch->grid, values),
-		.block = specialise_list(&launch->block, values),
-		.cluster = specialise_list(&launch->cluster, values),
-		.smem_bytes = specialise(launch->smem_bytes, values),
-		.repeat = specialise(launch->repeat, values),
-		.regs_estimate = specialise(launch->regs_estimate, values),
-		.model = specialise_model(&launch->model, values)};
+	struct launch copy = *launch;
+
+	copy.arguments = (struct argument_list){0};
+	specialise_all(&copy.when, 1, values);
+	specialise_all(&copy.smem_bytes, 1, values);
+	specialise_all(&copy.repeat, 1, values);
+	specialise_all(&copy.regs_estimate, 1, values);
+	specialise_list(&copy.grid, values);
+	specialise_list(&copy.block, values);
+	specialise_list(&copy.cluster, values);
+	specialise_model(&copy.model, values);
+	return copy;
 }
 
 enum status bound_model_new(const struct family *family, const struct problem *problem,
@@ -120,7 +96,8 @@ enum status bound_model_new(const struct family *family, const struct problem *p
 	made->workspace_bytes =
 		memory_zeroed(family->workspace_count + 1, sizeof(*made->workspace_bytes));
 	for (size_t i = 0; i < family->workspace_count; i++)
-		made->workspace_bytes[i] = specialise(family->workspaces[i].bytes, values);
+		made->workspace_bytes[i] = family->workspaces[i].bytes;
+	specialise_all(made->workspace_bytes, family->workspace_count, values);
 	made->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*made->tensors));
 	status = operation_tensors_evaluate(family->operation, fixed, made->tensors, err);
 	if (status == STATUS_OK)

@@ -30,7 +30,9 @@ static enum status add_string(
 	return STATUS_OK;
 }
 
-enum status define_list_add(
+/* Adds NAME=value (numbers; booleans as 0 or 1) or NAME_value=1 (strings, NAME in upper case). A
+ * string must be of letters, digits and _; a list cannot be defined. */
+static enum status define_list_add(
 	struct define_list *list, const char *name, struct value value, struct error *err)
 {
 	struct define define = {0};
@@ -97,7 +99,8 @@ enum status operation_defines(const struct operation *operation, const struct va
 	return status;
 }
 
-enum status family_defines(const struct family *family, const struct value *slots,
+/* Of a family: slots as of the bound space. Sorted. */
+static enum status family_defines(const struct family *family, const struct value *slots,
 	struct define_list *list, struct error *err)
 {
 	const struct scope *scope = &family->scope;
@@ -271,7 +274,7 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 	return status;
 }
 
-void build_unit_release(struct build_unit *unit)
+static void build_unit_release(struct build_unit *unit)
 {
 	for (size_t i = 0; i < unit->option_count; i++)
 		free(unit->options[i]);

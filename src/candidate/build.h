@@ -26,18 +26,11 @@ struct define_list {
 	size_t count, capacity;
 };
 
-/* Adds NAME=value (numbers; booleans as 0 or 1) or NAME_value=1 (strings, NAME in upper case). A
- * string must be of letters, digits and _; a list cannot be defined. */
-enum status define_list_add(
-	struct define_list *list, const char *name, struct value value, struct error *err);
 void define_list_sort(struct define_list *list); /* by name */
 void define_list_release(struct define_list *list);
 
 /* Of an operation's constant keys; values: one per key. */
 enum status operation_defines(const struct operation *operation, const struct value *values,
-	struct define_list *list, struct error *err);
-/* Of a family: slots as of the bound space. Sorted. */
-enum status family_defines(const struct family *family, const struct value *slots,
 	struct define_list *list, struct error *err);
 /* {"BM": 128, "DTYPE_bf16": 1, ...}: the -D list of the first unit. */
 struct json *candidate_defines(const struct bound_family *bound, const struct value *slots);
@@ -60,7 +53,6 @@ struct build {
 	char kernel_hash[HASH_SIZE]; /* of the units' hashes */
 };
 
-void build_unit_release(struct build_unit *unit);
 void build_release(struct build *build);
 
 /* slots: values of all slots (space_values(), or filled by hand for values outside the lists). */

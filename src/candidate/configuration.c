@@ -52,8 +52,9 @@ enum status configuration_refuse(
 	return STATUS_BAD_INPUT;
 }
 
-enum status configuration_value_parse(const struct bound_family *bound, size_t parameter,
-	const char *text, struct value *value, struct error *err)
+/* The value of a parameter from text: an integer, a number, or a string of its list. */
+static enum status parse_value(const struct bound_family *bound, size_t parameter, const char *text,
+	struct value *value, struct error *err)
 {
 	const struct value_list *list = space_parameter_values(bound->space, parameter);
 	bool is_number = list->count > 0 && list->items[0].type != VALUE_STRING;
@@ -127,7 +128,7 @@ static enum status parse_piece(const struct bound_family *bound, char *piece, st
 		return error_set(
 			err, STATUS_BAD_INPUT, "%s: expected one value, found a second", piece);
 	given[parameter] = true;
-	return configuration_value_parse(bound, (size_t)parameter, equals + 1,
+	return parse_value(bound, (size_t)parameter, equals + 1,
 		&values[bound->family->scope.parameter_at + (size_t)parameter], err);
 }
 
@@ -196,27 +197,6 @@ enum status configuration_from_json(const struct bound_family *bound, const stru
 			configuration[i] = (choice)found;
 	}
 	free(names);
-	return status;
-}
-
-enum status configuration_values(const struct bound_family *bound, const char *text,
-	struct value *slots, bool *legal, struct error *err)
-{
-	const size_t parameters = space_parameter_count(bound->space);
-	bool *given = memory_zeroed(parameters + 1, sizeof(*given));
-	struct error reason = {0};
-	int violated = -1;
-	enum status status = STATUS_OK;
-
-	space_fixed(bound->space, slots);
-	*legal = configuration_parse(bound, text, slots, given, &reason) == STATUS_OK &&
-		 space_derive(bound->space, slots, &reason) == STATUS_OK;
-	for (size_t i = 0; i < parameters; i++)
-		*legal = *legal && given[i];
-	if (*legal)
-		status = space_check(bound->space, slots, &violated, err);
-	*legal = *legal && violated < 0;
-	free(given);
 	return status;
 }
 

@@ -35,16 +35,6 @@ enum status configuration_defaults(
 enum status configuration_nearest(const struct bound_family *bound, const struct value *values,
 	const bool *fixed, choice *configuration, bool *found, struct error *err);
 
-/* The value of parameter `parameter` from text: an integer, a number, or a string of its list. */
-enum status configuration_value_parse(const struct bound_family *bound, size_t parameter,
-	const char *text, struct value *value, struct error *err);
-
-/* All slots of a configuration that is given as a journal has it ("BM=128,BN=256,..."). *legal
- * false: it is none of the family's for this problem (anymore); slots are of no use then. Errors:
- * expressions that fail. */
-enum status configuration_values(const struct bound_family *bound, const char *text,
-	struct value *slots, bool *legal, struct error *err);
-
 /* Choices of a text in canonical form (configuration_format()), as journals have it; false if a
  * value is not in its list here. */
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices);

@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/show.h"
 #include "format/tuned.h"
+#include "engine/candidates.h"
 #include "engine/explanation.h"
 
 struct explain_options {
@@ -159,19 +160,6 @@ static enum status explain_family(struct explain *explain, const struct family *
 	return status;
 }
 
-static bool asked_for(const struct explain_options *options, const struct family *family)
-{
-	const char *name = family_name(family), *slash = strchr(name, '/');
-
-	if (!options->families.count)
-		return true;
-	for (size_t i = 0; i < options->families.count; i++)
-		if (strcmp(options->families.items[i], name) == 0 ||
-			(slash && strcmp(options->families.items[i], slash + 1) == 0))
-			return true;
-	return false;
-}
-
 static enum status explain_problem(
 	struct explain *explain, const struct problem *problem, struct error *err)
 {
@@ -185,7 +173,7 @@ static enum status explain_problem(
 		const struct family *family = explain->context.catalogue.families[i];
 
 		if (family_operation(family) == problem->operation &&
-			asked_for(explain->options, family))
+			candidates_family_wanted(family, explain->options->families.items))
 			status = explain_family(explain, family, problem, err);
 	}
 	if (status == STATUS_OK && !explain->explained)

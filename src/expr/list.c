@@ -6,35 +6,6 @@
 
 #include "base/memory.h"
 
-struct list *list_take(struct list_pool *pool)
-{
-	if (pool->weight >= LIST_WEIGHT_MAX)
-		return NULL;
-	if (pool->used == pool->count) {
-		ARRAY_GROW(pool->lists, pool->count, pool->capacity);
-		pool->lists[pool->count++] = memory_zeroed(1, sizeof(struct list));
-	}
-	struct list *list = pool->lists[pool->used++];
-	pool->weight++;
-	list->view.count = 0;
-	list->weight = 1;
-	return list;
-}
-
-const char *list_append(struct list_pool *pool, struct list *list, struct value value)
-{
-	size_t weight = list->weight + value_weight(value);
-	if (list->view.count >= LIST_COUNT_MAX)
-		return "a list of at most 65536 values";
-	if (weight > LIST_WEIGHT_MAX || pool->weight >= LIST_WEIGHT_MAX)
-		return "lists of at most 262144 values in all";
-	ARRAY_GROW(list->view.items, list->view.count, list->capacity);
-	list->view.items[list->view.count++] = value;
-	list->weight = weight;
-	pool->weight++;
-	return NULL;
-}
-
 void list_pool_release(struct list_pool *pool)
 {
 	for (size_t i = 0; i < pool->count; i++) {
@@ -76,20 +47,32 @@ enum status allowance_use(struct allowance *allowance, size_t steps, struct erro
 
 enum status operator_new_list(struct list **list, struct allowance *allowance, struct error *err)
 {
-	*list = list_take(allowance->pool);
-	if (*list)
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT,
-		"expected lists of at most %d values in all, found more", LIST_WEIGHT_MAX);
+	struct list_pool *pool = allowance->pool;
+	if (pool->weight >= LIST_WEIGHT_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"expected lists of at most %d values in all, found more", LIST_WEIGHT_MAX);
+	ARRAY_GROW(pool->lists, pool->count, pool->capacity);
+	*list = pool->lists[pool->count++] = memory_zeroed(1, sizeof(struct list));
+	(*list)->weight = 1;
+	pool->weight++;
+	return STATUS_OK;
 }
 
 enum status operator_append(
 	struct list *list, struct value value, struct allowance *allowance, struct error *err)
 {
-	const char *limit = list_append(allowance->pool, list, value);
-	if (!limit)
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT, "expected %s, found more", limit);
+	size_t weight = list->weight + value_weight(value);
+	if (list->view.count >= LIST_COUNT_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"expected a list of at most %d values, found more", LIST_COUNT_MAX);
+	if (weight > LIST_WEIGHT_MAX || allowance->pool->weight >= LIST_WEIGHT_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"expected lists of at most %d values in all, found more", LIST_WEIGHT_MAX);
+	ARRAY_GROW(list->view.items, list->view.count, list->capacity);
+	list->view.items[list->view.count++] = value;
+	list->weight = weight;
+	allowance->pool->weight++;
+	return STATUS_OK;
 }
 
 /* ---- range(stop), range(start, stop), range(start, stop, step) ---- */

@@ -26,14 +26,10 @@ struct list {
 
 struct list_pool {
 	struct list **lists;
-	size_t used, count, capacity;
+	size_t count, capacity;
 	size_t weight; /* values appended */
 };
 
-/* An empty list; NULL where the pool has given out too many. */
-struct list *list_take(struct list_pool *pool);
-/* NULL, or what the list would exceed: "a list of at most 65536 values". */
-const char *list_append(struct list_pool *pool, struct list *list, struct value value);
 void list_pool_release(struct list_pool *pool);
 
 /* 1 for anything but a list. */

@@ -168,7 +168,10 @@ double block_latency(const struct block_model *model, double sm_count)
 	return model->latency_clocks * (1 + (model->copy_path->latency_under_load - 1) * load);
 }
 
-double block_overlapped(const struct copy_path *copy_path, const double clocks[PIPE_KINDS],
+/* Clocks of a phase's pipes together: the busiest (*busiest, if not NULL; unchanged if all are
+ * idle), and a part of the others. An FP32 operation is an instruction too, so of these two only
+ * the busier counts. */
+static double block_overlapped(const struct copy_path *copy_path, const double clocks[PIPE_KINDS],
 	double warps_per_scheduler, int *busiest)
 {
 	double sum = clocks[BOUND_FP32] < clocks[BOUND_INSTRUCTIONS] ? -clocks[BOUND_FP32]
@@ -189,8 +192,10 @@ double block_overlapped(const struct copy_path *copy_path, const double clocks[P
 	return most + (warps_per_scheduler > 1 ? sum / warps_per_scheduler : sum);
 }
 
-void block_phase_clocks(const struct phase *phase, double count, double l2_rate, double warps,
-	double clocks[PIPE_KINDS])
+/* The clocks of a phase of `count` blocks on one SM, given its share of L2 (bytes per clock) and
+ * how many warps run. */
+static void block_phase_clocks(const struct phase *phase, double count, double l2_rate,
+	double warps, double clocks[PIPE_KINDS])
 {
 	/* fewer warps than schedulers leave some of the pipes without work */
 	const double scheduler_idle_factor = warps < SCHEDULERS ? SCHEDULERS / warps : 1;

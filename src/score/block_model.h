@@ -78,17 +78,6 @@ struct block_model block_model_of(const struct time_model_input *input);
 /* Latency of a load while so many SMs work, in clocks. */
 double block_latency(const struct block_model *model, double sm_count);
 
-/* Clocks of a phase's pipes together: the busiest (*busiest, if not NULL; unchanged if all are
- * idle), and a part of the others. An FP32 operation is an instruction too, so of these two only
- * the busier counts. */
-double block_overlapped(const struct copy_path *copy_path, const double clocks[PIPE_KINDS],
-	double warps_per_scheduler, int *busiest);
-
-/* The clocks of a phase of `count` blocks on one SM, given its share of L2 (bytes per clock) and
- * how many warps run. */
-void block_phase_clocks(const struct phase *phase, double count, double l2_rate, double warps,
-	double clocks[PIPE_KINDS]);
-
 /* ---- blocks in waves: how many clocks the SMs take for all units of a launch, by schedule ---- */
 struct wave_time {
 	double clocks;         /* of the fullest SM */

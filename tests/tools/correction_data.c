@@ -20,7 +20,7 @@
 #include "format/journal.h"
 #include "learn/correction.h"
 #include "engine/context.h"
-#include "candidate/candidate_work.h"
+#include "learn/prediction.h"
 
 struct collection {
 	struct context bench;
@@ -34,35 +34,32 @@ static bool is_measured(const struct evaluation *evaluation)
 	return evaluation->outcome == OUTCOME_OK && !evaluation->predicted;
 }
 
-static enum status print_sample(const struct collection *collection,
-	const struct bound_family *bound, const struct evaluation *evaluation, double best_us,
-	struct error *err)
+static enum status print_sample(const struct collection *collection, struct bound_family *bound,
+	const struct evaluation *evaluation, double best_us, struct error *err)
 {
-	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
-	struct work work = {0};
-	struct score score = {0};
-	bool legal = false;
-	enum status status =
-		configuration_values(bound, evaluation->configuration, slots, &legal, err);
+	struct predictor predictor;
+	struct prediction prediction;
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool legal = configuration_read(bound, evaluation->configuration, choices);
+	enum status status = STATUS_OK;
 
+	predictor_open(&predictor, bound, NULL);
+	if (legal)
+		status = configuration_is_legal(bound, choices, &legal, err);
 	if (status == STATUS_OK && legal)
-		status = candidate_work(bound, slots, &work, err);
-	if (status == STATUS_OK && legal) {
-		score_compute(bound->device, &work, NULL, &score);
-		status = correction_features(
-			collection->correction, slots, &score, collection->features, err);
-	}
-	if (status == STATUS_OK && legal && isfinite(score.predicted_time_us)) {
+		status = predict_choices(&predictor, choices, &prediction, err);
+	if (status == STATUS_OK && legal)
+		status = correction_features(collection->correction, predictor.slots,
+			&predictor.score, collection->features, err);
+	if (status == STATUS_OK && legal && isfinite(prediction.time_us)) {
 		printf("\"%s\",\"%s\",%.7g,%.7g,%.7g", bound->problem->text,
 			evaluation->configuration, best_us, evaluation->time.median,
-			score.predicted_time_us);
+			prediction.time_us);
 		for (size_t i = 0; i < correction_feature_count(collection->correction); i++)
 			printf(",%.9g", collection->features[i]);
 		putchar('\n');
 	}
-	score_release(&score);
-	work_release(&work);
-	free(slots);
+	predictor_close(&predictor);
 	return status;
 }
 

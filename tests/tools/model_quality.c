@@ -88,11 +88,14 @@ static enum status predict_text(struct predictor *predictor, const char *configu
 	double *predicted_us, struct error *err)
 {
 	struct prediction prediction = {0};
-	enum status status =
-		configuration_values(predictor->bound, configuration, predictor->slots, legal, err);
+	choice choices[SPACE_PARAMETERS_MAX];
+	enum status status = STATUS_OK;
 
+	*legal = configuration_read(predictor->bound, configuration, choices);
+	if (*legal)
+		status = configuration_is_legal(predictor->bound, choices, legal, err);
 	if (status == STATUS_OK && *legal)
-		status = predict(predictor, predictor->slots, NULL, &prediction, err);
+		status = predict_choices(predictor, choices, &prediction, err);
 	*predicted_us = prediction.time_us;
 	return status;
 }
