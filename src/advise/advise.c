@@ -24,7 +24,7 @@ static enum status open_row(struct advise *advise, struct advice_row *row,
 	if (status == STATUS_OK)
 		status = problem_min_bytes(problem, &row->min_bytes, err);
 	if (status == STATUS_OK)
-		status = seeds_candidates(&advise->seeds, advise->bench, problem,
+		status = seeds_candidates(&advise->seeds, advise->context, problem,
 			advise->options.families, &row->best_of.candidates, err);
 	return status;
 }
@@ -89,10 +89,10 @@ static enum status open_rows(struct advise *advise, struct error *err)
 	const struct problem *asked = advise->asked.items[0];
 	const struct variant *aligned = roundest(advise);
 	enum status status =
-		seeds_scan(&advise->seeds, advise->bench, asked, advise->options.families, err);
+		seeds_scan(&advise->seeds, advise->context, asked, advise->options.families, err);
 
 	if (status == STATUS_OK && aligned)
-		status = seeds_scan(&advise->seeds, advise->bench, aligned->problem,
+		status = seeds_scan(&advise->seeds, advise->context, aligned->problem,
 			advise->options.families, err);
 	advise->rows = memory_zeroed(advise->variants.count + 1, sizeof(*advise->rows));
 	if (status == STATUS_OK)
@@ -213,8 +213,8 @@ static enum status tune_rows(struct advise *advise, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		problems[i] = i ? chosen[i]->variant->problem : advise->asked.items[0];
 	tuned_init_json(&tuned, "advise",
-		tuned_device_json(device_spec(advise->bench->device),
-			device_identity(advise->bench->device)->name));
+		tuned_device_json(device_spec(advise->context->device),
+			device_identity(advise->context->device)->name));
 	status = advise->options.tune(advise->options.tune_context, &list, &tuned, err);
 	for (size_t i = 0; i < count; i++)
 		take_winner(advise, &tuned, chosen[i]);
@@ -226,7 +226,7 @@ static enum status tune_rows(struct advise *advise, struct error *err)
 		struct best_of *best_of = &advise->rows[i].best_of;
 
 		candidate_list_release(&best_of->candidates);
-		status = seeds_candidates(&advise->seeds, advise->bench, best_of->problem,
+		status = seeds_candidates(&advise->seeds, advise->context, best_of->problem,
 			advise->options.families, &best_of->candidates, err);
 		if (status != STATUS_OK)
 			return status;
@@ -270,7 +270,7 @@ static void conclude_row(struct advise *advise, struct advice_row *row)
 	row->net_gain_ratio = asked->best_of.time_us / row->best_of.time_us - 1;
 	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->flop / asked->flop - 1;
 	row->copy_us = copy_us(&asked->best_of.best->plan, &row->best_of.best->plan,
-		device_spec(advise->bench->device));
+		device_spec(advise->context->device));
 	advice_explain(asked, row);
 }
 
@@ -305,17 +305,17 @@ static enum status settle(struct advise *advise, struct error *err)
 	return status;
 }
 
-enum status advise_run(struct advise *advise, struct context *bench,
+enum status advise_run(struct advise *advise, struct context *context,
 	const struct operation *operation, const char *text, const struct advise_options *options,
 	struct error *err)
 {
 	enum status status;
 
-	*advise = (struct advise){.bench = bench,
+	*advise = (struct advise){.context = context,
 		.options = *options,
 		.operation = operation,
-		.evaluator = {.context = bench, .interrupted = options->interrupted},
-		.measured = device_measures(bench->device)};
+		.evaluator = {.context = context, .interrupted = options->interrupted},
+		.measured = device_measures(context->device)};
 	status = variants_make(operation, text, &advise->variants, err);
 	if (status == STATUS_OK)
 		status = problem_parse(operation, text, &advise->asked, err);
@@ -427,8 +427,8 @@ struct json *advise_to_json(const struct advise *advise)
 	json_put_string(json, "operation", operation_name(advise->operation));
 	json_put(json, "problem", problem_to_json(advise->asked.items[0]));
 	json_put(json, "device",
-		tuned_device_json(device_spec(advise->bench->device),
-			device_identity(advise->bench->device)->name));
+		tuned_device_json(device_spec(advise->context->device),
+			device_identity(advise->context->device)->name));
 	json_put_string(json, "timing", advise->measured ? "measured" : "predicted");
 	put_candidate(asked, &advise->rows[0]);
 	json_put(json, "asked", asked);

@@ -20,7 +20,7 @@ struct advise_options {
 };
 
 struct advise {
-	struct context *bench;
+	struct context *context;
 	struct advise_options options;
 	const struct operation *operation;
 	struct problem_list asked; /* one problem */
@@ -34,7 +34,7 @@ struct advise {
 
 /* text: one problem; aliases are understood (advise/variant.h). Errors: none of the families can do
  * the asked problem. */
-enum status advise_run(struct advise *advise, struct context *bench,
+enum status advise_run(struct advise *advise, struct context *context,
 	const struct operation *operation, const char *text, const struct advise_options *options,
 	struct error *err);
 void advise_release(struct advise *advise);

@@ -143,16 +143,12 @@ static bool move_an_argument(const struct bound_family *bound, choice *choices)
 enum status sweep_bind(const struct sweep *sweep, const struct sweep_series *series, size_t point,
 	struct candidate *candidate, struct error *err)
 {
-	const struct problem *problem = sweep->problems.items[point];
-	const struct device_spec *device = device_spec(sweep->bench->device);
-	bool applies;
-	enum status status = family_applies(series->family, problem, device, &applies, NULL, err);
+	enum status status;
 
 	*candidate = (struct candidate){0};
-	if (status != STATUS_OK || !applies)
-		return status;
-	status = family_bind(series->family, problem, device, NULL, &candidate->bound, err);
-	if (status != STATUS_OK)
+	status = family_bind_if_applies(series->family, sweep->problems.items[point],
+		device_spec(sweep->context->device), NULL, &candidate->bound, NULL, err);
+	if (status != STATUS_OK || !candidate->bound)
 		return status;
 	if (!configuration_read(candidate->bound, series->configuration, candidate->choices) ||
 		(!is_legal(candidate->bound, candidate->choices) &&
@@ -227,15 +223,16 @@ static enum status run_batch(struct sweep *sweep, size_t first, size_t end, stru
 	return status;
 }
 
-enum status sweep_run(struct sweep *sweep, struct context *bench, const struct operation *operation,
-	const char *text, const char *range, const struct sweep_options *options, struct error *err)
+enum status sweep_run(struct sweep *sweep, struct context *context,
+	const struct operation *operation, const char *text, const char *range,
+	const struct sweep_options *options, struct error *err)
 {
 	enum status status;
 
-	*sweep = (struct sweep){.bench = bench,
+	*sweep = (struct sweep){.context = context,
 		.operation = operation,
-		.measured = device_measures(bench->device),
-		.evaluator = {.context = bench, .interrupted = options->interrupted}};
+		.measured = device_measures(context->device),
+		.evaluator = {.context = context, .interrupted = options->interrupted}};
 	status = read_problems(sweep, text, range, err);
 	if (status == STATUS_OK)
 		status = sweep_choose(sweep, options, err);
@@ -347,8 +344,8 @@ struct json *sweep_to_json(const struct sweep *sweep)
 	json_put_string(json, "operation", operation_name(sweep->operation));
 	json_put_string(json, "sweep", sweep->range);
 	json_put(json, "device",
-		tuned_device_json(device_spec(sweep->bench->device),
-			device_identity(sweep->bench->device)->name));
+		tuned_device_json(device_spec(sweep->context->device),
+			device_identity(sweep->context->device)->name));
 	json_put_string(json, "timing", sweep->measured ? "measured" : "predicted");
 	json_put(json, "first_problem", problem_to_json(sweep->problems.items[0]));
 	for (size_t s = 0; s < sweep->series_count; s++) {

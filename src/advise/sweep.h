@@ -36,7 +36,7 @@ struct sweep_series {
 };
 
 struct sweep {
-	struct context *bench;
+	struct context *context;
 	const struct operation *operation;
 	char *label; /* "M=N=K" */
 	char *range; /* "M=N=K=1024:4096:32" */
@@ -62,9 +62,9 @@ struct sweep_options {
 /* text: the problem, in which the keys of range may stand too (range counts); may be NULL. range:
  * "N=1024:4096:64", "M=N=K=1024:4096:32", a list. Keys that stand in neither are those of the
  * operation's "advise.sweep". */
-enum status sweep_run(struct sweep *sweep, struct context *bench, const struct operation *operation,
-	const char *text, const char *range, const struct sweep_options *options,
-	struct error *err);
+enum status sweep_run(struct sweep *sweep, struct context *context,
+	const struct operation *operation, const char *text, const char *range,
+	const struct sweep_options *options, struct error *err);
 void sweep_release(struct sweep *sweep);
 
 /* Seconds into TFLOP/s of a point; NAN where there is no time. */

@@ -99,7 +99,7 @@ static enum status rate_seeds(struct choosing *choosing)
 	/* the middle, and what lies beside a round size */
 	for (size_t i = choosing->sample_count / 2; i <= choosing->sample_count / 2 + 1; i++)
 		if (i < choosing->sample_count && status == STATUS_OK)
-			status = seeds_scan(seeds, sweep->bench,
+			status = seeds_scan(seeds, sweep->context,
 				sweep->problems.items[choosing->samples[i]],
 				choosing->options->families, choosing->err);
 	choosing->rated = memory_zeroed(seeds->count + 1, sizeof(*choosing->rated));
@@ -293,7 +293,7 @@ static enum status choose_asked(struct choosing *choosing)
 	struct completion completion = {0};
 	struct text text = {0}, why = {0};
 	bool found = false;
-	enum status status = catalogue_family(&sweep->bench->catalogue, sweep->operation,
+	enum status status = catalogue_family(&sweep->context->catalogue, sweep->operation,
 		choosing->options->families[0], &family, choosing->err);
 
 	if (status == STATUS_OK && family_is_composite(family))
@@ -301,7 +301,7 @@ static enum status choose_asked(struct choosing *choosing)
 			"%s: expected a family with parameters, found one of steps",
 			family_name(family));
 	if (status == STATUS_OK)
-		status = family_bind(family, middle, device_spec(sweep->bench->device), NULL,
+		status = family_bind(family, middle, device_spec(sweep->context->device), NULL,
 			&bound, choosing->err);
 	if (status == STATUS_OK)
 		status = completion_find(bound, choosing->options->configuration, &found,

@@ -145,19 +145,35 @@ enum status family_bind(const struct family *family, const struct problem *probl
 	return status;
 }
 
+enum status family_bind_if_applies(const struct family *family, const struct problem *problem,
+	const struct device_spec *device, const char *where, struct bound_family **bound,
+	struct text *left_out, struct error *err)
+{
+	struct text why = {0};
+	bool applies = false;
+	enum status status = family_applies(family, problem, device, &applies, &why, err);
+
+	*bound = NULL;
+	if (status == STATUS_OK && applies)
+		status = family_bind(family, problem, device, where, bound, err);
+	else if (status == STATUS_OK && left_out)
+		text_appendf(
+			left_out, "%s does not apply: needs %s\n", family->name, text_string(&why));
+	text_release(&why);
+	return status;
+}
+
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err)
 {
-	struct text why = {0};
-	bool applies = true;
-	enum status status = family_applies(family, problem, device, &applies, &why, err);
+	struct text left_out = {0};
+	enum status status =
+		family_bind_if_applies(family, problem, device, NULL, bound, &left_out, err);
 
-	if (status == STATUS_OK && !applies)
-		status = error_set(err, STATUS_BAD_INPUT, "%s does not apply: needs %s",
-			family->name, text_string(&why));
-	if (status == STATUS_OK)
-		status = family_bind(family, problem, device, NULL, bound, err);
-	text_release(&why);
+	if (status == STATUS_OK && !*bound)
+		status = error_set(
+			err, STATUS_BAD_INPUT, "%.*s", (int)left_out.length - 1, left_out.data);
+	text_release(&left_out);
 	return status;
 }
 

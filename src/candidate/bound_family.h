@@ -34,7 +34,12 @@ enum status family_applies(const struct family *family, const struct problem *pr
 enum status family_bind(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct error *err);
-/* The same without an extra constraint; that it does not apply is an error, which says why. */
+/* The same of a family that may not apply: *bound is NULL then, and left_out (may be NULL) gets the
+ * line "NAME does not apply: needs ...". */
+enum status family_bind_if_applies(const struct family *family, const struct problem *problem,
+	const struct device_spec *device, const char *where, struct bound_family **bound,
+	struct text *left_out, struct error *err);
+/* The same; that it does not apply is an error. */
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err);
 void bound_family_free(struct bound_family *bound);

@@ -106,7 +106,7 @@ static void print_advice(const struct advise *advise)
 	size_t of_kind = 0;
 
 	printf("%s %s on %s, %s\n", operation_name(advise->operation), asked->best_of.problem->text,
-		device_spec(advise->bench->device)->title,
+		device_spec(advise->context->device)->title,
 		advise->measured ? "measured" : "predicted, not measured");
 	print_candidate(asked, "  as requested: ");
 	show_why(stdout, asked->best_of.problem, &asked->best_of.best->evaluation.score, "    ");
@@ -257,7 +257,7 @@ static void drawing_open(struct drawing *drawing, const struct sweep *sweep)
 			sweep->measured ? "measured:" : "predicted:", CHART_THIN);
 	add_marks(drawing, sweep);
 	drawing->title = string_format("%s, %s on %s, %s", operation_name(sweep->operation),
-		sweep->range, device_spec(sweep->bench->device)->title,
+		sweep->range, device_spec(sweep->context->device)->title,
 		sweep->measured ? "measured" : "predicted, not measured");
 	drawing->subtitle = string_format("first size: %s", sweep->problems.items[0]->text);
 	drawing->chart.title = drawing->title;
@@ -329,7 +329,7 @@ static enum status print_sweep(const struct advise_command *command, const struc
 		char id[RUN_ID_SIZE];
 
 		run_new_id(id);
-		json_put(json, "run", run_tuned_json(sweep->bench, id));
+		json_put(json, "run", run_tuned_json(sweep->context, id));
 		status = common_write_json("-", json, err);
 		json_free(json);
 		return status;

@@ -161,29 +161,22 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 	struct text *left_out, struct error *err)
 {
 	struct family_candidates *added;
-	struct text why = {0};
-	bool applies, ready;
-	enum status status =
-		family_applies(family, pool->problem, pool->device, &applies, &why, err);
+	struct bound_family *bound;
+	bool ready = false;
+	enum status status = family_bind_if_applies(family, pool->problem, pool->device,
+		family_is_composite(family) ? NULL : options->where, &bound, left_out, err);
 
-	if (status == STATUS_OK && !applies)
-		text_appendf(left_out, "%s does not apply: needs %s\n", family_name(family),
-			text_string(&why));
-	text_release(&why);
-	if (status != STATUS_OK || !applies)
+	if (status != STATUS_OK || !bound)
 		return status;
+	status = choose_steps(catalogue, options, bound, &ready, left_out, err);
+	if (status != STATUS_OK || !ready) {
+		bound_family_free(bound);
+		return status;
+	}
 	pool->families =
 		memory_resize(pool->families, pool->family_count + 1, sizeof(*pool->families));
 	added = &pool->families[pool->family_count];
-	*added = (struct family_candidates){.first = pool->count};
-	status = family_bind(family, pool->problem, pool->device,
-		family_is_composite(family) ? NULL : options->where, &added->bound, err);
-	if (status == STATUS_OK)
-		status = choose_steps(catalogue, options, added->bound, &ready, left_out, err);
-	if (status != STATUS_OK || !ready) {
-		bound_family_free(added->bound);
-		return status;
-	}
+	*added = (struct family_candidates){.bound = bound, .first = pool->count};
 	pool->family_count++;
 	describe_parameters(added);
 	if (options->device)

@@ -248,15 +248,14 @@ static enum status consider(const struct family *family, const struct problem *p
 	const struct device_spec *device, struct candidate *best, struct error *err)
 {
 	struct completion completion = {0};
-	struct bound_family *bound = NULL;
-	bool applies, found = false;
-	enum status status = family_applies(family, problem, device, &applies, NULL, err);
+	struct bound_family *bound;
+	bool found = false;
+	enum status status =
+		family_bind_if_applies(family, problem, device, NULL, &bound, NULL, err);
 
-	if (status != STATUS_OK || !applies)
+	if (status != STATUS_OK || !bound)
 		return status;
-	status = family_bind(family, problem, device, NULL, &bound, err);
-	if (status == STATUS_OK)
-		status = completion_find(bound, "", &found, &completion, NULL, err);
+	status = completion_find(bound, "", &found, &completion, NULL, err);
 	if (status != STATUS_OK || !found ||
 		(best->bound &&
 			completion.candidate.prediction.time_us >= best->prediction.time_us)) {

@@ -87,14 +87,14 @@ static enum status take_best(
 	return status;
 }
 
-enum status seeds_scan(struct seeds *seeds, const struct context *bench,
+enum status seeds_scan(struct seeds *seeds, const struct context *context,
 	const struct problem *problem, const char *const *families, struct error *err)
 {
 	struct candidates_options options = {
-		.families = families, .score = true, .device = bench->device};
+		.families = families, .score = true, .device = context->device};
 	struct candidates pool;
 	enum status status = candidates_open(
-		&bench->catalogue, problem, device_spec(bench->device), &options, &pool, err);
+		&context->catalogue, problem, device_spec(context->device), &options, &pool, err);
 
 	if (status != STATUS_OK)
 		return status;
@@ -155,30 +155,24 @@ static void add_default(struct seeds *seeds, const struct bound_family *bound)
 	text_release(&text);
 }
 
-static enum status add_family(struct seeds *seeds, const struct context *bench,
+static enum status add_family(struct seeds *seeds, const struct context *context,
 	const struct family *family, struct candidate_list *list, struct text *left_out,
 	struct error *err)
 {
-	const struct device_spec *device = device_spec(bench->device);
+	const struct device_spec *device = device_spec(context->device);
 	const char *only[] = {family_name(family), NULL};
 	struct bound_family *bound;
-	struct text why = {0};
-	bool applies;
-	enum status status = family_applies(family, list->problem, device, &applies, &why, err);
+	enum status status =
+		family_bind_if_applies(family, list->problem, device, NULL, &bound, left_out, err);
 
-	if (status == STATUS_OK && !applies)
-		text_appendf(left_out, "%s does not apply: needs %s\n", family_name(family),
-			text_string(&why));
-	text_release(&why);
-	if (status != STATUS_OK || !applies)
+	if (status != STATUS_OK || !bound)
 		return status;
 	/* a space that is empty here is no reason to give up the others */
 	if (!has_seed(seeds, family) &&
-		seeds_scan(seeds, bench, list->problem, only, NULL) != STATUS_OK)
+		seeds_scan(seeds, context, list->problem, only, NULL) != STATUS_OK) {
+		bound_family_free(bound);
 		return STATUS_OK;
-	status = family_bind(family, list->problem, device, NULL, &bound, err);
-	if (status != STATUS_OK)
-		return status;
+	}
 	list->bounds =
 		memory_resize(list->bounds, list->bound_count + 1, sizeof(struct bound_family *));
 	list->bounds[list->bound_count++] = bound;
@@ -201,7 +195,7 @@ static int compare_candidates(const void *a, const void *b, void *context)
 	return 0;
 }
 
-enum status seeds_candidates(struct seeds *seeds, const struct context *bench,
+enum status seeds_candidates(struct seeds *seeds, const struct context *context,
 	const struct problem *problem, const char *const *families, struct candidate_list *list,
 	struct error *err)
 {
@@ -209,12 +203,12 @@ enum status seeds_candidates(struct seeds *seeds, const struct context *bench,
 	enum status status = STATUS_OK;
 
 	*list = (struct candidate_list){.problem = problem};
-	for (size_t i = 0; i < bench->catalogue.family_count && status == STATUS_OK; i++) {
-		const struct family *family = bench->catalogue.families[i];
+	for (size_t i = 0; i < context->catalogue.family_count && status == STATUS_OK; i++) {
+		const struct family *family = context->catalogue.families[i];
 
 		if (family_operation(family) == problem->operation &&
 			!family_is_composite(family) && candidates_family_wanted(family, families))
-			status = add_family(seeds, bench, family, list, &left_out, err);
+			status = add_family(seeds, context, family, list, &left_out, err);
 	}
 	list->left_out = left_out.length ? text_detach(&left_out) : NULL;
 	if (list->count)

@@ -38,12 +38,12 @@ void seeds_add(struct seeds *seeds, const struct family *family, const char *con
 	bool is_winner);
 /* Scores the spaces of all plain families that apply to the problem and adds their best. families:
  * names to keep to, NULL or empty: all. */
-enum status seeds_scan(struct seeds *seeds, const struct context *bench,
+enum status seeds_scan(struct seeds *seeds, const struct context *context,
 	const struct problem *problem, const char *const *families, struct error *err);
 
 /* Those seeds that are legal for this problem. A family that applies here and has no seed yet is
  * scanned on this problem first. No candidate is no error. */
-enum status seeds_candidates(struct seeds *seeds, const struct context *bench,
+enum status seeds_candidates(struct seeds *seeds, const struct context *context,
 	const struct problem *problem, const char *const *families, struct candidate_list *list,
 	struct error *err);
 void candidate_list_release(struct candidate_list *list);
