@@ -14,7 +14,7 @@ cp -R tests/consumers/. "$work"
 fail() { echo "consumers: $*"; exit 1; }
 
 "$tiletune" tune row_softmax -p rows=256,512,cols=512 --path tests/toy --device model:toy \
-	--effort estimate --evaluations 20 --cache-dir "$work/cache" -o "$work/tuned.json" \
+	--effort estimate --budget 10m --evaluations 20 --cache-dir "$work/cache" -o "$work/tuned.json" \
 	>"$work/talk" 2>&1 || { cat "$work/talk"; fail "tune"; }
 cp "$work/tuned.json" "$work/cmake/tuned.json"
 "$tiletune" export "$work/tuned.json" --format c-header -o "$work/c/tuned.h" || fail "c-header"

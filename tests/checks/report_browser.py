@@ -54,7 +54,7 @@ def drive(chromium, folder, page, width=1280):
 		file.write(page.replace("<head>", HEAD, 1).replace("</body>", f"{READY}<script>{script}</script></body>"))
 	result = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--no-first-run", "--disable-extensions", f"--user-data-dir={folder}/profile",
-		f"--window-size={width},900", "--dump-dom", "file://" + path], capture_output=True, text=True, timeout=120)
+		f"--window-size={width},900", "--dump-dom", "file://" + path], capture_output=True, text=True, timeout=600)
 	match = re.search(r'<pre id="found">(.*?)</pre>', result.stdout, re.S)
 	if not match:
 		sys.exit(f"the page did not get to its end: {result.stdout[-500:]} {result.stderr[-1500:]}")

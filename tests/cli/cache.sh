@@ -1,7 +1,7 @@
 # The kernels on disk: listed, checked, trimmed by age and by size.
 toy="$ROOT/tests/toy"
 tune() { "$TILETUNE" tune row_softmax -p rows=256,cols=512 --path "$toy" --device model:toy \
-	--effort estimate --evaluations 4 --cache-dir store --fresh -o tuned.json >talk.txt 2>&1 || cat talk.txt; }
+	--effort estimate --budget 10m --evaluations 4 --cache-dir store --fresh -o tuned.json >talk.txt 2>&1 || cat talk.txt; }
 # sizes, keys and compilers vary with NVRTC, ages with the clock
 plain() { sed -E 's/[0-9a-f]{12}  row/KEY  row/; s/NVRTC.*[0-9]+ B .*/NVRTC SIZE AGE/; s/, [0-9.]+ (B|KiB|MiB)([,;]| in)/, SIZE\2/g; s/(max-size )[0-9]{3,}/\1TWO/; s/  +/  /g'; }
 cache() { try "$TILETUNE" cache "$@" --cache-dir store | plain; }

@@ -56,6 +56,9 @@ toy=changed check base.json --budget 0.1s --confidence 99.9% --threshold 1% | gr
 # something better than the baseline's winner: its blocks are slow now, those of others are not
 winner=$(tr -d ' \n\t' <tuned.json | sed 's/.*"block":\[\([0-9]*\).*/\1/')
 gpu "kernel row_softmax_online block_x=$winner us=18 noise=0.01" 'kernel row_softmax_online us=9 noise=0.01'
+# (compiled before: a search of --retune has a few seconds, which a busy machine may need for the compiler)
+"$TILETUNE" tune row_softmax -p rows=64,cols=64 --path "$toy" --device cuda:0 --effort exhaustive --no-journal \
+	-o all.json >talk.txt 2>&1 || cat talk.txt
 check tuned.json --retune | sed -E 's/\{.*\}, [0-9.]+%/{CONFIGURATION}, PERCENT/'
 "$TILETUNE" check tuned.json --retune --json --path "$toy" --device cuda:0 2>/dev/null | grep -c '"better"'
 # which --update makes the new winner

@@ -1,7 +1,7 @@
 # The regression gate without a GPU: winners are compiled again, resources compared.
 toy="$ROOT/tests/toy"
 "$TILETUNE" tune row_softmax -p rows=64,cols=64 --path "$toy" --device model:toy \
-	--effort estimate -o base.json >talk.txt 2>&1 || cat talk.txt
+	--effort estimate --budget 10m -o base.json >talk.txt 2>&1 || cat talk.txt
 check() { "$TILETUNE" check "$@" >out.txt 2>err.txt; code=$?; cat out.txt err.txt; echo "[exit $code]"; }
 check base.json --path "$toy" --device model:toy
 # no GPU here: a check never falls back
@@ -56,7 +56,7 @@ variant holds 's|element \*out = Y + row .*|&\n\t\tfloat held[64];\n#pragma unro
 	s|__syncthreads(); // the next turn|for (int i = 0; i < 64; i++)\n\t\t\tif (held[i] == held[63 - i] + 1.0f)\n\t\t\t\tout[0] = element_round(held[i]);\n\t\t&|'
 cp -R holds spills
 sed -i 's|__launch_bounds__(ROW_THREADS \* ROWS)|__maxnreg__(40)|' spills/templates/row_softmax/online.cu
-"$TILETUNE" tune row_softmax -p rows=64,cols=64 --path holds --device model:toy --effort estimate \
+"$TILETUNE" tune row_softmax -p rows=64,cols=64 --path holds --device model:toy --effort estimate --budget 10m \
 	--evaluations 1 -o held.json >talk.txt 2>&1 || cat talk.txt
 check held.json --path holds --device model:toy | grep -E '^same|exit'
 check held.json --path spills --device model:toy --junit spills.xml >spills.txt

@@ -1,7 +1,7 @@
 # Kernels on their own, and what cannot be exported.
 toy="$ROOT/tests/toy"
 "$TILETUNE" tune row_softmax -p rows=256,2048,cols=512 --path "$toy" --device model:toy \
-	--effort estimate --evaluations 8 -o tuned.json >talk.txt 2>&1 || cat talk.txt
+	--effort estimate --budget 10m --evaluations 8 -o tuned.json >talk.txt 2>&1 || cat talk.txt
 export_() { "$TILETUNE" export "$@" --path "$toy"; }
 try export_ tuned.json
 try export_ tuned.json --format pdf | sed 's/one of .*, found/one of FORMATS, found/'

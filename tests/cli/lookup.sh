@@ -1,7 +1,7 @@
 # What a tuned file knows: its own problem, another one by the model, another GPU's only when asked.
 toy="$ROOT/tests/toy"
 "$TILETUNE" tune row_softmax -p rows=256,2048,cols=512 --path "$toy" --device model:toy \
-	--effort estimate -o tuned.json >talk.txt 2>&1 || cat talk.txt
+	--effort estimate --budget 10m -o tuned.json >talk.txt 2>&1 || cat talk.txt
 lookup() { "$TILETUNE" lookup tuned.json row_softmax --path "$toy" "$@" 2>&1 | sed -E 's/[0-9.]+ us/T us/g; s/loss [0-9.]+%/loss L/'; }
 lookup -p rows=256,cols=512
 lookup -p rows=300,cols=500

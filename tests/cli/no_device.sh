@@ -37,7 +37,7 @@ quiet explain tile -p M=64,N=64,K=64 -f strait
 quiet advise gemm -p M=64,N=64,Q=64
 quiet advise tile -p M=64,N=64,K=64 --sweep 'Q=64:128:64'
 # once per run, before its first line, and with every answer
-"$TILETUNE" tune tile -p M=64,128,N=64,K=64 --no-journal -o y.json --effort estimate --evaluations 1 2>&1 |
+"$TILETUNE" tune tile -p M=64,128,N=64,K=64 --no-journal -o y.json --effort estimate --budget 10m --evaluations 1 2>&1 |
 	grep -E '^notice|^.1/2|^.2/2' | cut -c 1-60
 answers() { "$TILETUNE" "$@" 2>&1 >answer.txt | cut -c 1-60; grep -c predicted answer.txt | sed 's/[1-9][0-9]*/some/'; }
 answers explain tile -p M=64,N=64,K=64

@@ -1,6 +1,6 @@
 # An operation, a family and a device that no C code knows: tuned on the device model.
 "$TILETUNE" tune row_softmax -p rows=4096,cols=1000,dtype=bf16 --path "$ROOT/tests/toy" \
-	--device model:toy --effort estimate -o toy.json >talk.txt 2>&1 || cat talk.txt
+	--device model:toy --effort estimate --budget 10m -o toy.json >talk.txt 2>&1 || cat talk.txt
 # little to compute: GB/s beside the FLOP/s, the entry's; a product of matrices has none
 grep -cE '^ +(winner|runner-up|bound by).* TFLOP/s, [0-9]+ GB/s' talk.txt
 tr -d '\n\t' <toy.json | grep -oE '"gb_per_s":[0-9.]+' | sed 's/.*://' | while read -r rate; do

@@ -2,7 +2,7 @@
 # they are looked up. The tuned file passes its schema.
 tune() {
 	"$TILETUNE" tune gemm_chain -p m=256,k=64,n=128,p=64,dtype=fp16 --device model:a100-sxm4 \
-		--effort estimate -o chain.json "$@" >talk.txt 2>&1 || cat talk.txt
+		--effort estimate --budget 10m -o chain.json "$@" >talk.txt 2>&1 || cat talk.txt
 	grep -oE '^\[[0-9]/[0-9]\] [a-z_]+' talk.txt
 	grep -oE 'gemm_chain/separate +1 conf.*' talk.txt | tr -s ' '
 }
