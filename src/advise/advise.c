@@ -151,22 +151,16 @@ static void take_winner(
 	struct advise *advise, const struct tuned *tuned, const struct advice_row *row)
 {
 	const struct candidate_list *list = &row->best_of.candidates;
-	struct json *asked = problem_to_json(row->best_of.problem);
-	struct json_at entry, winner, configuration;
-	const char *family;
-	bool found = tuned_find_json(tuned, operation_name(advise->operation), asked, &entry) &&
-		     json_find(&entry, "winner", &winner) &&
-		     json_find(&winner, "configuration", &configuration) &&
-		     json_member_string(&winner, "family", &family, NULL) == STATUS_OK;
+	const struct tuned_entry *entry = tuned_find_problem(tuned, row->best_of.problem);
 
-	json_free(asked);
-	for (size_t i = 0; found && i < list->bound_count; i++) {
+	for (size_t i = 0; entry && i < list->bound_count; i++) {
 		const struct bound_family *bound = list->bounds[i];
 		choice choices[SPACE_PARAMETERS_MAX];
 		struct text text = {0};
 
-		if (strcmp(family_name(bound->family), family) != 0 ||
-			configuration_from_json(bound, &configuration, choices, NULL) != STATUS_OK)
+		if (strcmp(family_name(bound->family), entry->winner.family) != 0 ||
+			configuration_from_named_values(
+				bound, &entry->winner.configuration, choices, NULL) != STATUS_OK)
 			continue;
 		configuration_format(bound, choices, &text);
 		seeds_add(&advise->seeds, bound->family, text_string(&text), true);
@@ -212,8 +206,8 @@ static enum status tune_rows(struct advise *advise, struct error *err)
 	/* borrowed: who tunes frees nothing of the list */
 	for (size_t i = 0; i < count; i++)
 		problems[i] = i ? chosen[i]->variant->problem : advise->asked.items[0];
-	tuned_init_json(&tuned, "advise",
-		tuned_device_json(device_spec(advise->context->device),
+	tuned_init(&tuned, "advise",
+		gpu_model_of(device_spec(advise->context->device),
 			device_identity(advise->context->device)->name));
 	status = advise->options.tune(advise->options.tune_context, &list, &tuned, err);
 	for (size_t i = 0; i < count; i++)
@@ -427,7 +421,7 @@ struct json *advise_to_json(const struct advise *advise)
 	json_put_string(json, "operation", operation_name(advise->operation));
 	json_put(json, "problem", problem_to_json(advise->asked.items[0]));
 	json_put(json, "device",
-		tuned_device_json(device_spec(advise->context->device),
+		gpu_model_json(device_spec(advise->context->device),
 			device_identity(advise->context->device)->name));
 	json_put_string(json, "timing", advise->measured ? "measured" : "predicted");
 	put_candidate(asked, &advise->rows[0]);

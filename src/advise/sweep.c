@@ -344,7 +344,7 @@ struct json *sweep_to_json(const struct sweep *sweep)
 	json_put_string(json, "operation", operation_name(sweep->operation));
 	json_put_string(json, "sweep", sweep->range);
 	json_put(json, "device",
-		tuned_device_json(device_spec(sweep->context->device),
+		gpu_model_json(device_spec(sweep->context->device),
 			device_identity(sweep->context->device)->name));
 	json_put_string(json, "timing", sweep->measured ? "measured" : "predicted");
 	json_put(json, "first_problem", problem_to_json(sweep->problems.items[0]));

@@ -120,25 +120,24 @@ static enum status family_defines(const struct family *family, const struct valu
 	return STATUS_OK;
 }
 
-struct json *candidate_defines(const struct bound_family *bound, const struct value *slots)
+struct named_values candidate_defines(const struct bound_family *bound, const struct value *slots)
 {
-	struct json *object = json_new_object();
+	struct named_values values;
 	struct define_list list = {0};
 
-	if (family_defines(bound->family, slots, &list, NULL) == STATUS_OK) {
-		for (size_t i = 0; i < list.count; i++) {
-			const char *value = list.items[i].value;
-			char *end;
-			long long integer = strtoll(value, &end, 10);
+	if (family_defines(bound->family, slots, &list, NULL) != STATUS_OK)
+		define_list_release(&list);
+	values = named_values_new(list.count);
+	for (size_t i = 0; i < list.count; i++) {
+		const char *text = list.items[i].value;
+		char *end;
+		const long long integer = strtoll(text, &end, 10);
 
-			if (*end)
-				json_put_double(object, list.items[i].name, strtod(value, NULL));
-			else
-				json_put_int(object, list.items[i].name, integer);
-		}
+		named_values_put(&values, i, list.items[i].name,
+			*end ? value_real(strtod(text, NULL)) : value_int(integer));
 	}
 	define_list_release(&list);
-	return object;
+	return values;
 }
 
 /* ---- builds ---- */

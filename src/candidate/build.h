@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "expr/value.h"
+#include "expr/named_values.h"
 
 struct bound_family;
 struct family;
@@ -33,7 +33,7 @@ void define_list_release(struct define_list *list);
 enum status operation_defines(const struct operation *operation, const struct value *values,
 	struct define_list *list, struct error *err);
 /* {"BM": 128, "DTYPE_bf16": 1, ...}: the -D list of the first unit. */
-struct json *candidate_defines(const struct bound_family *bound, const struct value *slots);
+struct named_values candidate_defines(const struct bound_family *bound, const struct value *slots);
 
 /* ---- builds ---- */
 /* One translation unit. */

@@ -78,8 +78,9 @@ enum status composite_choose(
 	return STATUS_FAILED;
 }
 
-enum status composite_choose_json(const struct catalogue *catalogue, struct bound_family *bound,
-	size_t step, const char *family, const struct json_at *configuration, struct error *err)
+enum status composite_choose_named(const struct catalogue *catalogue, struct bound_family *bound,
+	size_t step, const char *family, const struct named_values *configuration,
+	struct error *err)
 {
 	const struct problem *problem = bound->composite->steps[step].problem;
 	const struct family *found;
@@ -92,7 +93,8 @@ enum status composite_choose_json(const struct catalogue *catalogue, struct boun
 	if (status == STATUS_OK)
 		status = family_bind_applicable(found, problem, bound->device, &chosen.bound, err);
 	if (status == STATUS_OK)
-		status = configuration_from_json(chosen.bound, configuration, chosen.choices, err);
+		status = configuration_from_named_values(
+			chosen.bound, configuration, chosen.choices, err);
 	if (status == STATUS_OK)
 		status = configuration_expect_legal(chosen.bound, chosen.choices, err);
 	if (status == STATUS_OK)

@@ -37,8 +37,9 @@ enum status composite_choose(
 	struct bound_family *bound, size_t step, struct candidate *chosen, struct error *err);
 /* The same by names, as a tuned file has them. Errors: an unknown or composite family, one that
  * does not apply, a configuration that is not legal here. */
-enum status composite_choose_json(const struct catalogue *catalogue, struct bound_family *bound,
-	size_t step, const char *family, const struct json_at *configuration, struct error *err);
+enum status composite_choose_named(const struct catalogue *catalogue, struct bound_family *bound,
+	size_t step, const char *family, const struct named_values *configuration,
+	struct error *err);
 bool composite_is_ready(const struct bound_family *bound); /* every step is chosen */
 
 /* ---- parts of candidate_*() ---- */

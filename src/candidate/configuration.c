@@ -170,34 +170,46 @@ enum status configuration_value_json(
 	return json_error(at, err, "a number, a boolean or a string");
 }
 
-enum status configuration_from_json(const struct bound_family *bound, const struct json_at *object,
-	choice *configuration, struct error *err)
+struct named_values configuration_named_values(
+	const struct bound_family *bound, const choice *configuration)
 {
 	const struct family *family = bound->family;
-	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
-	enum status status;
+	struct named_values values = named_values_new(family->parameter_count);
 
 	for (size_t i = 0; i < family->parameter_count; i++)
-		names[i] = family->parameters[i].name;
-	status = json_expect_keys(object, names, err);
-	for (size_t i = 0; i < family->parameter_count && status == STATUS_OK; i++) {
-		struct json_at at;
-		struct value value;
+		named_values_put(&values, i, family->parameters[i].name,
+			configuration_value(bound, configuration, i));
+	return values;
+}
+
+enum status configuration_from_named_values(const struct bound_family *bound,
+	const struct named_values *values, choice *configuration, struct error *err)
+{
+	const struct family *family = bound->family;
+
+	for (size_t i = 0; i < values->count; i++)
+		if (find_parameter(bound, values->items[i].name, err) < 0)
+			return STATUS_BAD_INPUT;
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		const char *name = family->parameters[i].name;
+		const struct value *value = named_values_find(values, name);
 		int found;
 
-		status = json_member(object, names[i], &at, err);
-		if (status == STATUS_OK)
-			status = configuration_value_json(&at, &value, err);
-		if (status != STATUS_OK)
-			break;
-		found = space_choice_find(bound->space, i, value);
-		if (found < 0)
-			status = json_error(&at, err, "a value of the parameter's list");
-		else
-			configuration[i] = (choice)found;
+		if (!value)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a value of %s, found none", family->name, name);
+		found = space_choice_find(bound->space, i, *value);
+		if (found < 0) {
+			struct text text = {0};
+
+			value_format(*value, &text);
+			configuration_refuse(bound, i, text_string(&text), err);
+			text_release(&text);
+			return STATUS_BAD_INPUT;
+		}
+		configuration[i] = (choice)found;
 	}
-	free(names);
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- choices ---- */

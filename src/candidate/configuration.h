@@ -17,8 +17,11 @@ struct json *configuration_to_json(const struct bound_family *bound, const choic
  * (nearest offered), strings that are not in the list. */
 enum status configuration_parse(const struct bound_family *bound, const char *text,
 	struct value *values, bool *given, struct error *err);
-enum status configuration_from_json(const struct bound_family *bound, const struct json_at *object,
-	choice *configuration, struct error *err);
+struct named_values configuration_named_values(
+	const struct bound_family *bound, const choice *configuration);
+/* Errors: names or values that are not the family's, parameters that have none. */
+enum status configuration_from_named_values(const struct bound_family *bound,
+	const struct named_values *values, choice *configuration, struct error *err);
 /* The family's defaults where they are legal here; else the legal configuration nearest to them.
  * *found false if the space is empty. */
 enum status configuration_default(

@@ -11,53 +11,43 @@
 #include "engine/row.h"
 
 /* ---- the entry's "check" ---- */
-struct json *check_reference_to_json(
-	const struct check_reference *reference, const char *kernel_hash, double confidence_ratio)
-{
-	struct json *json = json_new_object(), *ratio = json_new_object();
-
-	json_put_string(json, "kernel_hash", kernel_hash);
-	json_put_double(json, "time_us", reference->time_us);
-	json_put_double(json, "anchor_us", reference->anchor_us);
-	json_put_double(ratio, "value", reference->per_anchor.value);
-	json_put_double(ratio, "low", reference->per_anchor.low);
-	json_put_double(ratio, "high", reference->per_anchor.high);
-	json_put_double(ratio, "confidence_ratio", confidence_ratio);
-	json_put(json, "time_over_anchor", ratio);
-	json_put_int(json, "blocks", (int64_t)reference->blocks);
-	return json;
-}
-
 bool check_reference_find(
-	const struct json_at *entry, double confidence_ratio, struct check_reference *reference)
+	const struct tuned_entry *entry, double confidence_ratio, struct check_reference *reference)
 {
-	struct check_estimate *ratio = &reference->per_anchor;
-	struct json_at check, winner, at;
-	const char *hash = "", *winner_hash = "";
-	double confidence = 0;
-	int64_t blocks = 0;
+	const struct tuned_check *check = entry->check;
+	struct check_estimate ratio;
 
 	*reference = (struct check_reference){0};
-	if (!json_find(entry, "check", &check) || !json_find(entry, "winner", &winner) ||
-		json_member_string(&check, "kernel_hash", &hash, NULL) != STATUS_OK ||
-		json_member_string(&winner, "kernel_hash", &winner_hash, NULL) != STATUS_OK ||
-		strcmp(hash, winner_hash) != 0 ||
-		json_member_double(&check, "time_us", &reference->time_us, NULL) != STATUS_OK ||
-		json_member_double(&check, "anchor_us", &reference->anchor_us, NULL) != STATUS_OK ||
-		json_member_int(&check, "blocks", &blocks, NULL) != STATUS_OK ||
-		!json_find(&check, "time_over_anchor", &at) ||
-		json_member_double(&at, "value", &ratio->value, NULL) != STATUS_OK ||
-		json_member_double(&at, "low", &ratio->low, NULL) != STATUS_OK ||
-		json_member_double(&at, "high", &ratio->high, NULL) != STATUS_OK ||
-		json_member_double(&at, "confidence_ratio", &confidence, NULL) != STATUS_OK)
+	if (!check || strcmp(check->kernel_hash, entry->winner.kernel_hash) != 0)
 		return false;
-	if (!(reference->time_us > 0) || !(reference->anchor_us > 0) || !(ratio->low > 0) ||
-		!(ratio->value >= ratio->low) || !(ratio->high >= ratio->value) ||
-		!(confidence > 0 && confidence < 1) || blocks < 1)
+	ratio = (struct check_estimate){.value = check->time_over_anchor.value,
+		.low = check->time_over_anchor.low,
+		.high = check->time_over_anchor.high};
+	if (!(ratio.value >= ratio.low) || !(ratio.high >= ratio.value))
 		return false;
-	reference->blocks = (size_t)blocks;
-	*ratio = check_estimate_at(ratio, confidence, confidence_ratio);
+	*reference = (struct check_reference){.time_us = check->time_us,
+		.anchor_us = check->anchor_us,
+		.per_anchor = check_estimate_at(
+			&ratio, check->time_over_anchor.confidence_ratio, confidence_ratio),
+		.blocks = (size_t)check->blocks};
 	return true;
+}
+
+void check_reference_put(const struct check_reference *reference, const char *kernel_hash,
+	double confidence_ratio, struct tuned_entry *entry)
+{
+	struct tuned_check *check = entry->check;
+
+	if (!check)
+		check = entry->check = memory_zeroed(1, sizeof(*check));
+	string_put(check->kernel_hash, sizeof(check->kernel_hash), kernel_hash);
+	check->time_us = reference->time_us;
+	check->anchor_us = reference->anchor_us;
+	check->time_over_anchor = (struct tuned_estimate){.value = reference->per_anchor.value,
+		.low = reference->per_anchor.low,
+		.high = reference->per_anchor.high,
+		.confidence_ratio = confidence_ratio};
+	check->blocks = reference->blocks;
 }
 
 /* ---- binaries ---- */
@@ -73,17 +63,13 @@ char *check_kept_folder(const char *baseline_path)
 static char *key_of(const struct check_row *row)
 {
 	struct hash *hash = hash_new();
-	struct json_at winner;
-	const char *kernel_hash = "";
 	char digits[HASH_SIZE];
 
-	if (json_find(&row->entry, "winner", &winner))
-		json_member_string(&winner, "kernel_hash", &kernel_hash, NULL);
 	hash_add_string(hash, row->operation);
 	hash_add_string(hash, row->problem);
 	hash_add_string(hash, row->family);
 	hash_add_string(hash, row->configuration);
-	hash_add_string(hash, kernel_hash);
+	hash_add_string(hash, row->entry.winner.kernel_hash);
 	hash_finish(hash, digits);
 	return string_copy(digits);
 }
@@ -184,13 +170,14 @@ enum status check_kept_save(const struct check *check, struct check_row *row, st
 	size_t count = trial->build.unit_count;
 	char *key = key_of(row), *path = string_format("%s/%s.json", folder, key);
 	char **files = memory_zeroed(count + 1, sizeof(*files));
-	struct json *problem = problem_to_json(row->work->problem);
-	struct json *configuration = configuration_to_json(bound, row->work->winner.choices);
+	struct named_values problem = problem_named_values(row->work->problem);
+	struct named_values configuration =
+		configuration_named_values(bound, row->work->winner.choices);
 	const struct kernel_description description = {.kind = "cubin",
 		.operation = row->operation,
-		.problem = problem,
+		.problem = &problem,
 		.family = row->family,
-		.configuration = configuration,
+		.configuration = &configuration,
 		.arch = device_spec(check->context->device)->arch,
 		.compiler = compiler_identity(check->context->compiler),
 		.build = &trial->build,
@@ -213,8 +200,8 @@ enum status check_kept_save(const struct check *check, struct check_row *row, st
 	free(files);
 	free(printed);
 	json_free(json);
-	json_free(problem);
-	json_free(configuration);
+	named_values_release(&problem);
+	named_values_release(&configuration);
 	free(path);
 	free(key);
 	return status;
@@ -232,103 +219,90 @@ void check_kept_release(struct check_kept *kept)
 
 /* ---- what a check leaves ---- */
 /* Today's kernel as a row of a tuned file; without a clock with the time that stands there. */
-static enum status row_today(struct check_row *row, struct json **result, struct error *err)
+static enum status row_today(
+	const struct check_row *row, struct tuned_row *today, struct error *err)
 {
 	const struct trial *trial = row->work->trial;
+	const struct tuned_row *then = &row->entry.winner;
 	struct evaluation evaluation = trial->evaluation; /* borrowed */
-	struct json_at winner, time;
-	double median = 1;
-	enum status status;
 
-	if (!json_find(&row->entry, "winner", &winner) || !json_find(&winner, "time_us", &time))
-		return json_error(&row->entry, err, "a winner with a time");
-	json_member_double(&time, "median", &median, NULL);
 	if (!row->now.blocks)
-		evaluation.time.median = median;
-	status = row_to_json(&trial->candidate, &evaluation, result, err);
-	if (status == STATUS_OK && !row->now.blocks) {
-		static const char *const stay[] = {"time_us", "errors", "tflops", "gb_per_s"};
-
-		for (size_t i = 0; i < ARRAY_COUNT(stay); i++) {
-			struct json_at member;
-
-			if (json_find(&winner, stay[i], &member))
-				json_put(*result, stay[i], json_copy(member.node));
-		}
-	}
-	return status;
+		evaluation.time = then->time;
+	if (row_describe(&trial->candidate, &evaluation, today, err) != STATUS_OK)
+		return STATUS_FAILED;
+	if (row->now.blocks)
+		return STATUS_OK;
+	today->tflops = then->tflops;
+	today->gb_per_s = then->gb_per_s;
+	free(today->errors);
+	today->errors = then->errors ? memory_copy(then->errors, sizeof(*then->errors)) : NULL;
+	return STATUS_OK;
 }
 
-/* The rows of "families" with the winner's own replaced; times that were predicted do not stand
- * beside one that was measured. */
-static struct json *families_with(
-	const struct json_at *entry, const struct json *today, bool measured_now)
+/* today instead of its family's row; times that were predicted do not stand beside one that was
+ * measured. */
+static void put_family(struct tuned_entry *entry, const struct tuned_row *today, bool measured_now)
 {
-	struct json_at families, winner = json_root(today, "");
-	struct json *list = json_new_array();
-	const char *name = "", *timing = "";
+	struct tuned_row *row = tuned_row_find(entry, today->family);
 
-	json_member_string(&winner, "family", &name, NULL);
-	json_member_string(entry, "timing", &timing, NULL);
-	if (!json_find(entry, "families", &families) ||
-		(measured_now && strcmp(timing, "measured") != 0)) {
-		json_push(list, json_copy(today));
-		return list;
+	if (!entry->family_count || (measured_now && entry->predicted)) {
+		for (size_t i = 0; i < entry->family_count; i++)
+			tuned_row_release(&entry->families[i]);
+		entry->families = memory_resize(entry->families, 2, sizeof(*entry->families));
+		entry->families[0] = tuned_row_copy(today);
+		entry->family_count = 1;
+	} else if (row) {
+		tuned_row_release(row);
+		*row = tuned_row_copy(today);
 	}
-	for (size_t i = 0; i < json_count(&families); i++) {
-		struct json_at row = json_item(&families, i);
-		const char *family = "";
-
-		json_member_string(&row, "family", &family, NULL);
-		json_push(list, json_copy(strcmp(family, name) == 0 ? today : row.node));
-	}
-	return list;
 }
 
 static void put_reference(
-	const struct check *check, const struct check_row *row, struct json *entry)
+	const struct check *check, const struct check_row *row, struct tuned_entry *entry)
 {
 	if (row->now.blocks)
-		json_put(entry, "check",
-			check_reference_to_json(&row->now, row->work->trial->build.kernel_hash,
-				check->options.confidence_ratio));
+		check_reference_put(&row->now, row->work->trial->build.kernel_hash,
+			check->options.confidence_ratio, entry);
 }
 
-/* Takes entry. */
-static void put_entry(struct check *check, struct check_row *row, struct json *entry)
+/* Takes what entry holds. */
+static void put_entry(struct check *check, struct check_row *row, struct tuned_entry *entry)
 {
 	const char *kept;
 
-	json_free(row->tree);
-	row->tree = json_copy(entry);
-	row->entry = json_root(row->tree, check->baseline->path);
-	tuned_put_entry_json(check->baseline, entry, NULL, &kept);
+	tuned_entry_release(&row->entry);
+	row->entry = tuned_entry_copy(entry);
+	tuned_put_entry(check->baseline, entry, NULL, &kept);
 }
 
 enum status check_update(struct check *check, const char *run_id, struct error *err)
 {
 	for (size_t i = 0; i < check->row_count; i++) {
 		struct check_row *row = &check->rows[i];
-		struct json *entry, *today = NULL;
+		struct tuned_entry entry;
+		struct tuned_row today;
 
 		if (!row->work->can_run)
 			continue;
 		if (row->work->retuned) {
-			put_entry(check, row, json_copy(row->work->retuned));
+			entry = tuned_entry_copy(row->work->retuned);
+			put_entry(check, row, &entry);
 			row->work->can_run = false; /* what was measured is not the winner's */
 			continue;
 		}
 		if (row_today(row, &today, err) != STATUS_OK)
 			return error_context(err, "%s %s", row->operation, row->problem);
-		entry = json_copy(row->tree);
-		json_put(entry, "families", families_with(&row->entry, today, row->now.blocks > 0));
-		json_put(entry, "winner", today);
+		entry = tuned_entry_copy(&row->entry);
+		put_family(&entry, &today, row->now.blocks > 0);
+		tuned_row_release(&entry.winner);
+		entry.winner = today;
 		if (row->now.blocks) {
-			json_put_string(entry, "run", run_id);
-			json_put_string(entry, "timing", "measured");
+			free(entry.run);
+			entry.run = string_copy(run_id);
+			entry.predicted = false;
 		}
-		put_reference(check, row, entry);
-		put_entry(check, row, entry);
+		put_reference(check, row, &entry);
+		put_entry(check, row, &entry);
 		row->work->updated = true;
 	}
 	return STATUS_OK;
@@ -339,7 +313,7 @@ enum status check_keep(struct check *check, size_t *kept, struct error *err)
 	*kept = 0;
 	for (size_t i = 0; i < check->row_count; i++) {
 		struct check_row *row = &check->rows[i];
-		struct json *entry;
+		struct tuned_entry entry;
 
 		if (!row->work->can_run || !row->now.blocks)
 			continue;
@@ -349,9 +323,9 @@ enum status check_keep(struct check *check, size_t *kept, struct error *err)
 			continue;
 		if (check_kept_save(check, row, err) != STATUS_OK)
 			return err ? err->status : STATUS_FAILED;
-		entry = json_copy(row->tree);
-		put_reference(check, row, entry);
-		put_entry(check, row, entry);
+		entry = tuned_entry_copy(&row->entry);
+		put_reference(check, row, &entry);
+		put_entry(check, row, &entry);
 		++*kept;
 	}
 	return STATUS_OK;

@@ -11,11 +11,12 @@
 #include "check/row.h"
 
 /* ---- the entry's "check" ---- */
-struct json *check_reference_to_json(
-	const struct check_reference *reference, const char *kernel_hash, double confidence_ratio);
 /* The entry's "check"; false if there is none, or it is of another kernel than its winner. */
-bool check_reference_find(
-	const struct json_at *entry, double confidence_ratio, struct check_reference *reference);
+bool check_reference_find(const struct tuned_entry *entry, double confidence_ratio,
+	struct check_reference *reference);
+
+void check_reference_put(const struct check_reference *reference, const char *kernel_hash,
+	double confidence_ratio, struct tuned_entry *entry);
 
 /* ---- binaries ---- */
 /* What is kept of the row's baseline, if anything. A damaged file is as good as none: notice. */

@@ -55,21 +55,16 @@ static void compare_identity(struct check *check, struct check_row *row)
 
 static void open_rows(struct check *check)
 {
-	struct json_at root = json_root(check->baseline->root, check->baseline->path), entries;
+	const struct tuned *baseline = check->baseline;
 
-	if (!json_find(&root, "entries", &entries))
-		return;
-	check->rows = memory_zeroed(json_count(&entries) + 1, sizeof(*check->rows));
-	check->of_device = check_identity_device(check->baseline, check->context, &check->identity);
-	for (size_t i = 0; i < json_count(&entries); i++) {
-		struct json_at item = json_item(&entries, i);
-		const char *operation = "";
+	check->rows = memory_zeroed(baseline->entry_count + 1, sizeof(*check->rows));
+	check->of_device = check_identity_device(baseline, check->context, &check->identity);
+	for (size_t i = 0; i < baseline->entry_count; i++) {
 		struct check_row *row = &check->rows[check->row_count];
 
-		json_member_string(&item, "operation", &operation, NULL);
-		if (!is_asked_for(&check->options, operation))
+		if (!is_asked_for(&check->options, baseline->entries[i].operation))
 			continue;
-		check_row_open(check, item.node, row);
+		check_row_open(&baseline->entries[i], row);
 		/* what another GPU cannot build is no failure of the kernel */
 		if (check->of_device & ~check->options.allowed)
 			compare_identity(check, row);
@@ -180,7 +175,8 @@ static const struct evaluation *incumbent_of(
 }
 
 void check_take_tuned(struct check *check, const struct problem *problem,
-	const struct evaluated_list *evaluated, size_t winner_index, const struct json *entry)
+	const struct evaluated_list *evaluated, size_t winner_index,
+	const struct tuned_entry *entry)
 {
 	const struct evaluation *winner = &evaluated->items[winner_index].evaluation;
 	struct check_row *row = row_of(check, problem);
@@ -199,16 +195,17 @@ void check_take_tuned(struct check *check, const struct problem *problem,
 	else
 		row->better = string_format("%s {%s}: the baseline's winner could not be timed",
 			winner->family, winner->configuration);
-	row->work->retuned = json_copy(entry);
+	row->work->retuned = memory_zeroed(1, sizeof(*row->work->retuned));
+	*row->work->retuned = tuned_entry_copy(entry);
 }
 
 enum status check_retune(struct check *check, tune_problems *tune, void *context, struct error *err)
 {
 	struct problem_list problems = {0};
-	struct tuned scratch = {
-		.root = json_copy(check->baseline->root), .path = string_copy("the baseline")};
+	struct tuned scratch = {.path = string_copy("the baseline")};
 	enum status status = STATUS_OK;
 
+	record_copy(&tuned_record, check->baseline, &scratch);
 	for (size_t i = 0; i < check->row_count; i++) {
 		if (!check->rows[i].work->can_run)
 			continue;

@@ -48,8 +48,7 @@ struct check_work; /* what is compiled and loaded of a row; check/row.h */
 struct check_row {
 	char *operation, *problem; /* canonical text */
 	char *family, *configuration;
-	struct json *tree;    /* of the baseline's entry; owned: the baseline may change */
-	struct json_at entry; /* its root */
+	struct tuned_entry entry; /* a copy: the baseline may change */
 	enum check_verdict verdict;
 	char *reason; /* one line, for a person */
 	struct check_difference *differences;
@@ -106,7 +105,7 @@ enum status check_retune(
 	struct check *check, tune_problems *tune, void *context, struct error *err);
 /* For the tuner to tell what became of a problem: fills in row->better. */
 void check_take_tuned(struct check *check, const struct problem *problem,
-	const struct evaluated_list *evaluated, size_t winner, const struct json *entry);
+	const struct evaluated_list *evaluated, size_t winner, const struct tuned_entry *entry);
 
 /* STATUS_FAILED if a row failed, else STATUS_REGRESSION if one is slower, else STATUS_INCONCLUSIVE
  * if one is unclear or not comparable. */

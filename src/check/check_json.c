@@ -29,12 +29,9 @@ static struct json *loads_json(const struct check_row *row)
 static struct json *row_json(const struct check_row *row)
 {
 	struct json *json = json_new_object(), *differences = json_new_array();
-	struct json_at problem;
 
 	json_put_string(json, "operation", row->operation);
-	json_put(json, "problem",
-		json_find(&row->entry, "problem", &problem) ? json_copy(problem.node)
-							    : json_new_object());
+	json_put(json, "problem", named_values_to_json(&row->entry.problem));
 	json_put_string(json, "family", row->family);
 	json_put_string(json, "configuration", row->configuration);
 	json_put_string(json, "verdict", check_verdict_name(row->verdict));
@@ -95,7 +92,7 @@ struct json *check_to_json(const struct check *check)
 	json_put_string(json, "baseline", check->baseline->path);
 	json_put_string(json, "date", date);
 	json_put(json, "device",
-		tuned_device_json(
+		gpu_model_json(
 			device_spec(context->device), device_identity(context->device)->name));
 	json_put_string(json, "timing", check->measures ? "measured" : "none");
 	json_put_string(

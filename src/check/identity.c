@@ -80,93 +80,55 @@ void check_identity_release(struct check_identity *identity)
 	*identity = (struct check_identity){0};
 }
 
-static const char *text_of(const struct json_at *object, const char *key)
-{
-	const char *text = "";
-
-	json_member_string(object, key, &text, NULL);
-	return text;
-}
-
 uint32_t check_identity_device(const struct tuned *baseline, const struct context *context,
 	struct check_identity *identity)
 {
 	const struct device_spec *spec = device_spec(context->device);
 	const char *name = device_identity(context->device)->name;
-	struct json_at root = json_root(baseline->root, baseline->path), device;
-	struct json *ours = tuned_device_json(spec, name);
-	int64_t capability = 0, sm_count = 0;
+	const struct gpu_model *then = &baseline->device;
+	struct gpu_model now = gpu_model_of(spec, name);
 	uint32_t traits = 0;
 
-	if (tuned_same_device(baseline, ours, NULL) != STATUS_OK &&
-		json_find(&root, "device", &device)) {
-		json_member_int(&device, "sm_count", &sm_count, NULL);
-		json_member_int(&device, "compute_capability", &capability, NULL);
-		if (sm_count != spec->sm_count) {
-			char then[24], now[24];
+	if (then->sm_count != now.sm_count) {
+		char count_then[24], count_now[24];
 
-			snprintf(then, sizeof(then), "%lld", (long long)sm_count);
-			snprintf(now, sizeof(now), "%lld", (long long)spec->sm_count);
-			check_identity_add(identity, TRAIT_SM_COUNT, then, now);
-			traits |= CHECK_DIFFERS(SM_COUNT);
-		}
-		if (capability != spec->compute_capability ||
-			(strcmp(text_of(&device, "name"), name) != 0 &&
-				strcmp(text_of(&device, "sheet"),
-					spec->from_sheet ? spec->name : "") != 0)) {
-			check_identity_add(identity, TRAIT_GPU, text_of(&device, "name"), name);
-			traits |= CHECK_DIFFERS(GPU);
-		}
+		snprintf(count_then, sizeof(count_then), "%lld", (long long)then->sm_count);
+		snprintf(count_now, sizeof(count_now), "%lld", (long long)now.sm_count);
+		check_identity_add(identity, TRAIT_SM_COUNT, count_then, count_now);
+		traits |= CHECK_DIFFERS(SM_COUNT);
 	}
-	json_free(ours);
+	now.sm_count = then->sm_count;
+	if (!gpu_model_same(then, &now)) {
+		check_identity_add(identity, TRAIT_GPU, then->name, name);
+		traits |= CHECK_DIFFERS(GPU);
+	}
+	gpu_model_release(&now);
 	return traits;
 }
 
-bool check_run_of(const struct tuned *baseline, const struct json_at *entry, struct json_at *run)
-{
-	struct json_at root = json_root(baseline->root, baseline->path), runs, winner;
-	const char *id = text_of(entry, "run");
-
-	/* a row of a family that a later run did not tune names its own */
-	if (json_find(entry, "winner", &winner) && text_of(&winner, "run")[0])
-		id = text_of(&winner, "run");
-	if (!json_find(&root, "runs", &runs))
-		return false;
-	for (size_t i = 0; i < json_count(&runs); i++) {
-		struct json_at at = json_item(&runs, i);
-
-		if (strcmp(text_of(&at, "id"), id) == 0) {
-			*run = json_root(at.node, baseline->path);
-			return true;
-		}
-	}
-	return false;
-}
-
-uint32_t check_identity_run(const struct tuned *baseline, const struct json_at *entry,
+uint32_t check_identity_run(const struct tuned *baseline, const struct tuned_entry *entry,
 	const struct context *context, struct check_identity *identity)
 {
 	const struct device_identity *device = device_identity(context->device);
+	const struct run *run = tuned_row_run(baseline, entry, &entry->winner);
+	const struct run none = {0};
 	const struct {
 		enum check_trait trait;
-		const char *key, *now;
+		const char *then, *now;
 	} traits[] = {
-		{TRAIT_MIG, "mig", device->mig},
-		{TRAIT_UUID, "uuid", device->uuid},
-		{TRAIT_DRIVER, "driver", device->driver},
-		{TRAIT_NVRTC, "nvrtc",
+		{TRAIT_MIG, (run ? run : &none)->mig, device->mig},
+		{TRAIT_UUID, (run ? run : &none)->uuid, device->uuid},
+		{TRAIT_DRIVER, (run ? run : &none)->driver, device->driver},
+		{TRAIT_NVRTC, (run ? run : &none)->nvrtc,
 			context->compiler ? compiler_identity(context->compiler) : ""},
 	};
-	struct json_at run;
 	uint32_t found = 0;
 
-	if (!check_run_of(baseline, entry, &run))
-		return 0;
 	for (size_t i = 0; i < ARRAY_COUNT(traits); i++) {
-		const char *then = text_of(&run, traits[i].key);
+		const char *then = traits[i].then;
 
 		/* what one side does not know is no difference */
-		if (!then[0] || !traits[i].now[0] || strcmp(then, traits[i].now) == 0)
+		if (!then || !then[0] || !traits[i].now[0] || strcmp(then, traits[i].now) == 0)
 			continue;
 		check_identity_add(identity, traits[i].trait, then, traits[i].now);
 		found |= 1u << traits[i].trait;

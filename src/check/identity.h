@@ -47,14 +47,11 @@ uint32_t check_identity_device(const struct tuned *baseline, const struct contex
 	struct check_identity *identity);
 /* Adds what is different from the run that an entry is of (MIG, UUID, driver, NVRTC), each pair
  * once. Returns the traits. On a device model only NVRTC is known. */
-uint32_t check_identity_run(const struct tuned *baseline, const struct json_at *entry,
+uint32_t check_identity_run(const struct tuned *baseline, const struct tuned_entry *entry,
 	const struct context *context, struct check_identity *identity);
 /* Each pair is listed once. */
 void check_identity_add(struct check_identity *identity, enum check_trait trait,
 	const char *baseline, const char *now);
 void check_identity_release(struct check_identity *identity);
-
-/* The run that an entry's winner is of; false: the file does not have it. */
-bool check_run_of(const struct tuned *baseline, const struct json_at *entry, struct json_at *run);
 
 #endif

@@ -38,77 +38,39 @@ void check_row_decide(struct check_row *row, enum check_verdict verdict, const c
 	row->reason = text_detach(&text);
 }
 
-/* {"M": 64, "dtype": "bf16"} -> "M=64,dtype=bf16", for what the templates no longer know. */
-static char *pairs_text(const struct json_at *object)
-{
-	struct text text = {0};
-
-	for (size_t i = 0; i < json_count(object); i++) {
-		struct json_at member = json_item(object, i);
-		const char *string;
-		char *printed = json_print(member.node, false);
-
-		text_appendf(&text, "%s%s=%s", i ? "," : "", member.key,
-			json_get_string(&member, &string, NULL) == STATUS_OK ? string : printed);
-		free(printed);
-	}
-	return text_detach(&text);
-}
-
-static char *member_pairs(const struct json_at *object, const char *key)
-{
-	struct json_at member;
-
-	return json_find(object, key, &member) ? pairs_text(&member) : string_copy("");
-}
-
 static enum status open_problem(const struct check *check, struct check_row *row, struct error *err)
 {
 	const struct operation *operation;
-	struct json_at problem;
 
 	if (catalogue_operation(&check->context->catalogue, row->operation, &operation, err) !=
-			STATUS_OK ||
-		json_member(&row->entry, "problem", &problem, err) != STATUS_OK)
+		STATUS_OK)
 		return STATUS_BAD_INPUT;
-	return problem_from_json(operation, &problem, &row->work->problem, err);
+	return problem_from_named_values(operation, &row->entry.problem, &row->work->problem, err);
 }
 
-void check_row_open(struct check *check, const struct json *tree, struct check_row *row)
+void check_row_open(const struct tuned_entry *entry, struct check_row *row)
 {
-	const char *operation = "", *family = "", *timing = "";
-	struct json_at winner = {0}, time;
-
-	*row = (struct check_row){
-		.tree = json_copy(tree), .work = memory_zeroed(1, sizeof(*row->work))};
-	row->entry = json_root(row->tree, check->baseline->path);
-	json_member_string(&row->entry, "operation", &operation, NULL);
-	json_member_string(&row->entry, "timing", &timing, NULL);
-	if (json_find(&row->entry, "winner", &winner)) {
-		json_member_string(&winner, "family", &family, NULL);
-		if (strcmp(timing, "measured") == 0 && json_find(&winner, "time_us", &time))
-			json_member_double(&time, "median", &row->baseline_us, NULL);
-	}
-	row->operation = string_copy(operation);
-	row->problem = member_pairs(&row->entry, "problem");
-	row->family = string_copy(family);
-	row->configuration = member_pairs(&winner, "configuration");
+	*row = (struct check_row){.entry = tuned_entry_copy(entry),
+		.operation = string_copy(entry->operation),
+		.problem = named_values_text(&entry->problem),
+		.family = string_copy(entry->winner.family),
+		.configuration = named_values_text(&entry->winner.configuration),
+		.baseline_us = entry->predicted ? 0 : entry->winner.time.median,
+		.work = memory_zeroed(1, sizeof(*row->work))};
 }
 
 void check_row_build(struct check *check, struct check_row *row)
 {
 	const struct device_spec *spec = device_spec(check->context->device);
-	struct json_at winner = {0};
 	struct error reason = {0};
 	enum status status;
 
 	if (check_row_is_decided(row))
 		return;
-	json_find(&row->entry, "winner", &winner);
 	status = open_problem(check, row, &reason);
 	if (status == STATUS_OK)
 		status = row_candidate(&check->context->catalogue, row->work->problem, spec,
-			&winner, &row->work->winner, &reason);
+			&row->entry.winner, &row->work->winner, &reason);
 	if (status != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
 }
@@ -182,26 +144,15 @@ static void add(struct check_row *row, bool is_worse, const char *format, ...)
 }
 
 /* -1 where the baseline does not say. */
-static struct launch_figures figures_then(const struct json_at *launch)
+static struct launch_figures figures_then(const struct tuned_launch *launch)
 {
-	struct launch_figures figures = {1, -1, -1, -1, -1, -1};
-	struct json_at block;
-
-	json_member_int(launch, "regs_per_thread", &figures.regs, NULL);
-	json_member_int(launch, "spill_bytes", &figures.spill_bytes, NULL);
-	json_member_int(launch, "smem_static_bytes", &figures.smem_static_bytes, NULL);
-	json_member_int(launch, "smem_dynamic_bytes", &figures.smem_dynamic_bytes, NULL);
-	json_member_int(launch, "blocks_per_sm", &figures.blocks_per_sm, NULL);
-	if (!json_find(launch, "block", &block))
-		figures.threads = -1;
-	for (size_t i = 0; figures.threads > 0 && i < json_count(&block); i++) {
-		struct json_at dimension = json_item(&block, i);
-		int64_t count = 1;
-
-		json_get_int(&dimension, &count, NULL);
-		figures.threads *= count;
-	}
-	return figures;
+	return (struct launch_figures){
+		.threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2],
+		.regs = launch->regs_per_thread,
+		.spill_bytes = launch->spill_bytes,
+		.smem_static_bytes = launch->smem_static_bytes,
+		.smem_dynamic_bytes = launch->smem_dynamic_bytes,
+		.blocks_per_sm = launch->blocks_per_sm};
 }
 
 static struct launch_figures figures_now(
@@ -270,24 +221,12 @@ static void compare_launch(const struct check *check, struct check_row *row, con
 }
 
 /* What the compiler complains about now and did not then. */
-static void compare_flags(struct check_row *row, const struct json_at *winner)
+static void compare_flags(struct check_row *row)
 {
-	struct json_at flags;
-	uint32_t then = 0, now = row->work->trial->evaluation.flags;
+	uint32_t now = row->work->trial->evaluation.flags;
 
-	if (!json_find(winner, "flags", &flags))
-		return;
-	for (size_t i = 0; i < json_count(&flags); i++) {
-		struct json_at flag = json_item(&flags, i);
-		const char *name = "";
-		int found;
-
-		json_get_string(&flag, &name, NULL);
-		found = kernel_flag_find(name);
-		then |= found >= 0 ? 1u << found : 0;
-	}
 	/* spills are listed with their size, and heat is no property of a kernel */
-	now &= ~(then | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED));
+	now &= ~(row->entry.winner.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED));
 	for (int flag = 0; flag < FLAG_COUNT; flag++)
 		if (now & 1u << flag)
 			add(row, true, "the compiler now reports %s",
@@ -298,30 +237,28 @@ void check_resources(const struct check *check, struct check_row *row)
 {
 	const struct trial *trial = row->work->trial;
 	const struct plan *plan = &trial->plan;
-	struct json_at winner, launches;
-	const char *hash = "";
+	const struct tuned_row *winner = &row->entry.winner;
 
 	for (size_t i = 0; i < row->difference_count; i++)
 		free(row->differences[i].text);
 	row->difference_count = 0;
-	if (!json_find(&row->entry, "winner", &winner) || !trial->evaluation.resources)
+	if (!trial->evaluation.resources)
 		return;
-	json_member_string(&winner, "kernel_hash", &hash, NULL);
-	row->kernel_changed = hash[0] && strcmp(hash, trial->build.kernel_hash) != 0;
-	compare_flags(row, &winner);
-	if (!json_find(&winner, "launches", &launches))
+	row->kernel_changed = winner->kernel_hash[0] &&
+			      strcmp(winner->kernel_hash, trial->build.kernel_hash) != 0;
+	compare_flags(row);
+	if (!winner->launch_count)
 		return;
-	if (json_count(&launches) != plan->launch_count) {
-		add(row, false, "launches %zu -> %zu", json_count(&launches), plan->launch_count);
+	if (winner->launch_count != plan->launch_count) {
+		add(row, false, "launches %zu -> %zu", winner->launch_count, plan->launch_count);
 		return;
 	}
 	for (size_t i = 0; i < plan->launch_count; i++) {
-		struct json_at launch = json_item(&launches, i);
 		char where[96] = "";
 
 		if (plan->launch_count > 1)
 			snprintf(where, sizeof(where), "%s: ", plan->launches[i].entry);
-		compare_launch(check, row, where, figures_then(&launch),
+		compare_launch(check, row, where, figures_then(&winner->launches[i]),
 			figures_now(&plan->launches[i], &trial->evaluation.resources[i]));
 	}
 }
@@ -342,7 +279,9 @@ void check_row_release(struct check_row *row)
 		check_kept_release(&work->kept);
 		candidate_release(&work->winner);
 		problem_free(work->problem);
-		json_free(work->retuned);
+		if (work->retuned)
+			tuned_entry_release(work->retuned);
+		free(work->retuned);
 	}
 	for (size_t i = 0; i < row->difference_count; i++)
 		free(row->differences[i].text);
@@ -353,7 +292,7 @@ void check_row_release(struct check_row *row)
 	free(row->configuration);
 	free(row->reason);
 	free(row->better);
-	json_free(row->tree);
+	tuned_entry_release(&row->entry);
 	free(work);
 	*row = (struct check_row){0};
 }

@@ -19,11 +19,11 @@ struct check_kept {
 struct check_work {
 	struct problem *problem;
 	struct candidate winner;
-	struct trial *trial;  /* of today's kernel; the evaluator's; NULL: it cannot be built */
-	bool can_run;         /* it compiled */
-	uint32_t differs;     /* traits (check/identity.h) */
-	bool updated;         /* the row's entry is today's kernel now */
-	struct json *retuned; /* the better entry, owned; NULL: none */
+	struct trial *trial; /* of today's kernel; the evaluator's; NULL: it cannot be built */
+	bool can_run;        /* it compiled */
+	uint32_t differs;    /* traits (check/identity.h) */
+	bool updated;        /* the row's entry is today's kernel now */
+	struct tuned_entry *retuned; /* the better entry, owned; NULL: none */
 	struct check_kept kept;
 	/* today's kernel (the first load is the trial) and the kept one; NULL: not loaded */
 	struct trial *now_loads[CHECK_LOADS], *kept_loads[CHECK_LOADS];
@@ -33,7 +33,7 @@ struct check_work {
 };
 
 /* What the baseline says. */
-void check_row_open(struct check *check, const struct json *entry, struct check_row *row);
+void check_row_open(const struct tuned_entry *entry, struct check_row *row);
 /* Unless it is decided, on to a candidate that can be compiled; what is in the way of that is the
  * verdict. */
 void check_row_build(struct check *check, struct check_row *row);

@@ -121,10 +121,10 @@ static void judge_checked(const struct check *check, struct check_row *row,
 static double start_anchor_ratio(const struct check *check, const struct check_row *row)
 {
 	double now = device_identity(check->context->device)->anchor_us, then = 0;
-	struct json_at run;
+	const struct run *run = tuned_row_run(check->baseline, &row->entry, &row->entry.winner);
 
-	if (check_run_of(check->baseline, &row->entry, &run))
-		json_member_double(&run, "anchor_us", &then, NULL);
+	if (run)
+		then = run->anchor_us;
 	return now > 0 && then > 0 ? now / then : 0;
 }
 
@@ -135,14 +135,12 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 {
 	struct check_rule rule = rule_of(check, CHECK_AGAINST_TUNED);
 	double anchor = start_anchor_ratio(check, row);
-	struct json_at winner, time;
-	struct check_estimate then = {.value = row->baseline_us}, relative;
+	const struct summary *time = &row->entry.winner.time;
+	struct check_estimate then = {.value = row->baseline_us,
+				      .low = time->ci95_low,
+				      .high = time->ci95_high},
+			      relative;
 
-	then.low = then.high = then.value;
-	if (json_find(&row->entry, "winner", &winner) && json_find(&winner, "time_us", &time)) {
-		json_member_double(&time, "ci95_low", &then.low, NULL);
-		json_member_double(&time, "ci95_high", &then.high, NULL);
-	}
 	then = check_estimate_at(&then, 0.95, check->options.confidence_ratio);
 	/* the re-measurement loaded it once */
 	then = check_estimate_widened(

@@ -172,10 +172,8 @@ static enum status advise_problem(const struct advise_command *command, struct c
 		common_notices(context);
 	if (status == STATUS_OK && command->common.json) {
 		struct json *json = advise_to_json(&advise);
-		char id[RUN_ID_SIZE];
 
-		run_new_id(id);
-		json_put(json, "run", run_tuned_json(context, id));
+		json_put(json, "run", run_json(context));
 		status = common_write_json("-", json, err);
 		json_free(json);
 	} else if (status == STATUS_OK) {
@@ -326,10 +324,8 @@ static enum status print_sweep(const struct advise_command *command, const struc
 
 	if (command->common.json) {
 		struct json *json = sweep_to_json(sweep);
-		char id[RUN_ID_SIZE];
 
-		run_new_id(id);
-		json_put(json, "run", run_tuned_json(sweep->context, id));
+		json_put(json, "run", run_json(sweep->context));
 		status = common_write_json("-", json, err);
 		json_free(json);
 		return status;

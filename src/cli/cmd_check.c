@@ -90,15 +90,12 @@ static enum status read_options(
 /* Another GPU cannot be compared: where the baseline can be checked. */
 static void hint_at_device(const struct check *check, const struct folders *folders)
 {
-	const char *name = "another GPU";
-	struct json_at root = json_root(check->baseline->root, check->baseline->path), device;
+	const char *name = check->baseline->device.name;
 	struct device_spec *spec = NULL;
 	struct error reason = {0};
 
 	if (!(check->of_device & ~check->options.allowed & CHECK_DIFFERS(GPU)))
 		return;
-	if (json_find(&root, "device", &device))
-		json_member_string(&device, "name", &name, NULL);
 	if (common_device_spec(NULL, check->baseline, folders, &spec, &reason) == STATUS_OK &&
 		spec->from_sheet)
 		fprintf(stderr,
@@ -153,8 +150,11 @@ static enum status write_baseline(const struct check_command *command, struct ch
 		return STATUS_OK;
 	}
 	if (command->update) {
-		if (check->measures)
-			tuned_put_run_json(check->baseline, run_tuned_json(check->context, run_id));
+		if (check->measures) {
+			struct run run = run_of(check->context, run_id);
+
+			tuned_put_run(check->baseline, &run);
+		}
 		status = check_update(check, run_id, err);
 	}
 	if (status == STATUS_OK && command->keep_cubins)
@@ -220,11 +220,8 @@ static enum status run_check(const struct check_command *command, struct check *
 /* A device model needs no GPU, but it must be asked for: a check never falls back. */
 static void hint_at_model(const struct tuned *baseline, struct error *err)
 {
-	struct json_at root = json_root(baseline->root, baseline->path), device;
-	const char *sheet = "NAME";
+	const char *sheet = baseline->device.sheet ? baseline->device.sheet : "NAME";
 
-	if (json_find(&root, "device", &device))
-		json_member_string(&device, "sheet", &sheet, NULL);
 	error_hint(err, "--device model:%s compares resources without a GPU", sheet);
 }
 

@@ -187,7 +187,7 @@ static enum status explain_problem(
 		json_put_string(json, "operation", operation_name(problem->operation));
 		json_put(json, "problem", problem_to_json(problem));
 		json_put(json, "device",
-			tuned_device_json(device_spec(explain->context.device),
+			gpu_model_json(device_spec(explain->context.device),
 				device_identity(explain->context.device)->name));
 		json_put(json, "candidates", explain->candidates);
 		explain->candidates = NULL;

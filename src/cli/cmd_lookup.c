@@ -36,43 +36,27 @@ static const struct option lookup_option_table[] = {
 static enum status open_spec(const struct lookup_options *options, const struct tuned *tuned,
 	const struct folders *folders, struct device_spec **spec, struct error *err)
 {
-	struct json *ours;
+	struct gpu_model ours;
 	enum status status = common_device_spec(options->device, tuned, folders, spec, err);
 
 	if (status != STATUS_OK || !options->device || options->any_device)
 		return status;
-	ours = tuned_device_json(*spec, (*spec)->title);
-	if (tuned_same_device(tuned, ours, NULL) != STATUS_OK) {
-		struct json_at root = json_root(tuned->root, tuned->path), device;
-		const char *name = "?";
-
-		if (json_find(&root, "device", &device))
-			json_member_string(&device, "name", &name, NULL);
+	ours = gpu_model_of(*spec, (*spec)->title);
+	if (!gpu_model_same(&tuned->device, &ours)) {
 		error_set(err, STATUS_BAD_INPUT, "%s: expected a tuned file of %s, found one of %s",
-			tuned->path, (*spec)->title, name);
+			tuned->path, (*spec)->title, tuned->device.name);
 		status = error_hint(err, "--any-device takes what was tuned on another GPU model");
 	}
-	json_free(ours);
+	gpu_model_release(&ours);
 	return status;
 }
 
-static void print_configuration(const struct json *result)
+static void print_configuration(const struct tuned_row *result)
 {
-	struct json_at at = json_root(result, ""), configuration;
-	const char *family = "";
-	struct text text = {0};
+	char *configuration = named_values_text(&result->configuration);
 
-	json_member_string(&at, "family", &family, NULL);
-	if (json_find(&at, "configuration", &configuration))
-		for (size_t i = 0; i < json_count(&configuration); i++) {
-			struct json_at member = json_item(&configuration, i);
-			char *value = json_print(member.node, false);
-
-			text_appendf(&text, "%s%s=%s", i ? "," : "", member.key, value);
-			free(value);
-		}
-	printf("  %s {%s}\n", family, text_string(&text));
-	text_release(&text);
+	printf("  %s {%s}\n", result->family, configuration);
+	free(configuration);
 }
 
 static void print_answer(const struct lookup_answer *answer, const struct problem *problem)
@@ -127,7 +111,7 @@ static enum status write_answers(const struct lookup_request *request, struct js
 
 	json_put_string(json, "format", "tiletune.lookup/1");
 	json_put_string(json, "file", path);
-	json_put(json, "device", tuned_device_json(request->device, request->device->title));
+	json_put(json, "device", gpu_model_json(request->device, request->device->title));
 	json_put(json, "answers", json_copy(answers));
 	status = common_write_json("-", json, err);
 	json_free(json);

@@ -47,15 +47,14 @@ static enum merge_rule rule_of(const char *name)
 static enum status write_merged(const struct merge_options *options, const struct tuned *tuned,
 	size_t files, const struct merge_summary *summary, struct error *err)
 {
-	struct json_at root = json_root(tuned->root, tuned->path), entries = {0};
 	bool machine = strcmp(options->output, "-") == 0 || options->common.json;
-	size_t count = json_find(&root, "entries", &entries) ? json_count(&entries) : 0;
+	const size_t count = tuned->entry_count;
 	enum status status = STATUS_OK;
 
 	if (strcmp(options->output, "-") != 0)
 		status = tuned_save(tuned, options->output, err);
 	if (status == STATUS_OK && machine)
-		status = common_write_json("-", tuned->root, err);
+		status = common_print_tuned(tuned, err);
 	if (status == STATUS_OK)
 		fprintf(machine ? stderr : stdout,
 			"%s: %zu %s of %zu files; in several files: %zu equal, %zu measured and "

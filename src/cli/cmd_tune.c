@@ -228,26 +228,23 @@ static enum status check_output(const char *path, bool *regular, struct error *e
 static enum status open_tuned(struct tuning *tuning, struct error *err)
 {
 	const struct device_spec *spec = device_spec(tuning->context.device);
-	struct json *device =
-		tuned_device_json(spec, device_identity(tuning->context.device)->name);
+	struct gpu_model device = gpu_model_of(spec, device_identity(tuning->context.device)->name);
 	bool regular = false;
 	enum status status =
 		to_stdout(tuning) ? STATUS_OK : check_output(tuning->output, &regular, err);
 
-	if (status != STATUS_OK) {
-		json_free(device);
-		return status;
-	}
-	if (!regular) {
-		tuned_init_json(&tuning->tuned, tuning->output, device);
+	if (status == STATUS_OK && !regular) {
+		tuned_init(&tuning->tuned, tuning->output, device);
 		return STATUS_OK;
 	}
-	status = tuned_load(tuning->output, &tuning->tuned, err);
-	if (status == STATUS_OK)
-		status = tuned_same_device(&tuning->tuned, device, err);
-	else
-		error_hint(err, "to replace a file that is no tuned file, remove it first");
-	json_free(device);
+	if (status == STATUS_OK) {
+		status = tuned_load(tuning->output, &tuning->tuned, err);
+		if (status == STATUS_OK)
+			status = tuned_expect_device(&tuning->tuned, &device, err);
+		else
+			error_hint(err, "to replace a file that is no tuned file, remove it first");
+	}
+	gpu_model_release(&device);
 	return status;
 }
 
@@ -282,6 +279,7 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 		.budget_s = session->budget_s,
 		.seed = session->seed,
 		.strategy = session->strategy};
+	struct run of_tuned;
 	char signature[HASH_SIZE];
 	enum status status;
 
@@ -297,7 +295,8 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 		json_put_string(line, "resumes", session->resume ? session->resume->id : NULL);
 		status = journal_write(tuning->journal, "run", line, err);
 	}
-	tuned_put_run_json(&tuning->tuned, run_tuned_json(run.context, tuning->run_id));
+	of_tuned = run_of(run.context, tuning->run_id);
+	tuned_put_run(&tuning->tuned, &of_tuned);
 	return status;
 }
 
@@ -315,13 +314,6 @@ static enum status finish_run(struct tuning *tuning, const struct session *sessi
 	json_put_int(line, "status", (int64_t)outcome);
 	json_put_double(line, "elapsed_s", rint(1e3 * (clock_seconds() - tuning->started)) / 1e3);
 	return journal_write(tuning->journal, "finish", line, err);
-}
-
-static bool is_empty(const struct tuned *tuned)
-{
-	struct json_at root = json_root(tuned->root, tuned->path), entries;
-
-	return !json_find(&root, "entries", &entries) || json_count(&entries) == 0;
 }
 
 static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)
@@ -360,9 +352,9 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		status = finish_error.status;
 	}
 	/* bad input is reported on stderr alone */
-	if (machine && !(status == STATUS_BAD_INPUT && is_empty(&tuning->tuned))) {
-		enum status written = common_write_json(
-			"-", tuning->tuned.root, status == STATUS_OK ? err : &finish_error);
+	if (machine && !(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
+		enum status written = common_print_tuned(
+			&tuning->tuned, status == STATUS_OK ? err : &finish_error);
 
 		status = status == STATUS_OK ? written : status;
 	}

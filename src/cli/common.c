@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "device/device.h"
 
 /* A signal handler has nowhere else to write to. */
@@ -167,26 +168,19 @@ static enum status spec_of_gpu(const char *number, const char *const *configs,
 static enum status spec_of_file(const struct tuned *tuned, const char *const *configs,
 	struct device_spec **spec, struct error *err)
 {
-	struct json_at root = json_root(tuned->root, tuned->path), device;
-	struct device_facts facts = {.warp_size = 32};
-	const char *sheet = NULL, *name = "";
-	int64_t capability = 0;
+	const struct gpu_model *device = &tuned->device;
+	struct device_facts facts = {.warp_size = 32,
+		.compute_capability = (int)device->compute_capability,
+		.sm_count = device->sm_count,
+		.l2_bytes = device->l2_bytes,
+		.dram_bytes = device->dram_bytes,
+		.smem_per_sm_bytes = device->smem_per_sm_bytes,
+		.smem_per_block_bytes = device->smem_per_block_bytes,
+		.regs_per_sm = device->regs_per_sm};
 
-	if (json_member(&root, "device", &device, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	json_member_string(&device, "sheet", &sheet, NULL);
-	if (sheet)
-		return device_spec_load(sheet, configs, spec, err);
-	json_member_string(&device, "name", &name, NULL);
-	json_member_int(&device, "compute_capability", &capability, NULL);
-	json_member_int(&device, "sm_count", &facts.sm_count, NULL);
-	json_member_int(&device, "l2_bytes", &facts.l2_bytes, NULL);
-	json_member_int(&device, "dram_bytes", &facts.dram_bytes, NULL);
-	json_member_int(&device, "smem_per_sm_bytes", &facts.smem_per_sm_bytes, NULL);
-	json_member_int(&device, "smem_per_block_bytes", &facts.smem_per_block_bytes, NULL);
-	json_member_int(&device, "regs_per_sm", &facts.regs_per_sm, NULL);
-	string_put(facts.name, sizeof(facts.name), name);
-	facts.compute_capability = (int)capability;
+	if (device->sheet)
+		return device_spec_load(device->sheet, configs, spec, err);
+	string_put(facts.name, sizeof(facts.name), device->name);
 	return device_spec_match(&facts, configs, spec, err);
 }
 
@@ -223,5 +217,14 @@ enum status common_write_json(const char *path, const struct json *json, struct 
 
 	free(printed);
 	free(line);
+	return status;
+}
+
+enum status common_print_tuned(const struct tuned *tuned, struct error *err)
+{
+	struct json *json = record_to_json(&tuned_record, tuned);
+	enum status status = common_write_json("-", json, err);
+
+	json_free(json);
 	return status;
 }

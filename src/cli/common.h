@@ -98,5 +98,7 @@ extern volatile sig_atomic_t common_interrupted;
 /* Writes text to path ("-": stdout), and reports a full disk. */
 enum status common_write(const char *path, const char *text, struct error *err);
 enum status common_write_json(const char *path, const struct json *json, struct error *err);
+/* To stdout. */
+enum status common_print_tuned(const struct tuned *tuned, struct error *err);
 
 #endif

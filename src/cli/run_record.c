@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/record_write.h"
 #include "cli/common.h"
 #include "format/tuned.h"
 
@@ -70,39 +72,29 @@ static char *command_line(void)
 	return text_detach(&line);
 }
 
-static struct json *toolchain_json(void)
-{
-	struct json *json = json_new_object();
-
-	json_put_string(json, "version", tiletune_version);
-	json_put_string(json, "commit", tiletune_commit);
-	return json;
-}
-
-static void put_common(struct json *json, const struct context *context, const char *id)
+struct run run_of(const struct context *context, const char *id)
 {
 	const struct device_identity *device = device_identity(context->device);
+	struct run run = {.id = string_copy(id),
+		.command = command_line(),
+		.program = {string_copy(tiletune_version), string_copy(tiletune_commit)},
+		.driver = string_copy(device->driver),
+		.nvrtc = string_copy(
+			context->compiler ? compiler_identity(context->compiler) : NULL),
+		.uuid = string_copy(device->uuid),
+		.mig = string_copy(device->mig),
+		.clocks = memory_zeroed(1, sizeof(*run.clocks)),
+		.power_limit_w = device->power_limit_w,
+		.anchor_us = device->anchor_us,
+		.device_kind = string_copy(device->kind)};
 	char date[CLOCK_DATE_SIZE];
-	char *command = command_line();
-	struct json *clocks = json_new_object();
 
 	clock_date(date);
-	json_put_string(json, "id", id);
-	json_put_string(json, "date", date);
-	json_put_string(json, "command", command);
-	json_put(json, "tiletune", toolchain_json());
-	json_put_string(json, "driver", device->driver);
-	json_put_string(
-		json, "nvrtc", context->compiler ? compiler_identity(context->compiler) : NULL);
-	json_put_string(json, "uuid", device->uuid);
-	json_put_double(clocks, "sm_mhz", device->clock_sm_hz * 1e-6);
-	json_put_double(clocks, "sm_max_mhz", device->clock_sm_max_hz * 1e-6);
-	json_put_double(clocks, "memory_mhz", device->clock_memory_hz * 1e-6);
-	json_put(json, "clocks", clocks);
-	json_put_double(json, "power_limit_w", device->power_limit_w);
-	json_put_string(json, "mig", device->mig);
-	json_put_double(json, "anchor_us", device->anchor_us);
-	free(command);
+	run.date = string_copy(date);
+	*run.clocks = (struct run_clocks){.sm_mhz = device->clock_sm_hz * 1e-6,
+		.sm_max_mhz = device->clock_sm_max_hz * 1e-6,
+		.memory_mhz = device->clock_memory_hz * 1e-6};
+	return run;
 }
 
 struct json *run_journal_line(
@@ -110,13 +102,14 @@ struct json *run_journal_line(
 {
 	const struct device_identity *identity = device_identity(run->context->device);
 	struct json *json = json_new_object(), *options = json_new_object();
+	struct run head = run_of(run->context, id);
 
 	json_put_string(json, "format", "tiletune.journal/1");
-	put_common(json, run->context, id);
+	record_put_json(&run_line_record, &head, json);
+	run_release(&head);
 	json_put_string(json, "signature", signature);
 	json_put_string(json, "device_kind", identity->kind);
-	json_put(json, "device",
-		tuned_device_json(device_spec(run->context->device), identity->name));
+	json_put(json, "device", gpu_model_json(device_spec(run->context->device), identity->name));
 	json_put_string(options, "effort", run->effort);
 	json_put_string(options, "where", run->where);
 	json_put_string(options, "strategy", run->strategy);
@@ -126,11 +119,15 @@ struct json *run_journal_line(
 	return json;
 }
 
-struct json *run_tuned_json(const struct context *context, const char *id)
+struct json *run_json(const struct context *context)
 {
-	struct json *json = json_new_object();
+	char id[RUN_ID_SIZE];
+	struct run run;
+	struct json *json;
 
-	put_common(json, context, id);
-	json_put_string(json, "device", device_identity(context->device)->kind);
+	run_new_id(id);
+	run = run_of(context, id);
+	json = record_to_json(&run_record, &run);
+	run_release(&run);
 	return json;
 }

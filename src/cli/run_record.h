@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "engine/context.h"
+#include "format/run.h"
 
 enum {
 	RUN_ID_SIZE = 40
@@ -33,8 +34,9 @@ void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 void run_new_id(char id[RUN_ID_SIZE]);
 struct json *run_journal_line(
 	const struct run_description *run, const char *id, const char *signature);
-/* Date, command, toolchain, driver, clocks: an element of a tuned file's "runs", "run" elsewhere.
- */
-struct json *run_tuned_json(const struct context *context, const char *id);
+/* Date, command, toolchain, driver, clocks. */
+struct run run_of(const struct context *context, const char *id);
+/* The same with an id of its own: "run" of documents. */
+struct json *run_json(const struct context *context);
 
 #endif

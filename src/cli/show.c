@@ -227,7 +227,7 @@ static void show_ties(FILE *out, const struct problem_result *result)
 
 static void show_model(FILE *out, const struct problem_result *result)
 {
-	struct model_quality quality = model_quality(result->pool, result->evaluated);
+	struct tuned_model quality = model_quality(result->pool, result->evaluated);
 	size_t rank =
 		candidates_rank(result->pool, result->evaluated->items[result->winner].candidate);
 
@@ -336,23 +336,15 @@ static void end(void *context, const struct problem_result *result)
 }
 
 static void taken(void *context, const struct problem *problem, size_t number, size_t count,
-	const struct json *entry)
+	const struct tuned_entry *entry)
 {
 	struct show *show = context;
-	struct json_at at = json_root(entry, "journal"), winner, time;
-	const char *family = "?";
-	double median = 0;
 
 	clear_line(show);
-	if (json_find(&at, "winner", &winner)) {
-		json_member_string(&winner, "family", &family, NULL);
-		if (json_find(&winner, "time_us", &time))
-			json_member_double(&time, "median", &median, NULL);
-	}
 	if (count > 1)
 		fprintf(show->out, "[%zu/%zu] ", number + 1, count);
-	fprintf(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->text, family,
-		median);
+	fprintf(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->text,
+		entry->winner.family, entry->winner.time.median);
 }
 
 static void failed(void *context, const struct problem *problem, const struct error *err)

@@ -336,24 +336,21 @@ ptrdiff_t candidates_find(
 	return -1;
 }
 
-ptrdiff_t candidates_find_json(
-	const struct candidates *pool, const char *family, const struct json_at *configuration)
+ptrdiff_t candidates_find_named(
+	const struct candidates *pool, const char *family, const struct named_values *configuration)
 {
-	ptrdiff_t found = -1;
+	choice wanted[SPACE_PARAMETERS_MAX];
 
-	for (size_t f = 0; f < pool->family_count && found < 0; f++) {
-		const struct family_candidates *candidates = &pool->families[f];
-		choice *wanted;
+	for (size_t f = 0; f < pool->family_count; f++) {
+		const struct bound_family *bound = pool->families[f].bound;
 
-		if (strcmp(family_name(candidates->bound->family), family) != 0)
-			continue;
-		wanted = memory_zeroed(candidates->parameter_count, sizeof(*wanted));
-		if (configuration_from_json(candidates->bound, configuration, wanted, NULL) ==
-			STATUS_OK)
-			found = search_view_find(&pool->view, f, wanted);
-		free(wanted);
+		if (strcmp(family_name(bound->family), family) == 0)
+			return configuration_from_named_values(
+				       bound, configuration, wanted, NULL) == STATUS_OK
+				       ? search_view_find(&pool->view, f, wanted)
+				       : -1;
 	}
-	return found;
+	return -1;
 }
 
 size_t candidates_rank(const struct candidates *pool, size_t candidate)

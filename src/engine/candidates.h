@@ -63,9 +63,9 @@ const struct family_candidates *candidates_family_of(
 const choice *candidates_configuration(const struct candidates *pool, size_t candidate);
 /* Its bound family stays the pool's. */
 struct candidate candidates_at(const struct candidates *pool, size_t candidate);
-/* The candidate of this family and configuration (a JSON object), or -1. */
-ptrdiff_t candidates_find_json(
-	const struct candidates *pool, const char *family, const struct json_at *configuration);
+/* The candidate of this family and configuration, or -1. */
+ptrdiff_t candidates_find_named(const struct candidates *pool, const char *family,
+	const struct named_values *configuration);
 /* The same by the configuration's canonical text, as a journal has it. */
 ptrdiff_t candidates_find(
 	const struct candidates *pool, const char *family, const char *configuration);

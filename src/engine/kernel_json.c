@@ -40,9 +40,9 @@ struct json *kernel_to_json(const struct kernel_description *description)
 	json_put_string(json, "format", KERNEL_FORMAT);
 	json_put_string(json, "kind", description->kind);
 	json_put_string(json, "operation", description->operation);
-	json_put(json, "problem", json_copy(description->problem));
+	json_put(json, "problem", named_values_to_json(description->problem));
 	json_put_string(json, "family", description->family);
-	json_put(json, "configuration", json_copy(description->configuration));
+	json_put(json, "configuration", named_values_to_json(description->configuration));
 	json_put_string(json, "arch", description->arch);
 	json_put_string(json, "compiler", description->compiler);
 	json_put_string(json, "kernel_hash", description->build->kernel_hash);

@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 #include "candidate/build.h"
+#include "expr/named_values.h"
+#include "expr/named_values.h"
 #include "family/plan.h"
 
 #define KERNEL_FORMAT "tiletune.kernel/1"
@@ -14,8 +16,8 @@
 struct kernel_description {
 	const char *kind; /* "cubin", "ptx", "source" */
 	const char *operation, *family;
-	const struct json *problem, *configuration; /* copied */
-	const char *arch, *compiler;                /* NULL: not compiled */
+	const struct named_values *problem, *configuration;
+	const char *arch, *compiler; /* NULL: not compiled */
 	const struct build *build;
 	const struct plan *plan;
 	char *const *files;           /* of the units, names without folders */

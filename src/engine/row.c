@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "candidate/composite.h"
 #include "candidate/configuration.h"
 #include "family/family.h"
@@ -13,55 +14,37 @@
 #include "learn/prediction.h"
 
 static enum status bind(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct json_at *row, struct candidate *candidate,
+	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	struct error *err)
 {
 	const struct family *family;
-	const char *name;
-	enum status status = json_member_string(row, "family", &name, err);
 
 	*candidate = (struct candidate){0};
-	if (status == STATUS_OK)
-		status = catalogue_family(catalogue, problem->operation, name, &family, err);
-	if (status == STATUS_OK)
-		status = family_bind_applicable(family, problem, device, &candidate->bound, err);
-	return status;
+	if (catalogue_family(catalogue, problem->operation, row->family, &family, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return family_bind_applicable(family, problem, device, &candidate->bound, err);
 }
 
 /* The steps as the row has them; for another problem theirs differ, and must be legal there. */
 static enum status choose_steps(const struct catalogue *catalogue, struct bound_family *bound,
-	const struct json_at *row, struct error *err)
+	const struct tuned_row *row, struct error *err)
 {
-	struct json_at steps;
 	enum status status = composite_open(catalogue, bound, err);
 
-	if (status == STATUS_OK)
-		status = json_member(row, "steps", &steps, err);
-	if (status == STATUS_OK && json_count(&steps) != bound->composite->step_count)
-		status = json_error(&steps, err, "%zu steps", bound->composite->step_count);
-	for (size_t i = 0; status == STATUS_OK && i < bound->composite->step_count; i++) {
-		struct json_at step = json_item(&steps, i), configuration;
-		const char *family;
-
-		status = json_member_string(&step, "family", &family, err);
-		if (status == STATUS_OK)
-			status = json_member(&step, "configuration", &configuration, err);
-		if (status == STATUS_OK)
-			status = composite_choose_json(
-				catalogue, bound, i, family, &configuration, err);
-	}
+	if (status == STATUS_OK && row->step_count != bound->composite->step_count)
+		status = error_set(err, STATUS_BAD_INPUT, "%s: expected %zu steps, found %zu",
+			row->family, bound->composite->step_count, row->step_count);
+	for (size_t i = 0; status == STATUS_OK && i < row->step_count; i++)
+		status = composite_choose_named(catalogue, bound, i, row->steps[i].family,
+			&row->steps[i].configuration, err);
 	return status;
 }
 
 static enum status read_choices(
-	const struct json_at *row, struct candidate *candidate, struct error *err)
+	const struct tuned_row *row, struct candidate *candidate, struct error *err)
 {
-	struct json_at configuration;
-	enum status status = json_member(row, "configuration", &configuration, err);
-
-	return status == STATUS_OK ? configuration_from_json(candidate->bound, &configuration,
-					     candidate->choices, err)
-				   : status;
+	return configuration_from_named_values(
+		candidate->bound, &row->configuration, candidate->choices, err);
 }
 
 /* The end of both: predicted, or released. */
@@ -75,7 +58,7 @@ static enum status finish(enum status status, struct candidate *candidate, struc
 }
 
 enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct json_at *row, struct candidate *candidate,
+	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	struct error *err)
 {
 	enum status status = bind(catalogue, problem, device, row, candidate, err);
@@ -162,7 +145,7 @@ static enum status refit_arguments(struct candidate *candidate, bool *found, str
 }
 
 enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct json_at *row, struct candidate *candidate,
+	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err)
 {
 	choice tuned[SPACE_PARAMETERS_MAX];
@@ -217,119 +200,110 @@ enum status candidate_describe(
 }
 
 /* ---- from a candidate to a row ---- */
-static struct json *argument_json(const struct plan *plan, const struct plan_argument *argument)
+static struct value argument_value(const struct plan *plan, const struct plan_argument *argument)
 {
 	switch (argument->kind) {
 	case ARGUMENT_BUFFER:
-		return json_new_string(plan->buffers[argument->index].name);
+		return value_string(string_copy(plan->buffers[argument->index].name));
 	case ARGUMENT_TENSOR_MAP:
-		return json_new_string(plan->tensor_maps[argument->index].name);
+		return value_string(string_copy(plan->tensor_maps[argument->index].name));
 	case ARGUMENT_FLOAT32:
-		return json_new_double(argument->real);
+		return value_real(argument->real);
 	default:
-		return json_new_int(argument->integer);
+		return value_int(argument->integer);
 	}
 }
 
-static struct json *dimensions_json(const uint32_t dimensions[3])
+static struct tuned_launch launch_of(const struct plan *plan, const struct build *build,
+	size_t index, const struct kernel_resources *resources)
 {
-	struct json *list = json_new_array();
+	const struct plan_launch *from = &plan->launches[index];
+	struct tuned_launch launch = {.source = string_copy(build->units[from->unit].name),
+		.entry = string_copy(from->entry),
+		.arguments = memory_zeroed(from->argument_count + 1, sizeof(struct value)),
+		.argument_count = from->argument_count,
+		.smem_dynamic_bytes = from->smem_dynamic_bytes,
+		.repeat = from->repeat,
+		.smem_static_bytes = -1,
+		.regs_per_thread = -1,
+		.spill_bytes = -1,
+		.blocks_per_sm = -1};
 
-	for (int i = 0; i < 3; i++)
-		json_push(list, json_new_int(dimensions[i]));
-	return list;
-}
-
-static struct json *launch_json(const struct plan *plan, const struct build *build, size_t index,
-	const struct kernel_resources *resources)
-{
-	const struct plan_launch *launch = &plan->launches[index];
-	struct json *json = json_new_object(), *arguments = json_new_array();
-
-	json_put_string(json, "source", build->units[launch->unit].name);
-	json_put_string(json, "entry", launch->entry);
-	json_put(json, "grid", dimensions_json(launch->grid));
-	json_put(json, "block", dimensions_json(launch->block));
-	json_put(json, "cluster", dimensions_json(launch->cluster));
-	for (size_t i = 0; i < launch->argument_count; i++)
-		json_push(arguments, argument_json(plan, &launch->arguments[i]));
-	json_put(json, "args", arguments);
-	json_put_int(json, "smem_dynamic_bytes", launch->smem_dynamic_bytes);
-	if (launch->repeat > 1)
-		json_put_int(json, "repeat", launch->repeat);
+	memcpy(launch.grid, from->grid, sizeof(launch.grid));
+	memcpy(launch.block, from->block, sizeof(launch.block));
+	memcpy(launch.cluster, from->cluster, sizeof(launch.cluster));
+	for (size_t i = 0; i < from->argument_count; i++)
+		launch.arguments[i] = argument_value(plan, &from->arguments[i]);
 	if (!resources)
-		return json;
-	json_put_int(json, "smem_static_bytes", resources[index].smem_static_bytes);
-	json_put_int(json, "regs_per_thread", resources[index].regs_per_thread);
-	json_put_int(json, "spill_bytes", resources[index].spill_store_bytes);
-	json_put_int(json, "blocks_per_sm", resources[index].blocks_per_sm);
-	return json;
+		return launch;
+	launch.smem_static_bytes = resources[index].smem_static_bytes;
+	launch.regs_per_thread = resources[index].regs_per_thread;
+	launch.spill_bytes = resources[index].spill_store_bytes;
+	launch.blocks_per_sm = resources[index].blocks_per_sm;
+	return launch;
 }
 
-static void put_resources(struct json *json, const struct evaluation *evaluation)
+static void put_evaluation(struct tuned_row *row, const struct evaluation *evaluation)
 {
-	const struct launch_score *longest = &evaluation->score.launches[evaluation->score.longest];
-	int64_t spill = 0;
-	struct json *flags = json_new_array();
+	const struct score *score = &evaluation->score;
+	const struct verification *verification = &evaluation->verification;
 
+	row->time = evaluation->time;
+	row->flags = evaluation->flags;
+	row->regs_per_thread = score->launches[score->longest].regs_per_thread;
+	row->smem_bytes = score->launches[score->longest].smem_bytes;
+	row->spill_bytes = 0;
 	for (size_t i = 0; evaluation->resources && i < evaluation->launch_count; i++)
-		if (evaluation->resources[i].spill_store_bytes > spill)
-			spill = evaluation->resources[i].spill_store_bytes;
-	json_put_int(json, "regs_per_thread", longest->regs_per_thread);
-	json_put_int(json, "smem_bytes", longest->smem_bytes);
-	json_put_int(json, "spill_bytes", spill);
-	for (int flag = 0; flag < FLAG_COUNT; flag++)
-		if (evaluation->flags & 1u << flag)
-			json_push(flags, json_new_string(kernel_flag_name((enum kernel_flag)flag)));
-	json_put(json, "flags", flags);
+		if (evaluation->resources[i].spill_store_bytes > row->spill_bytes)
+			row->spill_bytes = evaluation->resources[i].spill_store_bytes;
+	row->score = *score;
+	row->score.launches =
+		memory_copy(score->launches, score->launch_count * sizeof(*score->launches));
+	string_put(row->kernel_hash, sizeof(row->kernel_hash), evaluation->kernel_hash);
+	row->errors = memory_zeroed(1, sizeof(*row->errors));
+	*row->errors = (struct tuned_errors){
+		.points = -1, .violations = -1, .max_abs_error = NAN, .max_rel_error = NAN};
+	if (verification->done)
+		*row->errors = (struct tuned_errors){.verified = true,
+			.points = (int64_t)verification->points,
+			.violations = (int64_t)verification->violations,
+			.max_abs_error = verification->max_abs_error,
+			.max_rel_error = verification->max_rel_error};
 }
 
-static struct json *errors_json(const struct verification *verification)
+static void put_buffers(struct tuned_row *row, const struct plan *plan)
 {
-	struct json *json = json_new_object();
+	const size_t count = plan->buffer_count - plan->tensor_count;
 
-	json_put_bool(json, "verified", verification->done);
-	if (!verification->done)
-		return json;
-	json_put_int(json, "points", (int64_t)verification->points);
-	json_put_int(json, "violations", (int64_t)verification->violations);
-	json_put_double(json, "max_abs_error", verification->max_abs_error);
-	json_put_double(json, "max_rel_error", verification->max_rel_error);
-	return json;
-}
+	row->workspace_bytes = (int64_t)plan->workspace_bytes;
+	row->workspaces = memory_zeroed(count + 1, sizeof(*row->workspaces));
+	row->workspace_count = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_buffer *buffer = &plan->buffers[plan->tensor_count + i];
 
-static void put_buffers(struct json *json, const struct plan *plan)
-{
-	struct json *whole = plan_to_json(plan), *workspaces = json_new_array();
-	struct json_at at = json_root(whole, "plan"), maps;
-
-	json_put_int(json, "workspace_bytes", (int64_t)plan->workspace_bytes);
-	for (size_t i = plan->tensor_count; i < plan->buffer_count; i++) {
-		static const char *const inits[] = {"none", "once", "each"};
-		struct json *workspace = json_new_object();
-
-		json_put_string(workspace, "name", plan->buffers[i].name);
-		json_put_int(workspace, "bytes", (int64_t)plan->buffers[i].bytes);
-		json_put_string(workspace, "init", inits[plan->buffers[i].init]);
-		json_push(workspaces, workspace);
+		row->workspaces[i] = (struct tuned_workspace){.name = string_copy(buffer->name),
+			.bytes = buffer->bytes,
+			.init = buffer->init};
 	}
-	json_put(json, "workspaces", workspaces);
-	if (plan->tensor_map_count && json_find(&at, "tensor_maps", &maps))
-		json_put(json, "tensor_maps", json_copy(maps.node));
-	json_free(whole);
+	row->tensor_maps = memory_zeroed(plan->tensor_map_count + 1, sizeof(*row->tensor_maps));
+	row->tensor_map_count = plan->tensor_map_count;
+	for (size_t i = 0; i < plan->tensor_map_count; i++)
+		row->tensor_maps[i] =
+			record_to_json(&plan_tensor_map_record, &plan->tensor_maps[i]);
 }
 
-enum status row_to_json(const struct candidate *candidate, const struct evaluation *evaluation,
-	struct json **row, struct error *err)
+enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
+	struct tuned_row *row, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
 	struct value *slots = candidate_values(candidate, err);
 	struct plan plan = {0};
 	struct build build = {0};
-	struct json *json = json_new_object(), *launches = json_new_array(), *steps = NULL;
-	double flop = 0, bytes = 0, seconds = evaluation->time.median * 1e-6;
+	double flop = 0, bytes = 0;
+	const double seconds = evaluation->time.median * 1e-6;
 	enum status status = slots ? STATUS_OK : STATUS_FAILED;
 
+	*row = (struct tuned_row){0};
 	if (status == STATUS_OK)
 		status = candidate_plan(bound, slots, &plan, err);
 	if (status == STATUS_OK)
@@ -339,32 +313,24 @@ enum status row_to_json(const struct candidate *candidate, const struct evaluati
 	if (status == STATUS_OK)
 		status = problem_min_bytes(bound->problem, &bytes, err);
 	if (status == STATUS_OK && bound->composite)
-		status = steps_to_json(bound, &steps, err);
+		status = steps_describe(bound, row, err);
 	if (status != STATUS_OK)
 		goto cleanup;
-	json_put_string(json, "family", evaluation->family);
-	json_put(json, "configuration", configuration_to_json(bound, candidate->choices));
-	if (steps)
-		json_put(json, "steps", steps);
-	else
-		json_put(json, "defines", candidate_defines(bound, slots));
+	row->family = string_copy(evaluation->family);
+	row->configuration = configuration_named_values(bound, candidate->choices);
+	if (!bound->composite)
+		row->defines = candidate_defines(bound, slots);
+	row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
+	row->launch_count = plan.launch_count;
 	for (size_t i = 0; i < plan.launch_count; i++)
-		json_push(launches, launch_json(&plan, &build, i, evaluation->resources));
-	json_put(json, "launches", launches);
-	launches = NULL;
-	json_put(json, "time_us", tuned_time_json(&evaluation->time));
-	json_put_double(json, "tflops", flop / seconds * 1e-12);
-	json_put_double(json, "gb_per_s", bytes / seconds * 1e-9);
-	put_resources(json, evaluation);
-	put_buffers(json, &plan);
-	json_put(json, "score", score_to_json(&evaluation->score));
-	json_put_string(json, "kernel_hash", evaluation->kernel_hash);
-	json_put(json, "errors", errors_json(&evaluation->verification));
-	*row = json;
-	json = NULL;
+		row->launches[i] = launch_of(&plan, &build, i, evaluation->resources);
+	row->tflops = flop / seconds * 1e-12;
+	row->gb_per_s = bytes / seconds * 1e-9;
+	put_evaluation(row, evaluation);
+	put_buffers(row, &plan);
 cleanup:
-	json_free(json);
-	json_free(launches);
+	if (status != STATUS_OK)
+		tuned_row_release(row);
 	plan_release(&plan);
 	build_release(&build);
 	free(slots);

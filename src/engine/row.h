@@ -8,27 +8,27 @@
 #define ENGINE_ROW_H
 
 #include "candidate/candidate.h"
-#include "format/evaluation.h"
+#include "format/tuned_entry.h"
 
-/* row: {"family", "configuration", "steps" (composites)}. The candidate owns its bound family and
+/* The candidate owns its bound family and
  * has the model's prediction. Errors, STATUS_BAD_INPUT: the family is gone, does not apply here
  * (and why), the configuration is not one of its, or violates a constraint (and which). */
 enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct json_at *row, struct candidate *candidate,
+	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	struct error *err);
 /* The same with those parameters that are arguments of the launch, not constants of the kernel
  * (split-K, the walk over the tiles), chosen by the model for this problem: the same binary,
  * started otherwise. Values stay as they are unless others are predicted 3% faster or are needed to
  * be legal here. *refitted: whether any is another. Composite families are left as they are. */
 enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct json_at *row, struct candidate *candidate,
+	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err);
 /* What can be said of a candidate without compiling it: names, hash, the model's score; its
  * prediction is its time. */
 enum status candidate_describe(
 	const struct candidate *candidate, struct evaluation *evaluation, struct error *err);
 
-enum status row_to_json(const struct candidate *candidate, const struct evaluation *evaluation,
-	struct json **row, struct error *err);
+enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
+	struct tuned_row *row, struct error *err);
 
 #endif

@@ -5,72 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "family/catalogue.h"
 
-static double row_time(const struct json_at *row)
-{
-	struct json_at time;
-	double median = INFINITY;
-
-	if (json_find(row, "time_us", &time))
-		json_member_double(&time, "median", &median, NULL);
-	return median;
-}
-
-/* Whether a row ("winner" or one of "families") can serve the step; it is chosen then. */
+/* Whether a row can serve the step; it is chosen then. */
 static bool take_row(const struct steps_source *source, struct bound_family *bound, size_t step,
-	const struct json_at *row, struct error *reason)
+	const struct tuned_row *row, struct error *reason)
 {
-	struct json_at configuration;
-	const char *family;
-
-	return json_member_string(row, "family", &family, reason) == STATUS_OK &&
-	       json_member(row, "configuration", &configuration, reason) == STATUS_OK &&
-	       composite_choose_json(
-		       source->catalogue, bound, step, family, &configuration, reason) == STATUS_OK;
+	return composite_choose_named(source->catalogue, bound, step, row->family,
+		       &row->configuration, reason) == STATUS_OK;
 }
 
-/* The fastest row that is slower than `after`; false: none. */
-static bool next_row(const struct json_at *rows, double after, struct json_at *next)
+/* The fastest row that is slower than `after`, or NULL. */
+static const struct tuned_row *next_row(const struct tuned_entry *entry, double after)
 {
-	double best = INFINITY;
+	const struct tuned_row *next = NULL;
 
-	for (size_t i = 0; i < json_count(rows); i++) {
-		struct json_at row = json_item(rows, i);
-		double time = row_time(&row);
+	for (size_t i = 0; i < entry->family_count; i++) {
+		const struct tuned_row *row = &entry->families[i];
 
-		if (time > after && time < best) {
-			best = time;
-			*next = row;
-		}
+		if (row->time.median > after && (!next || row->time.median < next->time.median))
+			next = row;
 	}
-	return isfinite(best);
+	return next;
 }
 
 static bool take_entry(const struct steps_source *source, struct bound_family *bound, size_t step,
-	const struct json_at *entry, struct error *reason)
+	const struct tuned_entry *entry, struct error *reason)
 {
-	struct json_at winner, rows, row;
 	double time = 0;
 
-	if (json_find(entry, "winner", &winner) && take_row(source, bound, step, &winner, reason))
+	if (take_row(source, bound, step, &entry->winner, reason))
 		return true;
-	if (!json_find(entry, "families", &rows))
-		return false;
-	while (next_row(&rows, time, &row)) {
-		time = row_time(&row);
-		if (take_row(source, bound, step, &row, reason))
+	for (const struct tuned_row *row; (row = next_row(entry, time)); time = row->time.median)
+		if (take_row(source, bound, step, row, reason))
 			return true;
-	}
 	return false;
-}
-
-static bool is_measured(const struct json_at *entry)
-{
-	const char *timing = "";
-
-	json_member_string(entry, "timing", &timing, NULL);
-	return strcmp(timing, "measured") == 0;
 }
 
 bool steps_choose(const struct steps_source *source, struct bound_family *bound, size_t step,
@@ -78,14 +48,12 @@ bool steps_choose(const struct steps_source *source, struct bound_family *bound,
 {
 	const struct problem *problem = bound->composite->steps[step].problem;
 	const char *operation = operation_name(problem->operation);
-	struct json *asked = problem_to_json(problem);
 	struct error reason = {0};
-	struct json_at entry;
-	bool known = source->tuned && tuned_find_json(source->tuned, operation, asked, &entry) &&
-		     (!source->measured || is_measured(&entry));
-	bool chosen = known && take_entry(source, bound, step, &entry, &reason);
+	const struct tuned_entry *entry =
+		source->tuned ? tuned_find_problem(source->tuned, problem) : NULL;
+	const bool known = entry && (!source->measured || !entry->predicted);
+	const bool chosen = known && take_entry(source, bound, step, entry, &reason);
 
-	json_free(asked);
 	if (!chosen && why)
 		text_appendf(why, "its step %s %s %s%s", operation, problem->text,
 			known ? "has no winner that serves here: " : "is not tuned",
@@ -104,29 +72,27 @@ enum status steps_choose_all(const struct steps_source *source, struct bound_fam
 	return status;
 }
 
-enum status steps_to_json(const struct bound_family *bound, struct json **steps, struct error *err)
+enum status steps_describe(
+	const struct bound_family *bound, struct tuned_row *row, struct error *err)
 {
 	const struct composite *composite = bound->composite;
-	struct json *list = json_new_array();
 
+	row->steps = memory_zeroed(composite->step_count + 1, sizeof(*row->steps));
 	for (size_t i = 0; i < composite->step_count; i++) {
 		const struct composite_step *step = &composite->steps[i];
-		struct json *json = json_new_object();
+		struct tuned_step *to = &row->steps[row->step_count++];
 		struct build build = {0};
 
-		json_put_string(json, "operation", operation_name(step->problem->operation));
-		json_put(json, "problem", problem_to_json(step->problem));
-		json_put_string(json, "family", family_name(step->candidate.bound->family));
-		json_put(json, "configuration",
-			configuration_to_json(step->candidate.bound, step->candidate.choices));
-		json_push(list, json);
-		if (candidate_build(step->candidate.bound, step->slots, &build, err) != STATUS_OK) {
-			json_free(list);
+		*to = (struct tuned_step){
+			.operation = string_copy(operation_name(step->problem->operation)),
+			.problem = problem_named_values(step->problem),
+			.family = string_copy(family_name(step->candidate.bound->family)),
+			.configuration = configuration_named_values(
+				step->candidate.bound, step->candidate.choices)};
+		if (candidate_build(step->candidate.bound, step->slots, &build, err) != STATUS_OK)
 			return STATUS_FAILED;
-		}
-		json_put_string(json, "kernel_hash", build.kernel_hash);
+		string_put(to->kernel_hash, sizeof(to->kernel_hash), build.kernel_hash);
 		build_release(&build);
 	}
-	*steps = list;
 	return STATUS_OK;
 }

@@ -23,7 +23,8 @@ bool steps_choose(const struct steps_source *source, struct bound_family *bound,
 enum status steps_choose_all(const struct steps_source *source, struct bound_family *bound,
 	bool *ready, struct text *why, struct error *err);
 
-/* "steps" of a winner: [{operation, problem, family, configuration, kernel_hash}]. */
-enum status steps_to_json(const struct bound_family *bound, struct json **steps, struct error *err);
+/* row->steps. */
+enum status steps_describe(
+	const struct bound_family *bound, struct tuned_row *row, struct error *err);
 
 #endif

@@ -28,8 +28,6 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err)
 {
 	const struct operation *operation;
-	struct json *row = tuned_row_json(&entry->winner);
-	struct json_at winner = json_root(row, "winner");
 	struct value *slots = NULL;
 	enum status status = catalogue_operation(catalogue, entry->operation, &operation, err);
 
@@ -38,8 +36,8 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 		status = problem_from_named_values(
 			operation, &entry->problem, &kernel->problem, err);
 	if (status == STATUS_OK)
-		status = row_candidate(
-			catalogue, kernel->problem, device, &winner, &kernel->candidate, err);
+		status = row_candidate(catalogue, kernel->problem, device, &entry->winner,
+			&kernel->candidate, err);
 	if (status == STATUS_OK) {
 		slots = candidate_values(&kernel->candidate, err);
 		status = slots ? STATUS_OK : STATUS_FAILED;
@@ -49,7 +47,6 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 	if (status == STATUS_OK)
 		status = candidate_build(kernel->candidate.bound, slots, &kernel->build, err);
 	free(slots);
-	json_free(row);
 	if (status != STATUS_OK)
 		export_kernel_release(kernel);
 	return status;
@@ -144,13 +141,14 @@ struct json *export_kernel_json(const struct export_kernel *kernel,
 	const struct export_image *image, const struct compiler *compiler, char *const *files)
 {
 	const struct bound_family *bound = kernel->candidate.bound;
-	struct json *problem = problem_to_json(kernel->problem);
-	struct json *configuration = configuration_to_json(bound, kernel->candidate.choices);
+	struct named_values problem = problem_named_values(kernel->problem);
+	struct named_values configuration =
+		configuration_named_values(bound, kernel->candidate.choices);
 	const struct kernel_description description = {.kind = image->name,
 		.operation = operation_name(kernel->problem->operation),
-		.problem = problem,
+		.problem = &problem,
 		.family = family_name(bound->family),
-		.configuration = configuration,
+		.configuration = &configuration,
 		.arch = kernel->device->arch,
 		.compiler = compiler ? compiler_identity(compiler) : NULL,
 		.build = &kernel->build,
@@ -159,8 +157,8 @@ struct json *export_kernel_json(const struct export_kernel *kernel,
 		.resources = kernel->resources};
 	struct json *json = kernel_to_json(&description);
 
-	json_free(problem);
-	json_free(configuration);
+	named_values_release(&problem);
+	named_values_release(&configuration);
 	return json;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/record_write.h"
 #include "export/export.h"
 #include "format/journal_table.h"
 
@@ -22,7 +23,7 @@ static void put_entry(const struct journal_problem *problem, struct text *text)
 	if (problem->entry) {
 		json_put_string(line, "event", "entry");
 		json_put_int(line, "problem", problem->number);
-		json_put(line, "entry", json_copy(problem->entry));
+		json_put(line, "entry", record_to_json(&tuned_entry_record, problem->entry));
 		put_line(line, text);
 	}
 	json_free(line);

@@ -184,7 +184,7 @@ static const struct record_member tensor_map_members[] = {
 	RECORD_VALUE(struct plan_tensor_map, swizzle_bytes, "swizzle_bytes", "0: none"),
 	RECORD_VALUE(struct plan_tensor_map, l2_promotion_bytes, "l2_promotion_bytes", "0: none"),
 };
-static RECORD_DEFINE(struct plan_tensor_map, tensor_map_record, tensor_map_members,
+RECORD_DEFINE(struct plan_tensor_map, plan_tensor_map_record, tensor_map_members,
 	.name = "plan_tensor_map", .check = tensor_map_check);
 
 /* ---- launches ---- */
@@ -324,8 +324,8 @@ static const struct record_member plan_members[] = {
 	RECORD_VALUE(struct plan, tensor_count, "tensors", "how many of the buffers are tensors"),
 	RECORD_RECORDS(struct plan, buffers, buffer_count, buffer_record, "buffers",
 		"tensors in the operation's order, then workspaces"),
-	RECORD_RECORDS(struct plan, tensor_maps, tensor_map_count, tensor_map_record, "tensor_maps",
-		"TMA descriptors"),
+	RECORD_RECORDS(struct plan, tensor_maps, tensor_map_count, plan_tensor_map_record,
+		"tensor_maps", "TMA descriptors"),
 	RECORD_RECORDS(struct plan, launches, launch_count, launch_record, "launches",
 		"one after the other"),
 };

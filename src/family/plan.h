@@ -102,6 +102,7 @@ struct json *plan_to_json(const struct plan *plan);
 enum status plan_from_json(const struct json_at *at, struct plan *plan, struct error *err);
 /* The driver's rules for a tensor map (comment at cuTensorMapEncodeTiled in cuda.h), without the
  * address: STATUS_BAD_INPUT and the rule that is broken. Rank 0 is right. */
+RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
 
 /* How the expected values of a problem are computed: its tensors, and one launch of the

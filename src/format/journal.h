@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
-#include "format/evaluation.h"
+#include "format/tuned_entry.h"
 
 /* ---- writing ---- */
 struct journal;
@@ -48,7 +48,7 @@ struct journal_problem {
 	size_t evaluation_count, evaluation_capacity;
 	struct evaluation *remeasurements; /* in order of writing */
 	size_t remeasurement_count, remeasurement_capacity;
-	struct json *entry; /* NULL: the problem did not end */
+	struct tuned_entry *entry; /* NULL: the problem did not end */
 };
 
 struct journal_run {

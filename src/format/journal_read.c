@@ -148,9 +148,10 @@ static enum status read_entry(struct reader *reader, const struct json_at *at, s
 	if (find_problem(reader, at, &problem, err) != STATUS_OK ||
 		json_member(at, "entry", &entry, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	json_free(problem->entry);
-	problem->entry = json_copy(entry.node);
-	return STATUS_OK;
+	if (!problem->entry)
+		problem->entry = memory_zeroed(1, sizeof(*problem->entry));
+	tuned_entry_release(problem->entry);
+	return record_from_json(&tuned_entry_record, &entry, problem->entry, NULL, err);
 }
 
 static enum status read_event(struct reader *reader, const struct json_at *at, struct error *err)
@@ -235,7 +236,9 @@ static void problem_release(struct journal_problem *problem)
 	free(problem->operation);
 	free(problem->problem);
 	json_free(problem->line);
-	json_free(problem->entry);
+	if (problem->entry)
+		tuned_entry_release(problem->entry);
+	free(problem->entry);
 }
 
 void journal_record_release(struct journal_record *record)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/record_write.h"
 #include "base/text.h"
 
 /* ---- the GPU model ---- */
@@ -59,6 +60,15 @@ struct gpu_model gpu_model_of(const struct device_spec *spec, const char *name)
 		.smem_per_sm_bytes = spec->smem_per_sm_bytes,
 		.smem_per_block_bytes = spec->smem_per_block_bytes,
 		.regs_per_sm = spec->regs_per_sm};
+}
+
+struct json *gpu_model_json(const struct device_spec *spec, const char *name)
+{
+	struct gpu_model model = gpu_model_of(spec, name);
+	struct json *json = record_to_json(&gpu_model_record, &model);
+
+	gpu_model_release(&model);
+	return json;
 }
 
 void gpu_model_release(struct gpu_model *model)

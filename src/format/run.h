@@ -19,6 +19,7 @@ struct gpu_model {
 RECORD_DECLARE(struct gpu_model, gpu_model_record);
 
 struct gpu_model gpu_model_of(const struct device_spec *spec, const char *name);
+struct json *gpu_model_json(const struct device_spec *spec, const char *name);
 void gpu_model_release(struct gpu_model *model);
 /* A sheet and the real GPU that it matches are one model, whatever the driver calls it. */
 bool gpu_model_same(const struct gpu_model *a, const struct gpu_model *b);

@@ -27,7 +27,6 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 		.device = device,
 		.runs = memory_zeroed(1, sizeof(*tuned->runs)),
 		.entries = memory_zeroed(1, sizeof(*tuned->entries))};
-	tuned_tree_refresh(tuned);
 }
 
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
@@ -48,7 +47,6 @@ enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 		status = record_from_json(&tuned_record, &root, tuned, NULL, err);
 	if (status == STATUS_OK) {
 		tuned->path = string_copy(path);
-		tuned_tree_refresh(tuned);
 	}
 	json_free(tree);
 	return status;
@@ -73,7 +71,6 @@ void tuned_release(struct tuned *tuned)
 {
 	record_release(&tuned_record, tuned);
 	free(tuned->path);
-	json_free(tuned->root);
 	*tuned = (struct tuned){0};
 }
 
@@ -99,6 +96,15 @@ struct tuned_entry *tuned_find(
 			return entry;
 	}
 	return NULL;
+}
+
+struct tuned_entry *tuned_find_problem(const struct tuned *tuned, const struct problem *problem)
+{
+	struct named_values values = problem_named_values(problem);
+	struct tuned_entry *entry = tuned_find(tuned, operation_name(problem->operation), &values);
+
+	named_values_release(&values);
+	return entry;
 }
 
 const struct run *tuned_run(const struct tuned *tuned, const char *id)
@@ -138,7 +144,6 @@ void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 	}
 	*old = *entry;
 	*entry = (struct tuned_entry){0};
-	tuned_tree_refresh(tuned);
 }
 
 void tuned_put_run(struct tuned *tuned, struct run *run)
@@ -155,5 +160,4 @@ void tuned_put_run(struct tuned *tuned, struct run *run)
 	tuned->runs[kept++] = *run;
 	tuned->run_count = kept;
 	*run = (struct run){0};
-	tuned_tree_refresh(tuned);
 }

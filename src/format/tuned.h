@@ -10,6 +10,7 @@
 #ifndef FORMAT_TUNED_H
 #define FORMAT_TUNED_H
 
+#include "family/catalogue.h"
 #include "format/run.h"
 #include "format/tuned_entry.h"
 
@@ -21,7 +22,6 @@ struct tuned {
 	struct tuned_entry *entries;
 	size_t entry_count;
 	struct json *unknown;
-	struct json *root; /* the whole, for format/tuned_tree.h */
 };
 RECORD_DECLARE(struct tuned, tuned_record);
 
@@ -39,6 +39,7 @@ enum status tuned_expect_device(
 /* The entry with this canonical problem, or NULL. */
 struct tuned_entry *tuned_find(
 	const struct tuned *tuned, const char *operation, const struct named_values *problem);
+struct tuned_entry *tuned_find_problem(const struct tuned *tuned, const struct problem *problem);
 const struct run *tuned_run(const struct tuned *tuned, const char *id); /* or NULL */
 /* The run that measured a row of an entry, or NULL. */
 const struct run *tuned_row_run(
@@ -61,7 +62,5 @@ void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept);
 /* Adds a run or replaces the one with its id; takes what run holds. */
 void tuned_put_run(struct tuned *tuned, struct run *run);
-
-#include "format/tuned_tree.h"
 
 #endif

@@ -79,7 +79,7 @@ static const struct record_member launch_members[] = {
 	RECORD_UNKNOWN(struct tuned_launch, unknown),
 };
 #undef DIMENSIONS
-static RECORD_DEFINE(struct tuned_launch, launch_record, launch_members, .name = "launch");
+RECORD_DEFINE(struct tuned_launch, tuned_launch_record, launch_members, .name = "launch");
 
 /* ---- rows ---- */
 static const char *const init_names[] = {[BUFFER_INIT_NONE] = "none",
@@ -127,7 +127,7 @@ static const struct record_member row_members[] = {
 		"of a composite family", .flags = RECORD_OPTIONAL, .count_min = 1),
 	RECORD_NAMED_VALUES(struct tuned_row, defines, "defines", "the -D list of the source",
 		.flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct tuned_row, launches, launch_count, launch_record, "launches",
+	RECORD_RECORDS(struct tuned_row, launches, launch_count, tuned_launch_record, "launches",
 		"one after the other", .flags = RECORD_OPTIONAL, .count_min = 1),
 	RECORD_NESTED(struct tuned_row, time, time_record, "time_us", "of all launches"),
 	AMOUNT(struct tuned_row, tflops, NAN, "10^12 FLOP per second"),
@@ -153,6 +153,14 @@ static const struct record_member row_members[] = {
 	RECORD_UNKNOWN(struct tuned_row, unknown),
 };
 RECORD_DEFINE(struct tuned_row, tuned_row_record, row_members, .name = "result");
+
+static const struct record_member choice_members[] = {
+	FAMILY(struct tuned_row),
+	CONFIGURATION(struct tuned_row),
+	RECORD_RECORDS(struct tuned_row, steps, step_count, step_record, "steps",
+		"of a composite family", .flags = RECORD_OPTIONAL, .count_min = 1),
+};
+RECORD_DEFINE(struct tuned_row, tuned_choice_record, choice_members, .open = true);
 
 static const struct record_member tied_members[] = {
 	FAMILY(struct tuned_row),

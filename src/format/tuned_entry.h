@@ -21,6 +21,7 @@ struct tuned_launch {
 	int64_t smem_static_bytes, regs_per_thread, spill_bytes, blocks_per_sm;
 	struct json *unknown;
 };
+RECORD_DECLARE(struct tuned_launch, tuned_launch_record);
 
 struct tuned_workspace {
 	char *name;
@@ -68,6 +69,8 @@ struct tuned_row {
 	struct json *unknown;
 };
 RECORD_DECLARE(struct tuned_row, tuned_row_record);
+/* Family, configuration and steps alone; of other members nothing is kept. */
+RECORD_DECLARE(struct tuned_row, tuned_choice_record);
 void tuned_row_release(struct tuned_row *row);
 
 struct tuned_space {

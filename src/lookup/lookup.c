@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "learn/prediction.h"
 #include "engine/scoring.h"
 #include "engine/row.h"
 
 /* A configuration of the file on its way through the lookup. */
 struct option {
-	struct candidate candidate; /* for the problem asked for; owns its bound family */
-	struct json_at entry;       /* that it was tuned in */
-	char *name;                 /* "family{configuration}" */
+	struct candidate candidate;      /* for the problem asked for; owns its bound family */
+	const struct tuned_entry *entry; /* that it was tuned in */
+	char *name;                      /* "family{configuration}" */
 	double default_us;
 	bool refitted; /* its launch arguments are the model's for this problem */
 };
@@ -52,20 +53,12 @@ static void add_reason(struct lookup *lookup, const char *reason)
 }
 
 /* "family{configuration}": rows of different entries are often the same. */
-static char *row_name(const struct json_at *row)
+static char *row_name(const struct tuned_row *row)
 {
-	struct json_at configuration, steps;
-	const char *family = "";
-	char *text = NULL, *steps_text = NULL, *name;
+	char *configuration = tuned_row_configuration(row);
+	char *name = string_format("%s{%s}", row->family, configuration);
 
-	json_member_string(row, "family", &family, NULL);
-	if (json_find(row, "configuration", &configuration))
-		text = json_print(configuration.node, false);
-	if (json_find(row, "steps", &steps))
-		steps_text = json_print(steps.node, false);
-	name = string_format("%s%s%s", family, text ? text : "", steps_text ? steps_text : "");
-	free(text);
-	free(steps_text);
+	free(configuration);
 	return name;
 }
 
@@ -108,11 +101,11 @@ static enum status default_of(const struct lookup *lookup, struct bound_family *
 
 /* A row that cannot be had for this problem is passed over, with its reason; an expression that
  * fails over one that can is an error. */
-static enum status consider(struct lookup *lookup, const struct json_at *entry,
-	const struct json_at *row, struct error *err)
+static enum status consider(struct lookup *lookup, const struct tuned_entry *entry,
+	const struct tuned_row *row, struct error *err)
 {
 	const struct lookup_request *request = lookup->request;
-	struct option option = {.entry = json_root(entry->node, request->tuned->path)};
+	struct option option = {.entry = entry};
 	struct error reason = {0};
 	enum status status;
 
@@ -140,34 +133,13 @@ static enum status consider(struct lookup *lookup, const struct json_at *entry,
 	return STATUS_OK;
 }
 
-static enum status consider_rows(
-	struct lookup *lookup, const struct json_at *entry, const char *member, struct error *err)
+static enum status consider_rows(struct lookup *lookup, const struct tuned_entry *entry,
+	const struct tuned_row *rows, size_t count, struct error *err)
 {
-	struct json_at rows;
 	enum status status = STATUS_OK;
 
-	if (!json_find(entry, member, &rows))
-		return STATUS_OK;
-	for (size_t i = 0; i < json_count(&rows) && status == STATUS_OK; i++) {
-		struct json_at row = json_item(&rows, i);
-
-		status = consider(lookup, entry, &row, err);
-	}
-	return status;
-}
-
-static enum status consider_entry(
-	struct lookup *lookup, const struct json_at *entry, struct error *err)
-{
-	struct json_at winner;
-	enum status status = STATUS_OK;
-
-	if (json_find(entry, "winner", &winner))
-		status = consider(lookup, entry, &winner, err);
-	if (status == STATUS_OK)
-		status = consider_rows(lookup, entry, "families", err);
-	if (status == STATUS_OK)
-		status = consider_rows(lookup, entry, "tied", err);
+	for (size_t i = 0; i < count && status == STATUS_OK; i++)
+		status = consider(lookup, entry, &rows[i], err);
 	return status;
 }
 
@@ -175,45 +147,33 @@ static enum status consider_all(struct lookup *lookup, struct error *err)
 {
 	const struct tuned *tuned = lookup->request->tuned;
 	const char *asked = operation_name(lookup->problem->operation);
-	struct json_at root = json_root(tuned->root, tuned->path), entries;
 	enum status status = STATUS_OK;
 
-	if (!json_find(&root, "entries", &entries))
-		return STATUS_OK;
-	for (size_t i = 0; i < json_count(&entries) && status == STATUS_OK; i++) {
-		struct json_at entry = json_item(&entries, i);
-		const char *operation = "";
+	for (size_t i = 0; i < tuned->entry_count && status == STATUS_OK; i++) {
+		const struct tuned_entry *entry = &tuned->entries[i];
 
-		json_member_string(&entry, "operation", &operation, NULL);
-		if (strcmp(operation, asked) == 0)
-			status = consider_entry(lookup, &entry, err);
+		if (strcmp(entry->operation, asked) != 0)
+			continue;
+		status = consider(lookup, entry, &entry->winner, err);
+		if (status == STATUS_OK)
+			status = consider_rows(
+				lookup, entry, entry->families, entry->family_count, err);
+		if (status == STATUS_OK)
+			status = consider_rows(lookup, entry, entry->tied, entry->tied_count, err);
 	}
 	return status;
 }
 
-static struct json *from_json(const struct json_at *entry)
-{
-	static const char *const members[] = {"operation", "problem", "timing", "run"};
-	struct json *json = json_new_object();
-
-	for (size_t i = 0; i < ARRAY_COUNT(members); i++) {
-		struct json_at member;
-
-		if (json_find(entry, members[i], &member))
-			json_put(json, members[i], json_copy(member.node));
-	}
-	return json;
-}
-
 /* The option as a row of a tuned file, with the model's time. */
 static enum status option_result(
-	const struct option *option, struct json **result, struct error *err)
+	const struct option *option, struct lookup_answer *answer, struct error *err)
 {
 	struct evaluation evaluation = {0};
 	enum status status = candidate_describe(&option->candidate, &evaluation, err);
 
+	answer->result = memory_zeroed(1, sizeof(*answer->result));
 	if (status == STATUS_OK)
-		status = row_to_json(&option->candidate, &evaluation, result, err);
+		status = row_describe(&option->candidate, &evaluation, answer->result, err);
 	evaluation_release(&evaluation);
 	return status;
 }
@@ -225,46 +185,30 @@ static enum status find_exact(
 {
 	const struct lookup_request *request = lookup->request;
 	const struct problem *problem = lookup->problem;
-	struct json *asked = problem_to_json(problem);
-	struct json_at entry, winner;
+	const struct tuned_entry *entry = tuned_find_problem(request->tuned, problem);
 	struct candidate candidate;
 	struct error reason = {0};
-	const char *timing = "";
 	enum status status;
-	bool found = tuned_find_json(
-			     request->tuned, operation_name(problem->operation), asked, &entry) &&
-		     json_find(&entry, "winner", &winner);
 
-	json_free(asked);
-	if (!found)
+	if (!entry)
 		return STATUS_OK;
-	if (row_candidate(request->catalogue, problem, request->device, &winner, &candidate,
+	if (row_candidate(request->catalogue, problem, request->device, &entry->winner, &candidate,
 		    &reason) != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
 	}
-	json_member_string(&entry, "timing", &timing, NULL);
 	answer->grade = LOOKUP_EXACT;
-	answer->why = string_format("the file has this problem, %s", timing);
-	answer->result = json_copy(winner.node);
-	answer->from = from_json(&entry);
+	answer->why =
+		string_format("the file has this problem, %s", timing_names[entry->predicted]);
+	answer->result = memory_zeroed(1, sizeof(*answer->result));
+	*answer->result = tuned_row_copy(&entry->winner);
+	answer->from = entry;
 	status = predict_candidate(&candidate, request->corrections, err);
 	answer->predicted_us = candidate.prediction.time_us;
 	if (status == STATUS_OK)
 		status = predict_default(lookup, candidate.bound, &answer->default_us, err);
 	candidate_release(&candidate);
 	return status;
-}
-
-static struct problem *problem_of(const struct lookup *lookup, const struct json_at *entry)
-{
-	struct problem *problem = NULL;
-	struct json_at member;
-
-	if (!json_find(entry, "problem", &member) ||
-		problem_from_json(lookup->problem->operation, &member, &problem, NULL) != STATUS_OK)
-		return NULL;
-	return problem;
 }
 
 /* Nothing that the model likes less than what an untuned family would do. */
@@ -299,7 +243,7 @@ static enum status find_nearest(
 	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
 	const struct option *best;
-	struct problem *there;
+	char *there;
 	enum status status;
 
 	status = consider_all(lookup, err);
@@ -318,20 +262,20 @@ static enum status find_nearest(
 			lookup->count ? "" : text_string(&lookup->reasons));
 		return STATUS_OK;
 	}
-	status = option_result(best, &answer->result, err);
+	status = option_result(best, answer, err);
 	if (status != STATUS_OK)
 		return status;
-	there = problem_of(lookup, &best->entry);
+	there = named_values_text(&best->entry->problem);
 	answer->grade = LOOKUP_NEAREST;
 	answer->why = string_format("predicted best here of %zu tuned configurations that are "
 				    "legal; tuned for %s%s",
-		lookup->count, there ? there->text : "another problem",
+		lookup->count, there,
 		best->refitted ? "; its launch arguments are the model's choice for this problem"
 			       : "");
-	answer->from = from_json(&best->entry);
+	answer->from = best->entry;
 	answer->predicted_us = best->candidate.prediction.time_us;
 	answer->default_us = best->default_us;
-	problem_free(there);
+	free(there);
 	return STATUS_OK;
 }
 
@@ -394,9 +338,21 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 void lookup_answer_release(struct lookup_answer *answer)
 {
 	free(answer->why);
-	json_free(answer->result);
-	json_free(answer->from);
+	if (answer->result)
+		tuned_row_release(answer->result);
+	free(answer->result);
 	*answer = (struct lookup_answer){0};
+}
+
+static struct json *from_json(const struct tuned_entry *entry)
+{
+	struct json *json = json_new_object();
+
+	json_put_string(json, "operation", entry->operation);
+	json_put(json, "problem", named_values_to_json(&entry->problem));
+	json_put_string(json, "timing", timing_names[entry->predicted]);
+	json_put_string(json, "run", entry->run);
+	return json;
 }
 
 static void put_finite(struct json *json, const char *key, double value)
@@ -415,9 +371,9 @@ struct json *lookup_answer_to_json(
 	json_put_string(json, "grade", lookup_grade_name(answer->grade));
 	json_put_string(json, "why", answer->why);
 	if (answer->from)
-		json_put(json, "from", json_copy(answer->from));
+		json_put(json, "from", from_json(answer->from));
 	if (answer->result)
-		json_put(json, "result", json_copy(answer->result));
+		json_put(json, "result", record_to_json(&tuned_row_record, answer->result));
 	put_finite(json, "predicted_us", answer->predicted_us);
 	put_finite(json, "default_us", answer->default_us);
 	put_finite(json, "model_best_us", answer->model_best_us);

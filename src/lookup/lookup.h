@@ -22,11 +22,10 @@ const char *lookup_grade_name(enum lookup_grade grade); /* "exact", "nearest by 
 struct lookup_answer {
 	enum lookup_grade grade;
 	char *why; /* a line for a person */
-	/* Unless refused: as "winner" of a tuned file: family, configuration, defines, launches for
-	 * this very problem; where it is not the file's own entry, time_us is the model's. */
-	struct json *result;
-	struct json
-		*from; /* {"operation", "problem", "timing", "run"} of the entry; NULL: refused */
+	/* Unless refused: a row with launches for this very problem; where it is not the file's own
+	 * entry, time_us is the model's. */
+	struct tuned_row *result;
+	const struct tuned_entry *from; /* of the file; NULL: refused */
 	double predicted_us; /* of the configuration for this problem; infinite: refused */
 	double default_us;   /* of the family's default configuration; infinite: it has none here */
 	double model_best_us; /* of all configurations of all families; infinite: not asked for */

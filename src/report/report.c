@@ -223,8 +223,8 @@ static bool is_superseded(const struct journal_record *journal, const struct jou
 	return false;
 }
 
-static enum status add_problem(struct report *report, const struct report_source *source,
-	const struct journal_run *run, const struct journal_problem *problem, struct error *err)
+static void add_problem(struct report *report, const struct report_source *source,
+	const struct journal_run *run, const struct journal_problem *problem)
 {
 	struct report_entry *entry = entry_add(report, source);
 
@@ -237,35 +237,23 @@ static enum status add_problem(struct report *report, const struct report_source
 		entry->device = &source->runs[run - source->journal.runs].device;
 	}
 	find_sheet(report, entry);
-	if (problem->entry) {
-		struct json_at at = json_root(problem->entry, source->path);
-
-		entry->owned = memory_zeroed(1, sizeof(*entry->owned));
-		if (record_from_json(&tuned_entry_record, &at, entry->owned, NULL, err) !=
-			STATUS_OK)
-			return STATUS_BAD_INPUT;
-		take_tuned(entry, entry->owned);
-	}
+	if (problem->entry)
+		take_tuned(entry, problem->entry);
 	report_candidates_take(entry, &source->journal, run);
-	return STATUS_OK;
 }
 
 /* Appends the entries of a source. */
-static enum status add_entries(
-	struct report *report, const struct report_source *source, struct error *err)
+static void add_entries(struct report *report, const struct report_source *source)
 {
-	enum status status = STATUS_OK;
-
 	if (source->has_tuned)
 		add_tuned(report, source);
 	for (size_t i = 0; !source->has_tuned && i < source->journal.run_count; i++) {
 		const struct journal_run *run = &source->journal.runs[i];
 
-		for (size_t k = 0; k < run->problem_count && status == STATUS_OK; k++)
+		for (size_t k = 0; k < run->problem_count; k++)
 			if (!is_superseded(&source->journal, run, &run->problems[k]))
-				status = add_problem(report, source, run, &run->problems[k], err);
+				add_problem(report, source, run, &run->problems[k]);
 	}
-	return status;
 }
 
 static void entry_release(struct report_entry *entry)
@@ -275,9 +263,6 @@ static void entry_release(struct report_entry *entry)
 		free(entry->families[i].configuration);
 	for (size_t i = 0; i < entry->family_name_count; i++)
 		free(entry->family_names[i]);
-	if (entry->owned)
-		tuned_entry_release(entry->owned);
-	free(entry->owned);
 	free(entry->families);
 	free(entry->family_names);
 	free(entry->candidates);
@@ -439,7 +424,7 @@ enum status report_open(
 			options->paths[i], &report->sources[report->source_count++], err);
 	}
 	for (size_t i = 0; i < report->source_count && status == STATUS_OK; i++)
-		status = add_entries(report, &report->sources[i], err);
+		add_entries(report, &report->sources[i]);
 	if (status == STATUS_OK && !report->entry_count)
 		status = error_set(err, STATUS_BAD_INPUT,
 			"%s: expected at least one tuned problem, found none",

@@ -63,7 +63,6 @@ struct report_entry {
 	const struct run *run; /* NULL: not known */
 	const struct gpu_model *device;
 	const struct tuned_entry *tuned; /* NULL: the search did not end */
-	struct tuned_entry *owned;       /* the same, if a journal has it */
 	struct device_spec *spec;        /* owned; NULL: no sheet */
 	bool predicted;
 	double flop; /* 0: not known */

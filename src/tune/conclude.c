@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "engine/row.h"
 #include "tune/model_quality.h"
 #include "tune/row_validity.h"
@@ -115,122 +116,89 @@ static enum status nothing_works(const struct search *search, struct error *err)
 
 /* ---- the entry ---- */
 static enum status row_of(const struct candidates *pool, const struct evaluated *evaluated,
-	struct json **row, struct error *err)
+	struct tuned_row *row, struct error *err)
 {
 	const struct candidate candidate = candidates_at(pool, evaluated->candidate);
 
-	return row_to_json(&candidate, &evaluated->evaluation, row, err);
+	return row_describe(&candidate, &evaluated->evaluation, row, err);
 }
 
-static struct json *space_json(
+static struct tuned_space *space_of(
 	const struct candidates *pool, const struct evaluated_list *evaluated)
 {
-	struct json *json = json_new_object(), *outcomes = json_new_object();
-	size_t counts[OUTCOME_COUNT] = {0};
-	double product = 0;
+	struct tuned_space *space = memory_zeroed(1, sizeof(*space));
 
 	for (size_t f = 0; f < pool->family_count; f++)
-		product += pool->families[f].product;
+		space->product += pool->families[f].product;
 	for (size_t i = 0; i < evaluated->count; i++)
-		counts[evaluated->items[i].evaluation.outcome]++;
-	json_put_double(json, "product", product);
-	json_put_int(json, "legal", (int64_t)pool->count);
-	json_put_int(json, "evaluated", (int64_t)evaluated->count);
-	for (int i = 0; i < OUTCOME_COUNT; i++)
-		if (counts[i])
-			json_put_int(outcomes, outcome_name((enum outcome)i), (int64_t)counts[i]);
-	json_put(json, "outcomes", outcomes);
-	return json;
+		space->outcomes[evaluated->items[i].evaluation.outcome]++;
+	space->legal = pool->count;
+	space->evaluated = evaluated->count;
+	return space;
 }
 
-static struct json *model_json(
-	const struct candidates *pool, const struct evaluated_list *evaluated)
-{
-	struct model_quality quality = model_quality(pool, evaluated);
-	struct json *json = json_new_object();
-	char name[32];
-
-	json_put_int(json, "measured", (int64_t)quality.measured);
-	json_put_double(json, "rank_correlation", quality.rank_correlation);
-	json_put_int(json, "rank_of_best", (int64_t)quality.rank_of_best);
-	for (int i = 0; i < 4; i++) {
-		snprintf(name, sizeof(name), "regret_top%zu", model_quality_tops[i]);
-		json_put_double(json, name, quality.regret[i]);
-	}
-	json_put_double(json, "regret_shortlist8", quality.shortlist_regret);
-	return json;
-}
-
-static struct json *tied_json(const struct candidates *pool, const struct evaluated *evaluated)
+static struct tuned_row tied_of(const struct candidates *pool, const struct evaluated *evaluated)
 {
 	const struct bound_family *bound = candidates_family_of(pool, evaluated->candidate)->bound;
-	struct json *json = json_new_object();
 
-	json_put_string(json, "family", evaluated->evaluation.family);
-	json_put(json, "configuration",
-		configuration_to_json(bound, candidates_configuration(pool, evaluated->candidate)));
-	json_put(json, "time_us", tuned_time_json(&evaluated->evaluation.time));
-	return json;
+	return (struct tuned_row){.family = string_copy(evaluated->evaluation.family),
+		.configuration = configuration_named_values(
+			bound, candidates_configuration(pool, evaluated->candidate)),
+		.time = evaluated->evaluation.time};
 }
 
 static enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,
 	const struct picks *picks, size_t winner, const bool *tied, const size_t *best_of_family,
-	const char *run_id, bool predicted, struct json **entry, struct error *err)
+	const char *run_id, bool predicted, struct tuned_entry *entry, struct error *err)
 {
-	struct json *json = json_new_object(), *part = NULL;
-	struct json *tied_list = json_new_array(), *families = json_new_array();
-	enum status status = row_of(pool, &evaluated->items[winner], &part, err);
+	enum status status;
 
-	json_put_string(json, "operation", operation_name(pool->problem->operation));
-	json_put(json, "problem", problem_to_json(pool->problem));
-	json_put_string(json, "timing", predicted ? "predicted" : "measured");
-	json_put_string(json, "run", run_id);
-	if (status == STATUS_OK)
-		json_put(json, "winner", part);
+	*entry = (struct tuned_entry){
+		.operation = string_copy(operation_name(pool->problem->operation)),
+		.problem = problem_named_values(pool->problem),
+		.predicted = predicted,
+		.run = string_copy(run_id),
+		.tied = memory_zeroed(evaluated->count + 1, sizeof(*entry->tied)),
+		.families = memory_zeroed(pool->family_count + 1, sizeof(*entry->families)),
+		.space = space_of(pool, evaluated)};
+	status = row_of(pool, &evaluated->items[winner], &entry->winner, err);
 	for (size_t i = 0; i < evaluated->count; i++)
 		if (tied[i] && i != winner)
-			json_push(tied_list, tied_json(pool, &evaluated->items[i]));
-	for (size_t f = 0; f < pool->family_count && status == STATUS_OK; f++) {
-		if (best_of_family[f] == SIZE_MAX)
-			continue;
-		status = row_of(pool, &evaluated->items[best_of_family[f]], &part, err);
-		if (status == STATUS_OK)
-			json_push(families, part);
+			entry->tied[entry->tied_count++] = tied_of(pool, &evaluated->items[i]);
+	for (size_t f = 0; f < pool->family_count && status == STATUS_OK; f++)
+		if (best_of_family[f] != SIZE_MAX)
+			status = row_of(pool, &evaluated->items[best_of_family[f]],
+				&entry->families[entry->family_count++], err);
+	picks_describe(
+		pool, evaluated, picks, evaluated_search_us(&evaluated->items[winner]), entry);
+	if (!predicted) {
+		entry->model = memory_zeroed(1, sizeof(*entry->model));
+		*entry->model = model_quality(pool, evaluated);
 	}
-	json_put(json, "tied", tied_list);
-	json_put(json, "families", families);
-	json_put(json, "space", space_json(pool, evaluated));
-	if (picks->count)
-		json_put(json, "rules",
-			picks_to_json(pool, evaluated, picks,
-				evaluated_search_us(&evaluated->items[winner])));
-	if (!predicted)
-		json_put(json, "model", model_json(pool, evaluated));
-	if (status == STATUS_OK)
-		*entry = json;
-	else
-		json_free(json);
+	if (status != STATUS_OK)
+		tuned_entry_release(entry);
 	return status;
 }
 
-static enum status store_entry(
-	struct search *search, struct json *entry, const char **kept, struct error *err)
+static enum status store_entry(struct search *search, const struct tuned_entry *entry,
+	const char **kept, struct error *err)
 {
 	struct session *session = search->session;
 	struct row_validity row_validity = {.context = session->context,
 		.problem = search->pool.problem,
 		.evaluated = &search->evaluated};
 	const struct tuned_judge judge = {row_validity_row, &row_validity};
+	struct tuned_entry copy = tuned_entry_copy(entry);
 	enum status status = STATUS_OK;
 
 	if (session->journal) {
 		struct json *line = json_new_object();
 
 		json_put_int(line, "problem", (int64_t)search->number);
-		json_put(line, "entry", json_copy(entry));
+		json_put(line, "entry", record_to_json(&tuned_entry_record, entry));
 		status = journal_write(session->journal, "entry", line, err);
 	}
-	tuned_put_entry_json(session->tuned, json_copy(entry), &judge, kept);
+	tuned_put_entry(session->tuned, &copy, &judge, kept);
 	return status == STATUS_OK ? session_save(session, err) : status;
 }
 
@@ -251,7 +219,7 @@ enum status search_conclude(struct search *search, struct error *err)
 		.resumed = search->resumed,
 		.stopped_because = search->stopped_because,
 		.seconds = clock_seconds() - search->budget.started};
-	struct json *entry = NULL;
+	struct tuned_entry entry = {0};
 	enum status status = STATUS_OK;
 
 	if (!count) {
@@ -268,12 +236,12 @@ enum status search_conclude(struct search *search, struct error *err)
 		best, search->session->run_id, !device_measures(search->session->context->device),
 		&entry, err);
 	if (status == STATUS_OK)
-		status = store_entry(search, entry, &result.kept, err);
-	result.entry = entry;
+		status = store_entry(search, &entry, &result.kept, err);
+	result.entry = &entry;
 	if (status == STATUS_OK && observer->end)
 		observer->end(observer->context, &result);
 cleanup:
-	json_free(entry);
+	tuned_entry_release(&entry);
 	free(contenders);
 	free(indices);
 	free(level);

@@ -8,8 +8,6 @@
 #include "base/statistics.h"
 #include "search/order.h"
 
-const size_t model_quality_tops[4] = {1, 4, 8, 16};
-
 struct pair {
 	double predicted, measured;
 };
@@ -21,7 +19,7 @@ static int compare_predicted(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void rank(struct model_quality *quality, const struct pair *pairs, size_t count)
+static void rank(struct tuned_model *quality, const struct pair *pairs, size_t count)
 {
 	double best = INFINITY, best_so_far = INFINITY;
 
@@ -32,7 +30,7 @@ static void rank(struct model_quality *quality, const struct pair *pairs, size_t
 			best_so_far = pairs[i].measured;
 		if (pairs[i].measured <= best && !quality->rank_of_best)
 			quality->rank_of_best = i + 1;
-		while (top < 4 && (i + 1 == model_quality_tops[top] || i + 1 == count))
+		while (top < TUNED_TOPS && (i + 1 == tuned_tops[top] || i + 1 == count))
 			quality->regret[top++] = best_so_far / best - 1;
 	}
 }
@@ -86,10 +84,10 @@ struct shortlisted shortlisted_fastest(
 	return result;
 }
 
-struct model_quality model_quality(
+struct tuned_model model_quality(
 	const struct candidates *pool, const struct evaluated_list *evaluated)
 {
-	struct model_quality quality = {0};
+	struct tuned_model quality = {0};
 	struct shortlisted listed;
 	struct pair *pairs = memory_zeroed(evaluated->count, sizeof(*pairs));
 	double *predicted = memory_zeroed(evaluated->count, sizeof(*predicted));

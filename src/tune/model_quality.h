@@ -7,18 +7,10 @@
 
 #include "engine/candidates.h"
 #include "engine/evaluated.h"
+#include "format/tuned_entry.h"
 
 /* How the model ranked what was measured. */
-struct model_quality {
-	size_t measured;         /* candidates with outcome ok */
-	double rank_correlation; /* Spearman, predicted against measured */
-	size_t rank_of_best; /* of the measured best among the measured, by prediction; from 1 */
-	double regret[4]; /* of the model's first 1, 4, 8, 16: slower than the best by this ratio */
-	double shortlist_regret; /* of its shortlist of 8, one configuration per kernel */
-};
-extern const size_t model_quality_tops[4];
-
-struct model_quality model_quality(
+struct tuned_model model_quality(
 	const struct candidates *pool, const struct evaluated_list *evaluated);
 
 /* The model's shortlist among what was measured: the first SHORTLIST_COUNT kernels in the model's

@@ -120,35 +120,30 @@ struct pick_distance pick_distance(const struct candidates *pool,
 	return distance;
 }
 
-struct json *picks_to_json(const struct candidates *pool, const struct evaluated_list *evaluated,
-	const struct picks *picks, double best_us)
+void picks_describe(const struct candidates *pool, const struct evaluated_list *evaluated,
+	const struct picks *picks, double best_us, struct tuned_entry *entry)
 {
-	struct json *list = json_new_array();
-
+	entry->rules = memory_zeroed(picks->count + 1, sizeof(*entry->rules));
+	entry->rule_count = picks->count;
 	for (size_t i = 0; i < picks->count; i++) {
 		const struct search_pick *pick = &picks->items[i];
 		const struct bound_family *bound =
 			candidates_family_of(pool, pick->candidate)->bound;
-		struct pick_distance distance = pick_distance(pool, evaluated, pick, best_us);
+		const struct pick_distance distance = pick_distance(pool, evaluated, pick, best_us);
 		const struct evaluation *evaluation =
 			distance.evaluated >= 0 ? &evaluated->items[distance.evaluated].evaluation
 						: NULL;
-		struct json *json = json_new_object();
 
-		json_put_string(json, "name", pick->rule);
-		json_put_string(json, "family", family_name(bound->family));
-		json_put(json, "configuration",
-			configuration_to_json(
-				bound, candidates_configuration(pool, pick->candidate)));
-		json_put_string(json, "timing",
-			evaluation && !evaluation->predicted ? "measured" : "predicted");
-		json_put_string(
-			json, "outcome", evaluation ? outcome_name(evaluation->outcome) : NULL);
-		json_put_double(json, "time_us", distance.time_us);
-		json_put_double(json, "predicted_time_us", pool->predicted_us[pick->candidate]);
-		json_put_double(json, "regret_ratio", distance.regret_ratio);
-		json_put_double(json, "regret_in_family_ratio", distance.regret_in_family_ratio);
-		json_push(list, json);
+		entry->rules[i] = (struct tuned_pick){.name = string_copy(pick->rule),
+			.family = string_copy(family_name(bound->family)),
+			.configuration = configuration_named_values(
+				bound, candidates_configuration(pool, pick->candidate)),
+			.predicted = !evaluation || evaluation->predicted,
+			.outcome =
+				string_copy(evaluation ? outcome_name(evaluation->outcome) : NULL),
+			.time_us = distance.time_us,
+			.predicted_time_us = pool->predicted_us[pick->candidate],
+			.regret_ratio = distance.regret_ratio,
+			.regret_in_family_ratio = distance.regret_in_family_ratio};
 	}
-	return list;
 }

@@ -7,6 +7,7 @@
 #define TUNE_PICKS_H
 
 #include "engine/candidates.h"
+#include "format/tuned_entry.h"
 
 struct picks {
 	struct search_pick *items; /* rule names are borrowed from the operation */
@@ -35,8 +36,8 @@ struct pick_distance {
 };
 struct pick_distance pick_distance(const struct candidates *pool,
 	const struct evaluated_list *evaluated, const struct search_pick *pick, double best_us);
-/* "rules" of an entry. */
-struct json *picks_to_json(const struct candidates *pool, const struct evaluated_list *evaluated,
-	const struct picks *picks, double best_us);
+/* entry->rules. */
+void picks_describe(const struct candidates *pool, const struct evaluated_list *evaluated,
+	const struct picks *picks, double best_us, struct tuned_entry *entry);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_read.h"
 #include "tune/row_validity.h"
 
 static const struct journal_problem *recorded_problem(
@@ -28,6 +29,8 @@ static void put_run(struct tuned *tuned, const struct journal_run *run)
 		"nvrtc", "uuid", "clocks", "power_limit_w", "mig", "anchor_us"};
 	struct json_at line = json_root(run->line, ""), member;
 	struct json *json = json_new_object();
+	struct run ours = {0};
+	struct json_at at;
 	const char *kind;
 
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
@@ -35,22 +38,18 @@ static void put_run(struct tuned *tuned, const struct journal_run *run)
 			json_put(json, members[i], json_copy(member.node));
 	if (json_member_string(&line, "device_kind", &kind, NULL) == STATUS_OK)
 		json_put_string(json, "device", kind);
-	tuned_put_run_json(tuned, json);
+	at = json_root(json, run->id);
+	if (record_from_json(&run_record, &at, &ours, NULL, NULL) == STATUS_OK)
+		tuned_put_run(tuned, &ours);
+	json_free(json);
 }
 
 /* Whether the tuned file has the entry of that run, perhaps with what stayed of an older one. */
-static bool is_put(const struct tuned *tuned, const struct json *entry)
+static bool is_put(const struct tuned *tuned, const struct tuned_entry *entry)
 {
-	struct json_at ours = json_root(entry, ""), theirs, problem;
-	const char *operation = "", *our_run = "", *their_run = "";
+	const struct tuned_entry *there = tuned_find(tuned, entry->operation, &entry->problem);
 
-	json_member_string(&ours, "operation", &operation, NULL);
-	if (!json_find(&ours, "problem", &problem) ||
-		!tuned_find_json(tuned, operation, problem.node, &theirs))
-		return false;
-	json_member_string(&ours, "run", &our_run, NULL);
-	json_member_string(&theirs, "run", &their_run, NULL);
-	return our_run[0] && strcmp(our_run, their_run) == 0;
+	return there && strcmp(there->run, entry->run) == 0;
 }
 
 enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err)
@@ -61,6 +60,7 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	struct row_validity row_validity = {
 		.context = session->context, .problem = session->queue->items[number].problem};
 	const struct tuned_judge judge = {row_validity_row, &row_validity};
+	struct tuned_entry copy;
 	const char *kept;
 
 	*done = false;
@@ -75,8 +75,10 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	put_run(session->tuned, run);
 	row_validity.recorded = recorded->evaluations;
 	row_validity.recorded_count = recorded->evaluation_count;
-	if (!is_put(session->tuned, recorded->entry))
-		tuned_put_entry_json(session->tuned, json_copy(recorded->entry), &judge, &kept);
+	if (!is_put(session->tuned, recorded->entry)) {
+		copy = tuned_entry_copy(recorded->entry);
+		tuned_put_entry(session->tuned, &copy, &judge, &kept);
+	}
 	if (observer->taken)
 		observer->taken(observer->context, session->queue->items[number].problem, number,
 			session->queue->count, recorded->entry);

@@ -29,22 +29,16 @@ bool row_validity_row(const struct tuned_row *row, void *context)
 	const struct row_validity *row_validity = context;
 	struct candidate candidate;
 	struct evaluation today = {0};
-	struct json *json = tuned_row_json(row);
-	const struct json_at at = json_root(json, "");
 	bool stands = false;
 
 	/* gone, or not legal any more: it falls */
 	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
-		    device_spec(row_validity->context->device), &at, &candidate,
-		    NULL) != STATUS_OK) {
-		json_free(json);
+		    device_spec(row_validity->context->device), row, &candidate, NULL) != STATUS_OK)
 		return false;
-	}
 	if (candidate_describe(&candidate, &today, NULL) == STATUS_OK)
 		stands = strcmp(today.kernel_hash, row->kernel_hash) == 0 &&
 			 !was_tried(row_validity, &today);
 	evaluation_release(&today);
 	candidate_release(&candidate);
-	json_free(json);
 	return stands;
 }

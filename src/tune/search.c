@@ -123,19 +123,11 @@ static enum status record_problem(const struct search *search, struct error *err
 static ptrdiff_t find_incumbent(const struct search *search)
 {
 	const struct problem *problem = search->pool.problem;
-	struct json *asked = problem_to_json(problem);
-	struct json_at entry, winner, configuration;
-	const char *family = NULL;
-	ptrdiff_t found = -1;
+	const struct tuned_entry *entry = tuned_find_problem(search->session->tuned, problem);
 
-	if (tuned_find_json(
-		    search->session->tuned, operation_name(problem->operation), asked, &entry) &&
-		json_find(&entry, "winner", &winner) &&
-		json_member_string(&winner, "family", &family, NULL) == STATUS_OK &&
-		json_find(&winner, "configuration", &configuration))
-		found = candidates_find_json(&search->pool, family, &configuration);
-	json_free(asked);
-	return found;
+	return entry ? candidates_find_named(
+			       &search->pool, entry->winner.family, &entry->winner.configuration)
+		     : -1;
 }
 
 /* Without a clock to wait for, compiling is all that takes time: a model may compile longer. */

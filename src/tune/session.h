@@ -33,8 +33,8 @@ struct problem_result {
 	size_t resumed; /* taken over from an earlier run */
 	const char *stopped_because;
 	double seconds;
-	const struct json *entry; /* as in the tuned file */
-	const char *kept;         /* why an older entry stayed instead, or NULL */
+	const struct tuned_entry *entry;
+	const char *kept; /* why an older entry stayed instead, or NULL */
 };
 
 struct session_progress {
@@ -55,7 +55,7 @@ struct session_observer {
 	void (*end)(void *context, const struct problem_result *result);
 	/* The interrupted run had concluded this problem; entry as in the tuned file. */
 	void (*taken)(void *context, const struct problem *problem, size_t number, size_t count,
-		const struct json *entry);
+		const struct tuned_entry *entry);
 	void (*failed)(void *context, const struct problem *problem, const struct error *err);
 };
 

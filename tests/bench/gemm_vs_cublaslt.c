@@ -24,6 +24,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "bench/versus/setup.h"
 #include "bench/versus/summary.h"
 #include "compile/worker.h"
@@ -91,18 +92,17 @@ static void options_parse(struct options *options, int argc, char **argv)
 static enum status read_file(struct versus *versus, int index, struct error *err)
 {
 	struct tuned tuned;
-	struct json *device =
-		tuned_device_json(versus->setup.spec, versus->setup.gpu.gpu.facts.name);
+	struct gpu_model device =
+		gpu_model_of(versus->setup.spec, versus->setup.gpu.gpu.facts.name);
 	struct json_at root, entries;
 	enum status status = tuned_load(versus->options.files[index], &tuned, err);
 
 	if (status == STATUS_OK) {
-		status = tuned_same_device(&tuned, device, err);
-		versus->tuned[index] = tuned.root;
-		tuned.root = NULL;
+		status = tuned_expect_device(&tuned, &device, err);
+		versus->tuned[index] = record_to_json(&tuned_record, &tuned);
 		tuned_release(&tuned);
 	}
-	json_free(device);
+	gpu_model_release(&device);
 	if (status != STATUS_OK)
 		return status;
 	root = json_root(versus->tuned[index], versus->options.files[index]);

@@ -20,7 +20,7 @@
 #include "gpu/bench_test.h"
 #include "check/judge.h"
 #include "engine/blocks.h"
-#include "engine/row.h"
+#include "row_json.h"
 
 #include "base/statistics.h"
 
@@ -225,7 +225,7 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 		*row = (struct row){0};
 		status = json_member_string(&item, "name", &row->name, err);
 		if (status == STATUS_OK)
-			status = row_candidate(&comparison->bench->catalogue, problem,
+			status = row_candidate_from_json(&comparison->bench->catalogue, problem,
 				device_spec(comparison->bench->device), &item, &row->candidate,
 				err);
 		comparison->count += status == STATUS_OK;
@@ -311,7 +311,7 @@ static enum status prefetch(
 		struct candidate candidate;
 		struct trial *trial;
 
-		status = row_candidate(&comparison->bench->catalogue, problem,
+		status = row_candidate_from_json(&comparison->bench->catalogue, problem,
 			device_spec(comparison->bench->device), &item, &candidate, err);
 		if (status != STATUS_OK)
 			break;
@@ -373,7 +373,7 @@ int main(int argc, char **argv)
 	struct context bench = {0};
 	struct error err = {0};
 	struct json *json = json_new_object(), *results = json_new_array();
-	char id[RUN_ID_SIZE], *printed;
+	char *printed;
 	enum status status;
 
 	bench_test_options(&test, argc, argv);
@@ -391,10 +391,9 @@ int main(int argc, char **argv)
 		status = run_all(&comparison, test.files[0], results, &err);
 		if (status != STATUS_OK)
 			fprintf(stderr, "compare_rows: %s\n", err.message);
-		run_new_id(id);
 		json_put_string(json, "format", "tiletune.races/1");
 		json_put(json, "device", device_json(device_spec(bench.device)));
-		json_put(json, "run", run_tuned_json(&bench, id));
+		json_put(json, "run", run_json(&bench));
 		json_put(json, "races", results);
 		printed = json_print(json, true);
 		puts(printed);

@@ -33,32 +33,13 @@ struct comparison {
 	char *worst_problem;
 };
 
-/* "BM=128,...", as journals have it. */
-static char *configuration_text(const struct json_at *row)
-{
-	struct json_at configuration;
-	struct text text = {0};
-
-	if (json_find(row, "configuration", &configuration))
-		for (size_t i = 0; i < json_count(&configuration); i++) {
-			const struct json_at member = json_item(&configuration, i);
-			char *value = json_print(member.node, false);
-
-			text_appendf(&text, "%s%s=%s", i ? "," : "", member.key, value);
-			free(value);
-		}
-	return text_detach(&text);
-}
-
 /* What the sweep measured for a row, infinite if it did not. */
 static double swept_us(
-	const struct comparison *comparison, const char *problem, const struct json_at *row)
+	const struct comparison *comparison, const char *problem, const struct tuned_row *row)
 {
-	char *configuration = configuration_text(row);
-	const char *family = "";
+	char *configuration = named_values_text(&row->configuration);
 	double time_us = INFINITY;
 
-	json_member_string(row, "family", &family, NULL);
 	for (size_t r = 0; r < comparison->record_count; r++)
 		for (size_t i = 0; i < comparison->records[r].run_count; i++) {
 			const struct journal_run *run = &comparison->records[r].runs[i];
@@ -74,7 +55,7 @@ static double swept_us(
 
 					if (evaluation->outcome == OUTCOME_OK &&
 						!evaluation->predicted &&
-						strcmp(evaluation->family, family) == 0 &&
+						strcmp(evaluation->family, row->family) == 0 &&
 						strcmp(evaluation->configuration, configuration) ==
 							0)
 						time_us = fmin(time_us, evaluation->time.median);
@@ -88,35 +69,30 @@ static double swept_us(
 /* The file without one of its entries. */
 static struct tuned without_entry(const struct tuned *tuned, size_t left_out)
 {
-	struct tuned rest = {.root = json_copy(tuned->root), .path = tuned->path};
-	struct json_at root = json_root(tuned->root, tuned->path), entries;
-	struct json *kept = json_new_array();
+	struct tuned rest = {.path = string_copy(tuned->path)};
 
-	if (json_find(&root, "entries", &entries))
-		for (size_t i = 0; i < json_count(&entries); i++)
-			if (i != left_out)
-				json_push(kept, json_copy(json_item(&entries, i).node));
-	json_put(rest.root, "entries", kept);
+	record_copy(&tuned_record, tuned, &rest);
+	tuned_entry_release(&rest.entries[left_out]);
+	rest.entries[left_out] = rest.entries[--rest.entry_count];
+	memset(&rest.entries[rest.entry_count], 0, sizeof(*rest.entries));
 	return rest;
 }
 
 static void compare(struct comparison *comparison, const struct problem *problem,
-	const struct json_at *entry, const struct lookup_answer *answer)
+	const struct tuned_entry *entry, const struct lookup_answer *answer)
 {
-	struct json_at winner, found;
 	double best_us, found_us, ratio;
 
 	comparison->problems++;
-	if (answer->grade != LOOKUP_NEAREST || !json_find(entry, "winner", &winner)) {
+	if (answer->grade != LOOKUP_NEAREST) {
 		comparison->refused++;
 		return;
 	}
-	found = json_root(answer->result, "");
-	best_us = swept_us(comparison, problem->text, &winner);
-	found_us = swept_us(comparison, problem->text, &found);
+	best_us = swept_us(comparison, problem->text, &entry->winner);
+	found_us = swept_us(comparison, problem->text, answer->result);
 	ratio = best_us / found_us;
 	if (comparison->verbose) {
-		char *configuration = configuration_text(&found);
+		char *configuration = tuned_row_configuration(answer->result);
 
 		printf("%8.2f us, the winner %8.2f us, predicted %8.2f us  %s  {%s}\n", found_us,
 			best_us, answer->predicted_us, problem->text, configuration);
@@ -134,23 +110,18 @@ static void compare(struct comparison *comparison, const struct problem *problem
 	}
 }
 
-static enum status compare_entry(
-	struct comparison *comparison, const struct json_at *entry, size_t index, struct error *err)
+static enum status compare_entry(struct comparison *comparison, const struct tuned_entry *entry,
+	size_t index, struct error *err)
 {
-	const char *name;
 	const struct operation *operation;
 	struct problem *problem = NULL;
-	struct json_at member;
 	struct lookup_answer answer;
 	struct tuned rest;
-	enum status status = json_member_string(entry, "operation", &name, err);
+	enum status status = catalogue_operation(
+		&comparison->bench.catalogue, entry->operation, &operation, err);
 
 	if (status == STATUS_OK)
-		status = catalogue_operation(&comparison->bench.catalogue, name, &operation, err);
-	if (status == STATUS_OK)
-		status = json_member(entry, "problem", &member, err);
-	if (status == STATUS_OK)
-		status = problem_from_json(operation, &member, &problem, err);
+		status = problem_from_named_values(operation, &entry->problem, &problem, err);
 	if (status != STATUS_OK)
 		return status;
 	rest = without_entry(&comparison->tuned, index);
@@ -167,7 +138,7 @@ static enum status compare_entry(
 		compare(comparison, problem, entry, &answer);
 		lookup_answer_release(&answer);
 	}
-	json_free(rest.root);
+	tuned_release(&rest);
 	problem_free(problem);
 	return status;
 }
@@ -178,7 +149,6 @@ static enum status run(
 	const char *const roots[] = {arguments[0], NULL};
 	const struct context_options options = {
 		.roots = roots, .device = arguments[1], .no_cache = true};
-	struct json_at root, entries;
 	enum status status = context_open(&options, &comparison->bench, err);
 
 	if (status == STATUS_OK)
@@ -193,13 +163,8 @@ static enum status run(
 			arguments[i], &comparison->records[comparison->record_count++], err);
 	if (status != STATUS_OK)
 		return status;
-	root = json_root(comparison->tuned.root, comparison->tuned.path);
-	status = json_member(&root, "entries", &entries, err);
-	for (size_t i = 0; status == STATUS_OK && i < json_count(&entries); i++) {
-		const struct json_at entry = json_item(&entries, i);
-
-		status = compare_entry(comparison, &entry, i, err);
-	}
+	for (size_t i = 0; status == STATUS_OK && i < comparison->tuned.entry_count; i++)
+		status = compare_entry(comparison, &comparison->tuned.entries[i], i, err);
 	if (status == STATUS_OK && comparison->compared)
 		printf("%zu problems, %zu refused, %zu of what was found were timed: mean %.1f%% "
 		       "of the winner's speed, geometric mean %.1f%%, worst %.1f%% (%s)\n",

@@ -108,7 +108,7 @@ static void session_watch_end(void *context, const struct problem_result *result
 }
 
 static void session_watch_taken(void *context, const struct problem *problem, size_t number,
-	size_t count, const struct json *entry)
+	size_t count, const struct tuned_entry *entry)
 {
 	(void)problem, (void)number, (void)count, (void)entry;
 	((struct session_watch *)context)->outcome->taken++;
@@ -116,24 +116,19 @@ static void session_watch_taken(void *context, const struct problem *problem, si
 
 static void session_read_winners(const struct tuned *tuned, struct session_outcome *outcome)
 {
-	struct json_at root = json_root(tuned->root, "tuned"), entries, winner, time, configuration;
 	struct text text = {0};
 
-	assert_true(json_find(&root, "entries", &entries));
-	for (size_t i = 0; i < json_count(&entries); i++) {
-		struct json_at entry = json_item(&entries, i);
-		const char *family = NULL;
-		char *printed;
+	for (size_t i = 0; i < tuned->entry_count; i++) {
+		const struct tuned_row *winner = &tuned->entries[i].winner;
 
-		assert_true(json_find(&entry, "winner", &winner));
-		assert_true(json_find(&winner, "configuration", &configuration));
-		assert_true(json_find(&winner, "time_us", &time));
-		assert_int_equal(json_member_string(&winner, "family", &family, NULL), STATUS_OK);
-		printed = json_print(configuration.node, false);
-		text_appendf(&text, "%s%s;", family, printed);
+		struct json *json = named_values_to_json(&winner->configuration);
+		char *printed = json_print(json, false);
+
+		text_appendf(&text, "%s%s;", winner->family, printed);
 		free(printed);
+		json_free(json);
 		if (i == 0)
-			json_member_double(&time, "median", &outcome->winner_us, NULL);
+			outcome->winner_us = winner->time.median;
 	}
 	outcome->winners = text_detach(&text);
 }
@@ -168,8 +163,7 @@ static struct session_outcome session_fixture_run(
 	snprintf(id, sizeof(id), "run-%u", ++runs);
 	if (request->evaluations)
 		effort.evaluations = request->evaluations;
-	tuned_init_json(
-		&tuned, "tuned", tuned_device_json(device_spec(fixture->bench.device), "Test GPU"));
+	tuned_init(&tuned, "tuned", gpu_model_of(device_spec(fixture->bench.device), "Test GPU"));
 	if (request->journal) {
 		struct json *line = json_new_object(), *program = json_new_object();
 

@@ -88,6 +88,7 @@ static void test_build(void **state)
 	struct fixture fixture;
 	struct build build;
 	struct error err = {0};
+	struct named_values values;
 	struct json *defines;
 	char *text;
 
@@ -101,7 +102,9 @@ static void test_build(void **state)
 	assert_non_null(strstr(build.units[0].source, "#define CYCLE 1"));
 	assert_null(strstr(build.units[0].source, "tests/data"));
 	build_release(&build);
-	defines = candidate_defines(fixture.bound, fixture.slots);
+	values = candidate_defines(fixture.bound, fixture.slots);
+	defines = named_values_to_json(&values);
+	named_values_release(&values);
 	text = json_print(defines, false);
 	assert_string_equal(text,
 		"{\"ALIGNED\":1,\"BM\":64,\"DTYPE_fp16\":1,\"H\":8,\"KIND_wide\":1,\"LAYOUT_nk\":1,"

@@ -79,7 +79,6 @@ static void fixture_open(struct check_fixture *fixture, const char *text)
 	memset(fixture, 0, sizeof(*fixture));
 	bench_open(&fixture->bench, text);
 	fixture->context.device = fixture->bench.device;
-	fixture->baseline.root = json_new_object();
 	fixture->problem = toy_problem(fixture->bench.device, &toy, "reference");
 	assert_ok(device_anchor(fixture->bench.device, &anchor, &err));
 	fixture->check = (struct check){.context = &fixture->context,
@@ -97,8 +96,6 @@ static void fixture_open(struct check_fixture *fixture, const char *text)
 		fixture->rows[i].work = memory_zeroed(1, sizeof(*fixture->rows[i].work));
 		fixture->rows[i].work->can_run = true;
 		fixture->rows[i].work->trial = fixture->fast.loads[i][0];
-		fixture->rows[i].tree = json_new_object();
-		fixture->rows[i].entry = json_root(fixture->rows[i].tree, "baseline");
 	}
 }
 
@@ -107,7 +104,6 @@ static void fixture_close(struct check_fixture *fixture)
 	evaluator_release(&fixture->check.evaluator);
 	for (int i = 0; i < ENTRIES; i++)
 		check_row_release(&fixture->rows[i]);
-	json_free(fixture->baseline.root);
 	bench_close(&fixture->bench);
 }
 
@@ -193,14 +189,9 @@ static void fixture_keep(struct check_fixture *fixture)
 {
 	for (int i = 0; i < ENTRIES; i++) {
 		struct check_row *row = &fixture->rows[i];
-		struct json *entry = json_new_object(), *winner = json_new_object();
 
-		json_put_string(winner, "kernel_hash", "abc");
-		json_put(entry, "winner", winner);
-		json_put(entry, "check", check_reference_to_json(&row->now, "abc", 0.99));
-		json_free(row->tree);
-		row->tree = entry;
-		row->entry = json_root(entry, "baseline");
+		string_put(row->entry.winner.kernel_hash, HASH_SIZE, "abc");
+		check_reference_put(&row->now, "abc", 0.99, &row->entry);
 	}
 }
 
@@ -282,8 +273,11 @@ static void a_crash_fails_its_row_only(void **state)
 
 	(void)state;
 	fixture_open(&fixture, dying);
-	for (int i = 0; i < ENTRIES; i++)
-		fixture.rows[i].baseline_us = 1; /* long since much faster */
+	for (int i = 0; i < ENTRIES; i++) { /* long since much faster */
+		fixture.rows[i].baseline_us = 1;
+		fixture.rows[i].entry.winner.time =
+			(struct summary){.median = 1, .ci95_low = 1, .ci95_high = 1, .count = 9};
+	}
 	fixture_run(&fixture, &fixture.fast, NULL);
 	for (int i = 0; i < ENTRIES; i++)
 		assert_int_equal(fixture.rows[i].verdict, i == 2 ? CHECK_FAILED : CHECK_SLOWER);
@@ -337,34 +331,23 @@ static void allowed_traits_are_read(void **state)
 
 static void stale_references_are_not_used(void **state)
 {
-	static const char text[] =
-		"{\"winner\": {\"kernel_hash\": \"new\"}, \"check\": {\"kernel_hash\": \"old\", "
-		"\"time_us\": 10, \"anchor_us\": 1000, \"blocks\": 12, \"time_over_anchor\": "
-		"{\"value\": 0.01, \"low\": 0.0099, \"high\": 0.0101, \"confidence_ratio\": "
-		"0.99}}}";
+	const struct check_reference stored = {.time_us = 10,
+		.anchor_us = 1000,
+		.blocks = 12,
+		.per_anchor = {0.01, 0.0099, 0.0101}};
+	struct tuned_entry entry = {.winner.kernel_hash = "new"};
 	struct check_reference reference;
-	struct json *tree = NULL;
-	struct json_at entry, check;
-	struct error err;
 
 	(void)state;
-	assert_ok(json_parse(text, strlen(text), "entry", &tree, &err));
-	entry = json_root(tree, "entry");
 	assert_false(check_reference_find(&entry, 0.99, &reference));
-	assert_true(json_find(&entry, "winner", &check));
-	json_free(tree);
-	{
-		char *same = string_format("%s", text);
-
-		memcpy(strstr(same, "new"), "old", 3);
-		assert_ok(json_parse(same, strlen(same), "entry", &tree, &err));
-		entry = json_root(tree, "entry");
-		assert_true(check_reference_find(&entry, 0.99, &reference));
-		assert_true(fabs(reference.per_anchor.value - 0.01) < 1e-15);
-		assert_true(fabs(reference.per_anchor.low - 0.0099) < 1e-9);
-		json_free(tree);
-		free(same);
-	}
+	check_reference_put(&stored, "old", 0.99, &entry);
+	assert_false(check_reference_find(&entry, 0.99, &reference));
+	string_put(entry.winner.kernel_hash, HASH_SIZE, "old");
+	assert_true(check_reference_find(&entry, 0.99, &reference));
+	assert_true(fabs(reference.per_anchor.value - 0.01) < 1e-15);
+	assert_true(fabs(reference.per_anchor.low - 0.0099) < 1e-9);
+	assert_int_equal(reference.blocks, 12);
+	tuned_entry_release(&entry);
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/record_read.h"
 #include "candidate/composite.h"
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
@@ -22,17 +23,30 @@ static void bind_pair(struct fixture *fixture, const char *problem, struct bound
 }
 
 /* {"family": ..., "configuration": {...}} of a step, from text. */
+struct list {
+	struct named_values values;
+};
+static const struct record_member list_members[] = {
+	RECORD_NAMED_VALUES(struct list, values, "values", ""),
+};
+static RECORD_DEFINE(struct list, list_record, list_members);
+
 static enum status choose(struct fixture *fixture, struct bound_family *bound, size_t step,
 	const char *family, const char *configuration, struct error *err)
 {
+	struct list list = {0};
+	char *text = string_format("{\"values\":%s}", configuration);
 	struct json *json;
 	struct json_at at;
 	enum status status;
 
-	assert_int_equal(
-		json_parse(configuration, strlen(configuration), "test", &json, err), STATUS_OK);
+	assert_int_equal(json_parse(text, strlen(text), "test", &json, err), STATUS_OK);
 	at = json_root(json, "test");
-	status = composite_choose_json(&fixture->catalogue, bound, step, family, &at, err);
+	assert_int_equal(record_from_json(&list_record, &at, &list, NULL, err), STATUS_OK);
+	status =
+		composite_choose_named(&fixture->catalogue, bound, step, family, &list.values, err);
+	named_values_release(&list.values);
+	free(text);
 	json_free(json);
 	return status;
 }

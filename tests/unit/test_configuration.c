@@ -27,8 +27,7 @@ static void test_configurations(void **state)
 	struct fixture fixture;
 	struct text text = {0};
 	struct error err = {0};
-	struct json *tree;
-	struct json_at at;
+	struct named_values values;
 	choice again[SPACE_PARAMETERS_MAX] = {0};
 	bool given[SPACE_PARAMETERS_MAX];
 	struct value slots[128];
@@ -37,22 +36,18 @@ static void test_configurations(void **state)
 	open_widget(&fixture, small, "");
 	configuration_format(fixture.bound, fixture.choices, &text);
 	assert_string_equal(text.data, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
-	tree = configuration_to_json(fixture.bound, fixture.choices);
-	at = json_root(tree, "c.json");
-	assert_ok(configuration_from_json(fixture.bound, &at, again, &err));
+	values = configuration_named_values(fixture.bound, fixture.choices);
+	assert_ok(configuration_from_named_values(fixture.bound, &values, again, &err));
 	assert_memory_equal(again, fixture.choices, 5 * sizeof(choice));
-	json_put_int(tree, "BM", 65);
-	assert_fails(configuration_from_json(fixture.bound, &at, again, &err), STATUS_BAD_INPUT,
-		"c.json: $.BM: expected a value of the parameter's list, found 65");
-	json_put_int(tree, "BN", 64);
-	assert_fails(configuration_from_json(fixture.bound, &at, again, &err), STATUS_BAD_INPUT,
-		"c.json: $.BN: expected a known member");
-	json_free(tree);
-	tree = json_new_object();
-	at = json_root(tree, "c.json");
-	assert_fails(configuration_from_json(fixture.bound, &at, again, &err), STATUS_BAD_INPUT,
-		"c.json: $: expected a member \"BM\"");
-	json_free(tree);
+	named_values_put(&values, 0, "BM", value_int(65));
+	assert_fails(configuration_from_named_values(fixture.bound, &values, again, &err),
+		STATUS_BAD_INPUT, "BM: expected one of ");
+	named_values_put(&values, 0, "BN", value_int(64));
+	assert_fails(configuration_from_named_values(fixture.bound, &values, again, &err),
+		STATUS_BAD_INPUT, "expected a parameter of ");
+	named_values_release(&values);
+	assert_fails(configuration_from_named_values(fixture.bound, &values, again, &err),
+		STATUS_BAD_INPUT, "expected a value of BM, found none");
 	memset(slots, 0, sizeof(slots));
 	assert_ok(configuration_parse(
 		fixture.bound, "MODE=fancy,ALIGNED=false,BM=20", slots, given, &err));

@@ -86,10 +86,16 @@ static struct json *evaluation_line(int64_t problem, const char *configuration, 
 
 static struct json *entry_line(int64_t problem)
 {
-	struct json *line = json_new_object(), *entry = json_new_object();
+	static const char text[] =
+		"{\"operation\":\"gemm\",\"problem\":{\"M\":1},\"timing\":\"measured\","
+		"\"run\":\"r\",\"winner\":{\"family\":\"gemm/mma\",\"configuration\":{\"BM\":16},"
+		"\"time_us\":{\"median\":3.25,\"ci95_low\":3,\"ci95_high\":4,\"samples\":1},"
+		"\"kernel_hash\":\"\"},\"tied\":[],\"families\":[]}";
+	struct json *line = json_new_object(), *entry = NULL;
+	struct error err = {0};
 
+	assert_ok(json_parse(text, strlen(text), "entry", &entry, &err));
 	json_put_int(line, "problem", problem);
-	json_put_string(entry, "operation", "gemm");
 	json_put(line, "entry", entry);
 	return line;
 }

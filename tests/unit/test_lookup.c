@@ -26,7 +26,7 @@ static void shelf_open(struct shelf *shelf)
 	assert_ok(catalogue_load(templates, "row_softmax", &shelf->catalogue, &err));
 	assert_ok(device_spec_load("toy", configs, &shelf->device, &err));
 	assert_ok(catalogue_operation(&shelf->catalogue, "row_softmax", &shelf->operation, &err));
-	tuned_init_json(&shelf->tuned, "tuned.json", tuned_device_json(shelf->device, "Toy GPU"));
+	tuned_init(&shelf->tuned, "tuned.json", gpu_model_of(shelf->device, "Toy GPU"));
 	shelf->request = (struct lookup_request){
 		.catalogue = &shelf->catalogue, .device = shelf->device, .tuned = &shelf->tuned};
 }
@@ -89,13 +89,12 @@ static struct lookup_answer find(const struct shelf *shelf, const char *problem_
 
 static void assert_configuration(const struct lookup_answer *answer, const char *expected)
 {
-	struct json_at result = json_root(answer->result, "answer"), configuration;
-	char *text;
+	struct json *json = named_values_to_json(&answer->result->configuration);
+	char *text = json_print(json, false);
 
-	assert_true(json_find(&result, "configuration", &configuration));
-	text = json_print(configuration.node, false);
 	assert_string_equal(text, expected);
 	free(text);
+	json_free(json);
 }
 
 #define CONFIG(threads, rows, unroll, turns)                                                       \
@@ -269,8 +268,7 @@ static void what_timings_taught_changes_the_choice(void **state)
 	struct shelf shelf;
 	struct lookup_answer answer;
 	struct error err = {0};
-	struct json_at result, time;
-	double alone_us, median_us;
+	double alone_us;
 
 	(void)state;
 	shelf_open(&shelf);
@@ -287,10 +285,7 @@ static void what_timings_taught_changes_the_choice(void **state)
 	assert_true(answer.predicted_us > alone_us);
 	assert_true(answer.predicted_us <= answer.default_us);
 	/* the row has that time, too */
-	result = json_root(answer.result, "answer");
-	assert_true(json_find(&result, "time_us", &time));
-	assert_ok(json_member_double(&time, "median", &median_us, &err));
-	assert_true(median_us == answer.predicted_us);
+	assert_true(answer.result->time.median == answer.predicted_us);
 	lookup_answer_release(&answer);
 	corrections_release(&corrections);
 	shelf_close(&shelf);
@@ -354,8 +349,6 @@ static void launches_are_for_the_asked_problem(void **state)
 {
 	struct shelf shelf;
 	struct lookup_answer answer;
-	struct json_at result, launches, launch, grid, x;
-	int64_t blocks = 0;
 
 	(void)state;
 	shelf_open(&shelf);
@@ -364,13 +357,7 @@ static void launches_are_for_the_asked_problem(void **state)
 	answer = find(&shelf, "rows=1001,cols=1000");
 	assert_int_equal(answer.grade, LOOKUP_NEAREST);
 	assert_true(answer.model_best_us > 1e300); /* not asked for */
-	result = json_root(answer.result, "answer");
-	assert_true(json_find(&result, "launches", &launches));
-	launch = json_item(&launches, 0);
-	assert_true(json_find(&launch, "grid", &grid));
-	x = json_item(&grid, 0);
-	assert_int_equal(json_get_int(&x, &blocks, NULL), STATUS_OK);
-	assert_int_equal(blocks, 501);
+	assert_int_equal(answer.result->launches[0].grid[0], 501);
 	lookup_answer_release(&answer);
 	shelf_close(&shelf);
 }

@@ -137,11 +137,8 @@ static void test_distance(void **state)
 	struct evaluated items[2] = {{0}};
 	struct evaluated_list list = {.items = items, .count = 2};
 	struct pick_distance distance;
-	struct json *json;
-	struct json_at at, item;
+	struct tuned_entry entry = {0};
 	double samples[] = {20, 25};
-	double regret;
-	struct error err = {0};
 
 	(void)state;
 	load(&bench);
@@ -162,13 +159,10 @@ static void test_distance(void **state)
 	assert_int_equal(distance.evaluated, -1);
 	assert_true(distance.time_us == bench.pool.predicted_us[bench.picks.items[0].candidate]);
 
-	json = picks_to_json(&bench.pool, &list, &bench.picks, 10);
-	at = json_root(json, "rules");
-	assert_int_equal(json_count(&at), 2);
-	item = json_item(&at, 0);
-	assert_ok(json_member_double(&item, "regret_ratio", &regret, &err));
-	assert_true(fabs(regret - distance.regret_ratio) < 1e-9);
-	json_free(json);
+	picks_describe(&bench.pool, &list, &bench.picks, 10, &entry);
+	assert_int_equal(entry.rule_count, 2);
+	assert_true(fabs(entry.rules[0].regret_ratio - distance.regret_ratio) < 1e-9);
+	tuned_entry_release(&entry);
 	for (size_t i = 0; i < 2; i++)
 		evaluation_release(&items[i].evaluation);
 	bench_close(&bench);

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "candidate/composite.h"
-#include "engine/row.h"
+#include "row_json.h"
 #include "family/step.h"
 
 enum {
@@ -174,7 +174,8 @@ static enum status request_row(const struct catalogue *catalogue, const struct d
 	struct candidate candidate;
 	struct value *slots;
 	struct build build = {0};
-	enum status status = row_candidate(catalogue, problem, device, row, &candidate, err);
+	enum status status =
+		row_candidate_from_json(catalogue, problem, device, row, &candidate, err);
 
 	if (status != STATUS_OK)
 		return status;

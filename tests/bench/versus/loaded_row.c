@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/row.h"
 #include "candidate/reference.h"
+#include "row_json.h"
 
 enum {
 	FEW_ROUNDS = 5,
@@ -81,7 +81,7 @@ enum status loaded_row_load(struct setup *setup, const struct problem *problem,
 
 	*loaded_row = (struct loaded_row){.us = INFINITY};
 	*failure = (struct failure){.outcome = OUTCOME_OK};
-	status = row_candidate(
+	status = row_candidate_from_json(
 		&setup->catalogue, problem, setup->spec, row, &loaded_row->candidate, err);
 	if (status != STATUS_OK)
 		return status;

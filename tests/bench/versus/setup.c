@@ -132,7 +132,7 @@ struct json *setup_json(const struct setup *setup, const char *format, double se
 	json_put_string(tool, "version", tiletune_version);
 	json_put_string(tool, "commit", tiletune_commit);
 	json_put(json, "tiletune", tool);
-	json_put(json, "device", tuned_device_json(setup->spec, setup->gpu.gpu.facts.name));
+	json_put(json, "device", gpu_model_json(setup->spec, setup->gpu.gpu.facts.name));
 	json_put_string(json, "uuid", setup->gpu.gpu.identity.uuid);
 	json_put_string(json, "driver", setup->gpu.gpu.identity.driver);
 	json_put_string(json, "nvrtc", compiler_identity(setup->compiler));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_read.h"
 #include "format/tuned.h"
 #include "candidate/reference.h"
 
@@ -67,12 +68,13 @@ static enum status rebuild_bound(struct subject *subject, const struct bound_fam
 		memory_zeroed(space_parameter_count(bound->space) + 1, sizeof(*configuration));
 	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
 	struct text text = {0};
-	struct json_at at;
+	struct tuned_row row = {0};
 	int violated = -1;
-	enum status status = json_member(result, "configuration", &at, err);
+	enum status status = record_from_json(&tuned_choice_record, result, &row, NULL, err);
 
 	if (status == STATUS_OK)
-		status = configuration_from_json(bound, &at, configuration, err);
+		status = configuration_from_named_values(
+			bound, &row.configuration, configuration, err);
 	if (status == STATUS_OK)
 		status = space_values(bound->space, configuration, slots, err);
 	if (status == STATUS_OK)
@@ -91,6 +93,7 @@ static enum status rebuild_bound(struct subject *subject, const struct bound_fam
 		subject->kernel_changed =
 			strcmp(get_string(result, "kernel_hash"), subject->build.kernel_hash) != 0;
 	}
+	tuned_row_release(&row);
 	free(configuration);
 	free(slots);
 	return status;
