@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * `struct json` is a cJSON node by another name.
- */
+/* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
 #include <math.h>
@@ -14,6 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+/* `struct json` is a cJSON node by another name. */
 static const cJSON *json_node(const struct json *json)
 {
 	return (const cJSON *)json;
@@ -186,9 +184,7 @@ enum json_type json_type(const struct json_at *at)
 
 size_t json_count(const struct json_at *at)
 {
-	const cJSON *node = json_node(at->node);
-
-	return cJSON_IsArray(node) || cJSON_IsObject(node) ? (size_t)cJSON_GetArraySize(node) : 0;
+	return (size_t)cJSON_GetArraySize(json_node(at->node));
 }
 
 static struct json_at child_at(const struct json_at *parent, const cJSON *node, size_t index)
@@ -212,8 +208,7 @@ struct json_at json_item(const struct json_at *at, size_t index)
 bool json_next(const struct json_at *at, struct json_at *item)
 {
 	const cJSON *parent = json_node(at->node), *last = json_node(item->node);
-	const bool has_items = cJSON_IsArray(parent) || cJSON_IsObject(parent);
-	const cJSON *node = last ? last->next : has_items ? parent->child : NULL;
+	const cJSON *node = last ? last->next : parent->child;
 
 	if (!node)
 		return false;
@@ -273,17 +268,6 @@ enum status json_expect_keys(
 		return STATUS_BAD_INPUT;
 	}
 	return STATUS_OK;
-}
-
-enum status json_expect_format(const struct json_at *root, const char *format, struct error *err)
-{
-	struct json_at at;
-	const char *found;
-
-	if (json_member(root, "format", &at, err) != STATUS_OK ||
-		json_get_string(&at, &found, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return strcmp(found, format) == 0 ? STATUS_OK : json_error(&at, err, "\"%s\"", format);
 }
 
 enum status json_get_string(const struct json_at *at, const char **value, struct error *err)
@@ -453,9 +437,30 @@ struct json *json_new_bool(bool value)
 	return made(cJSON_CreateBool(value));
 }
 
+/* cJSON prints what it parsed with 15 digits, which may be a neighbour. */
+static void make_exact(cJSON *node)
+{
+	char digits[40];
+	cJSON *item;
+
+	snprintf(digits, sizeof(digits), "%.15g", node->valuedouble);
+	if (cJSON_IsNumber(node) && strtod(digits, NULL) != node->valuedouble) {
+		/* beyond 2^53 with an exponent: no integer, as it was none when it was parsed */
+		snprintf(digits, sizeof(digits),
+			fabs(node->valuedouble) > 0x1p53 ? "%.16e" : "%.17g", node->valuedouble);
+		node->valuestring = string_copy(digits);
+		node->type = cJSON_Raw;
+	}
+	cJSON_ArrayForEach(item, node) make_exact(item);
+}
+
 struct json *json_copy(const struct json *node)
 {
-	return made(cJSON_Duplicate(json_node(node), true));
+	cJSON *copy = cJSON_Duplicate(json_node(node), true);
+
+	if (copy)
+		make_exact(copy);
+	return made(copy);
 }
 
 void json_put(struct json *object, const char *key, struct json *child)
@@ -478,13 +483,10 @@ char *json_print(const struct json *node, bool pretty)
 {
 	char *printed =
 		pretty ? cJSON_Print(json_node(node)) : cJSON_PrintUnformatted(json_node(node));
-	char *copy;
 
 	if (!printed)
 		BUG("cJSON could not print");
-	copy = string_copy(printed);
-	cJSON_free(printed);
-	return copy;
+	return printed;
 }
 
 bool json_same(const struct json *a, const struct json *b)

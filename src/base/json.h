@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -60,8 +61,6 @@ enum status json_expect(const struct json_at *at, enum json_type type, struct er
 /* Refuses members that are not in names (NULL-terminated), offering the nearest. */
 enum status json_expect_keys(
 	const struct json_at *object, const char *const *names, struct error *err);
-/* Checks the member "format" of the root against e.g. "tiletune.tuned/1". */
-enum status json_expect_format(const struct json_at *root, const char *format, struct error *err);
 
 enum status json_get_string(const struct json_at *at, const char **value, struct error *err);
 enum status json_get_int(const struct json_at *at, int64_t *value, struct error *err);
@@ -102,6 +101,19 @@ enum status json_error(const struct json_at *at, struct error *err, const char *
 	PRINTF_LIKE(3, 4);
 /* "$.path[3].to" into text. */
 void json_path(const struct json_at *at, struct text *text);
+
+/* Checks the member "format" of the root against e.g. "tiletune.tuned/1". */
+static inline enum status json_expect_format(
+	const struct json_at *root, const char *format, struct error *err)
+{
+	struct json_at at;
+	const char *found;
+
+	if (json_member(root, "format", &at, err) != STATUS_OK ||
+		json_get_string(&at, &found, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return strcmp(found, format) == 0 ? STATUS_OK : json_error(&at, err, "\"%s\"", format);
+}
 
 /* ---- writing ---- */
 struct json *json_new_object(void);

@@ -149,9 +149,39 @@ static void strings_that_are_not_utf8_are_repaired_when_written(void **state)
 	json_free(node);
 }
 
+/* What is kept of a file is written back as it was. */
+static void copies_are_exact(void **state)
+{
+	static const char text[] = "{\"a\":[-9007199254740991,4503599627370497,0.1,"
+				   "0.30000000000000004,1e-300,7,1.2345678901234568e+30,true]}";
+	struct error err = {0};
+	struct json *root, *copy, *again;
+	struct json_at at, list, item = {0};
+	int64_t integer;
+	char *printed;
+
+	(void)state;
+	assert_ok(parse(text, &root, &err));
+	copy = json_copy(root);
+	printed = json_print(copy, false);
+	assert_string_equal(printed, text);
+	at = json_root(copy, "copy");
+	assert_ok(json_member(&at, "a", &list, &err));
+	assert_true(json_next(&list, &item));
+	assert_ok(json_get_int(&item, &integer, &err));
+	assert_true(integer == -9007199254740991);
+	again = json_copy(copy);
+	assert_true(json_same(copy, again));
+	free(printed);
+	json_free(again);
+	json_free(copy);
+	json_free(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_are_exact),
 		cmocka_unit_test(what_cjson_lets_pass_is_refused),
 		cmocka_unit_test(nesting_is_bounded),
 		cmocka_unit_test(numbers_survive_a_round_trip),
