@@ -12,7 +12,6 @@ static const double ns_per_us = 1e3;
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {
 	struct json *json = json_new_object();
-	char *printed;
 
 	(void)err;
 	for (size_t i = 0; i < source->entry_count; i++) {
@@ -31,10 +30,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 		json_put(json, text_string(&name), measure);
 		text_release(&name);
 	}
-	printed = json_print(json, true);
-	text_appendf(text, "%s\n", printed);
-	free(printed);
-	json_free(json);
+	export_json(json, text);
 	return STATUS_OK;
 }
 

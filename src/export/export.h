@@ -39,6 +39,8 @@ void export_defines(const struct tuned_row *row, struct text *text);
 /* "132 1 1" of a launch's grid, block or cluster. */
 void export_dimensions(const uint32_t dimensions[3], const char *separator, struct text *text);
 void export_arguments(const struct tuned_launch *launch, const char *separator, struct text *text);
+/* A JSON document, which is taken. */
+void export_json(struct json *json, struct text *text);
 /* A number that reads back as itself. */
 void export_number(double number, struct text *text);
 

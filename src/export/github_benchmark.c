@@ -34,15 +34,11 @@ static struct json *benchmark_json(const struct tuned_entry *entry)
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {
 	struct json *list = json_new_array();
-	char *printed;
 
 	(void)err;
 	for (size_t i = 0; i < source->entry_count; i++)
 		json_push(list, benchmark_json(source->entries[i]));
-	printed = json_print(list, true);
-	text_appendf(text, "%s\n", printed);
-	free(printed);
-	json_free(list);
+	export_json(list, text);
 	return STATUS_OK;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "export/export.h"
+#include "report/pair.h"
 
 static const double ms_per_us = 1e-3;
 
@@ -128,24 +129,22 @@ static const char *invalidity_of(enum outcome outcome)
 }
 
 /* "BM=128,X=bf16" into members; whole numbers as numbers. */
-static void put_parameters(struct json *configuration, const char *text)
+static void put_parameters(struct json *configuration, const char *list)
 {
-	char *copy = string_copy(text), *rest = copy, *item;
+	struct pair pair;
 
-	while (*text && (item = strsep(&rest, ",")) != NULL) {
-		char *equals = strchr(item, '='), *end;
-		long long number;
+	while (pair_next(&list, &pair)) {
+		char *name = string_copy_bytes(pair.name, (size_t)pair.name_length);
+		char *value = string_copy_bytes(pair.value, (size_t)pair.value_length);
+		int64_t number;
 
-		if (!equals)
-			continue;
-		*equals = '\0';
-		number = strtoll(equals + 1, &end, 10);
-		if (equals[1] && !*end)
-			json_put_int(configuration, item, (int64_t)number);
+		if (pair_integer(&pair, &number))
+			json_put_int(configuration, name, number);
 		else
-			json_put_string(configuration, item, equals + 1);
+			json_put_string(configuration, name, value);
+		free(name);
+		free(value);
 	}
-	free(copy);
 }
 
 static struct json *evaluation_result(const struct journal_problem *problem, const char *date,
@@ -192,7 +191,6 @@ static enum status write(const struct export_source *source, struct text *text, 
 {
 	struct json *json = json_new_object(), *results = json_new_array();
 	struct json *metadata = json_new_object();
-	char *printed;
 
 	(void)err;
 	json_put_string(json, "schema_version", "1.0.0");
@@ -203,10 +201,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 	else
 		write_tuned(source, results);
 	json_put(json, "results", results);
-	printed = json_print(json, true);
-	text_appendf(text, "%s\n", printed);
-	free(printed);
-	json_free(json);
+	export_json(json, text);
 	return STATUS_OK;
 }
 

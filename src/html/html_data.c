@@ -2,11 +2,13 @@
 #include "html/html_data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/record_schema.h"
+#include "report/pair.h"
 #include "report/report_candidate.h"
 
 /* ---- one column ---- */
@@ -311,55 +313,40 @@ static void write_details(
 }
 
 /* ---- parameters: each family's own columns, "0 BM" ---- */
-static const char *value_of(const char *configuration, const char *name, char value[NAME_SIZE])
-{
-	size_t length = strlen(name);
-
-	for (const char *at = configuration; at; at = strchr(at, ','), at += at != NULL)
-		if (strncmp(at, name, length) == 0 && at[length] == '=') {
-			string_put(value, NAME_SIZE, at + length + 1);
-			value[strcspn(value, ",")] = '\0';
-			return value;
-		}
-	return NULL;
-}
-
 static void write_parameter(const struct report_entry *entry, size_t family_number,
-	const char *name, struct html_column *column, struct text *json)
+	const struct pair *parameter, struct html_column *column, struct text *json)
 {
+	char *name = string_copy_bytes(parameter->name, (size_t)parameter->name_length);
 	char *title = string_format("%zu %s", family_number, name);
-	char value[NAME_SIZE];
 
 	for (size_t i = 0; i < entry->candidate_count; i++) {
 		const struct report_candidate *candidate = &entry->candidates[i];
+		char value[NAME_SIZE];
+		struct pair pair;
+		bool there = candidate->family == family_number &&
+			     pair_find(candidate->evaluation->configuration, name, &pair);
 
-		html_column_string(column,
-			candidate->family == family_number
-				? value_of(candidate->evaluation->configuration, name, value)
-				: NULL);
+		if (there)
+			snprintf(value, sizeof(value), "%.*s", pair.value_length, pair.value);
+		html_column_string(column, there ? value : NULL);
 	}
 	if (html_column_write(column, title, json))
 		text_append_char(json, ',');
 	free(title);
+	free(name);
 }
 
 static void write_parameters(const struct report_entry *entry, size_t family_number,
 	struct html_column *column, struct text *json)
 {
-	const char *example = NULL;
-	char name[NAME_SIZE];
+	const char *example = "";
+	struct pair pair;
 
-	for (size_t i = 0; i < entry->candidate_count && !example; i++)
+	for (size_t i = 0; i < entry->candidate_count && !*example; i++)
 		if (entry->candidates[i].family == family_number)
 			example = entry->candidates[i].evaluation->configuration;
-	for (const char *at = example; at && *at;) {
-		size_t length = strcspn(at, ",");
-
-		string_put(name, sizeof(name), at);
-		name[strcspn(name, "=,")] = '\0';
-		write_parameter(entry, family_number, name, column, json);
-		at += length + (at[length] == ',');
-	}
+	while (pair_next(&example, &pair))
+		write_parameter(entry, family_number, &pair, column, json);
 }
 
 void html_data(const struct report_entry *entry, size_t index, struct text *page)

@@ -10,6 +10,7 @@
 #include "html/html.h"
 #include "report/ceiling.h"
 #include "report/format.h"
+#include "report/pair.h"
 #include "report/report_candidate.h"
 
 enum {
@@ -191,20 +192,16 @@ static void why_search(const struct report_entry *entry, struct text *page)
 /* "BM=128,BN=256" as a row of chips; what serves the steps of a composite family is a sentence. */
 static void configuration(const char *list, struct text *page)
 {
+	struct pair pair;
+
 	if (strchr(list, '{')) {
 		html_put(page, "<span class=\"steps\">%s</span>", list);
 		return;
 	}
 	text_append(page, "<span class=\"chips\">");
-	for (size_t length; *list; list += length + (list[length] == ',')) {
-		size_t name = strcspn(list, "=,");
-
-		length = strcspn(list, ",");
-		html_put(page, "<span class=\"chip\">%.*s", (int)name, list);
-		if (name < length)
-			html_put(page, "=<b>%.*s</b>", (int)(length - name - 1), list + name + 1);
-		text_append(page, "</span> ");
-	}
+	while (pair_next(&list, &pair))
+		html_put(page, "<span class=\"chip\">%.*s=<b>%.*s</b></span> ", pair.name_length,
+			pair.name, pair.value_length, pair.value);
 	text_append(page, "</span>");
 }
 

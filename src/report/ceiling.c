@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/ceiling.h"
 
-#include <string.h>
+#include <stdio.h>
 
+#include "report/pair.h"
 #include "spec/dtype.h"
 
-/* "dtype=bf16" of the problem's text; fp32 where there is none. */
 static int dtype_of(const struct report_entry *entry)
 {
 	char name[32];
-	const char *at = strstr(entry->problem, "dtype=");
+	struct pair pair;
 
-	while (at && at != entry->problem && at[-1] != ',')
-		at = strstr(at + 1, "dtype=");
-	if (!at)
+	if (!pair_find(entry->problem, "dtype", &pair))
 		return DTYPE_FP32;
-	string_put(name, sizeof(name), at + strlen("dtype="));
-	name[strcspn(name, ",")] = '\0';
+	snprintf(name, sizeof(name), "%.*s", pair.value_length, pair.value);
 	return dtype_find(name);
 }
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_read.h"
+#include "report/pair.h"
 #include "report/report_candidate.h"
 
 /* ---- files ---- */
@@ -274,44 +275,35 @@ static void entry_release(struct report_entry *entry)
 }
 
 /* ---- short names: a problem without the keys that follow from the others, and file names ---- */
-/* text without its member-th "key=value" */
-static char *without(const char *problem, size_t member)
+/* list without its pair number `left_out`. */
+static char *without(const char *list, size_t left_out)
 {
 	struct text text = {0};
-	size_t index = 0;
+	struct pair pair;
 
-	for (const char *at = problem; *at; index++) {
-		size_t length = strcspn(at, ",");
-
-		if (index != member) {
-			text_append(&text, text.length ? "," : "");
-			text_append_bytes(&text, at, length);
-		}
-		at += length + (at[length] == ',');
-	}
+	for (size_t i = 0; pair_next(&list, &pair); i++)
+		if (i != left_out)
+			text_appendf(&text, "%s%.*s=%.*s", text.length ? "," : "", pair.name_length,
+				pair.name, pair.value_length, pair.value);
 	return text_detach(&text);
-}
-
-static size_t member_count(const char *problem)
-{
-	size_t count = *problem != '\0';
-
-	for (const char *at = problem; *at; at++)
-		count += *at == ',';
-	return count;
 }
 
 /* A key may go if the problem without it is the same problem. */
 static char *shortened(const struct report *report, const struct report_entry *entry)
 {
 	char *title = string_copy(entry->problem);
+	const char *at = title;
 	const struct operation *operation;
+	struct pair pair;
+	size_t pairs = 0;
 	struct error ignored = {0};
 
 	if (!report->has_catalogue || catalogue_operation(&report->catalogue, entry->operation,
 					      &operation, &ignored) != STATUS_OK)
 		return title;
-	for (size_t i = member_count(title); i-- > 0;) {
+	while (pair_next(&at, &pair))
+		pairs++;
+	for (size_t i = pairs; i-- > 0;) {
 		char *shorter = without(title, i);
 		struct problem_list list = {0};
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "report/pair.h"
 
 double report_time_us(const struct report_candidate *candidate)
 {
@@ -26,17 +27,9 @@ double report_predicted_us(const struct report_candidate *candidate)
 
 bool report_parameter(const char *configuration, const char *name, int64_t *value)
 {
-	size_t length = strlen(name);
+	struct pair pair;
 
-	for (const char *at = configuration; at; at = strchr(at, ','), at += at != NULL) {
-		char *end;
-
-		if (strncmp(at, name, length) != 0 || at[length] != '=')
-			continue;
-		*value = strtoll(at + length + 1, &end, 10);
-		return end != at + length + 1 && (*end == ',' || *end == '\0');
-	}
-	return false;
+	return pair_find(configuration, name, &pair) && pair_integer(&pair, value);
 }
 
 static size_t family_index(struct report_entry *entry, const char *family)

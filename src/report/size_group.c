@@ -5,59 +5,39 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "report/pair.h"
 
 enum {
 	POINTS_MIN = 3
 };
-
-/* The next "key=value" of a problem: lengths of both; false at the end. */
-static bool next_member(const char **at, size_t *key_length, size_t *value_length)
-{
-	if (!**at)
-		return false;
-	*key_length = strcspn(*at, "=,");
-	*value_length = (*at)[*key_length] == '=' ? strcspn(*at + *key_length + 1, ",") : 0;
-	return true;
-}
-
-static const char *after(const char *at, size_t key_length, size_t value_length)
-{
-	at += key_length + 1 + value_length;
-	return at + (*at == ',');
-}
 
 /* Whether a and b differ only in numbers that are all equal within each: their keys, the rest, and
  * the sizes. */
 static bool moves_together(const char *a, const char *b, struct text *keys, struct text *others,
 	double *size_a, double *size_b)
 {
-	size_t key_a, value_a, key_b, value_b;
+	struct pair here, there;
 	bool first = true;
 
-	while (next_member(&a, &key_a, &value_a) && next_member(&b, &key_b, &value_b)) {
-		const char *text_a = a + key_a + 1, *text_b = b + key_b + 1;
-		bool same = value_a == value_b && strncmp(text_a, text_b, value_a) == 0;
+	while (pair_next(&a, &here) && pair_next(&b, &there)) {
+		int64_t x, y;
 
-		if (key_a != key_b || strncmp(a, b, key_a) != 0)
+		if (here.name_length != there.name_length ||
+			strncmp(here.name, there.name, (size_t)here.name_length) != 0)
 			return false;
-		if (same) {
-			text_append(others, others->length ? "," : "");
-			text_append_bytes(others, a, key_a + 1 + value_a);
-		} else {
-			char *end_a, *end_b;
-			double x = strtod(text_a, &end_a), y = strtod(text_b, &end_b);
-
-			if (end_a != text_a + value_a || end_b != text_b + value_b ||
-				(!first && (x != *size_a || y != *size_b)))
-				return false;
-			*size_a = x;
-			*size_b = y;
-			first = false;
-			text_append(keys, keys->length ? "=" : "");
-			text_append_bytes(keys, a, key_a);
+		if (here.value_length == there.value_length &&
+			strncmp(here.value, there.value, (size_t)here.value_length) == 0) {
+			text_appendf(others, "%s%.*s=%.*s", others->length ? "," : "",
+				here.name_length, here.name, here.value_length, here.value);
+			continue;
 		}
-		a = after(a, key_a, value_a);
-		b = after(b, key_b, value_b);
+		if (!pair_integer(&here, &x) || !pair_integer(&there, &y) ||
+			(!first && ((double)x != *size_a || (double)y != *size_b)))
+			return false;
+		*size_a = (double)x;
+		*size_b = (double)y;
+		first = false;
+		text_appendf(keys, "%s%.*s", keys->length ? "=" : "", here.name_length, here.name);
 	}
 	return !first && !*a && !*b;
 }
@@ -120,16 +100,12 @@ static void drop_followers(struct size_group *group)
 
 	for (const char *at = group->keys; *at;) {
 		size_t length = strcspn(at, "=");
-		char *wanted = string_format("%.*s=", (int)length, at);
-		const char *found = strstr(title, wanted);
+		char *key = string_copy_bytes(at, length);
+		struct pair pair;
 
-		while (found && found != title && found[-1] != ',')
-			found = strstr(found + 1, wanted);
-		if (found) {
-			text_append(&kept, kept.length ? "=" : "");
-			text_append_bytes(&kept, at, length);
-		}
-		free(wanted);
+		if (pair_find(title, key, &pair))
+			text_appendf(&kept, "%s%s", kept.length ? "=" : "", key);
+		free(key);
 		at += length + (at[length] == '=');
 	}
 	if (kept.length) {

@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "candidate/candidate.h"
+#include "report/pair.h"
 #include "report/report_candidate.h"
 #include "space/enumerate.h"
 
@@ -65,20 +67,6 @@ static bool has_values(const struct report_entry *entry, size_t family, const ch
 	return good;
 }
 
-/* The index-th name of "BM=128,BN=256". */
-static bool name_at(const char *configuration, size_t index, char name[NAME_SIZE])
-{
-	for (; index; index--) {
-		configuration = strchr(configuration, ',');
-		if (!configuration)
-			return false;
-		configuration++;
-	}
-	string_put(name, NAME_SIZE, configuration);
-	name[strcspn(name, "=")] = '\0';
-	return name[0] != '\0';
-}
-
 /* Names by which families call their tile; else the two parameters that took most values. */
 static bool choose_axes(const struct report_entry *entry, size_t family, const char *example,
 	char row[NAME_SIZE], char column[NAME_SIZE])
@@ -87,6 +75,7 @@ static bool choose_axes(const struct report_entry *entry, size_t family, const c
 		{"BM", "BN"}, {"TILE_M", "TILE_N"}, {"BLOCK_M", "BLOCK_N"}, {"BLOCK_Q", "BLOCK_K"}};
 	size_t most[2] = {0, 0};
 	char name[NAME_SIZE];
+	struct pair pair;
 
 	for (size_t i = 0; i < ARRAY_COUNT(usual); i++)
 		if (has_values(entry, family, usual[i][0]) &&
@@ -96,9 +85,12 @@ static bool choose_axes(const struct report_entry *entry, size_t family, const c
 			return true;
 		}
 	row[0] = column[0] = '\0';
-	for (size_t i = 0; name_at(example, i, name); i++) {
+	while (pair_next(&example, &pair)) {
 		struct value_set set = {0};
-		bool good = values_of(entry, family, name, &set);
+		bool good;
+
+		snprintf(name, sizeof(name), "%.*s", pair.name_length, pair.name);
+		good = values_of(entry, family, name, &set);
 
 		if (good && set.count > most[0]) {
 			string_put(row, NAME_SIZE, column);
