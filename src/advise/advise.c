@@ -47,7 +47,7 @@ static void rate_raw(const struct advice_row *asked, struct advice_row *row)
 /* How often two divides the sizes that may change, a cache line of bytes and more not counted. */
 static int roundness(const struct operation *operation, const struct problem *problem)
 {
-	const struct advice_list *advice = operation_advice(operation);
+	const struct advice_list *advice = &operation->advice;
 	const int enough = 7;
 	int sum = 0;
 

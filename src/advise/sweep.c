@@ -44,11 +44,11 @@ static bool is_given(
 {
 	if (setting_list_has(list, name))
 		return true;
-	for (size_t key = 0; key < operation_key_count(operation); key++) {
+	for (size_t key = 0; key < operation->key_count; key++) {
 		size_t count;
 		const char *const *parts = advice_alias_parts(operation, key, &count);
 
-		if (strcmp(operation_key_name(operation, key), name) != 0)
+		if (strcmp(operation->keys[key].name, name) != 0)
 			continue;
 		for (size_t i = 0; i < count; i++)
 			if (setting_list_has(list, parts[i]))
@@ -63,7 +63,7 @@ static void add_examples(const struct operation *operation, const struct setting
 {
 	struct setting_list examples;
 
-	setting_list_parse(operation_advice(operation)->sweep, &examples);
+	setting_list_parse(operation->advice.sweep, &examples);
 	for (size_t i = 0; i < examples.count; i++)
 		if (!is_given(operation, settings, examples.items[i].name) &&
 			!is_given(operation, swept, examples.items[i].name))

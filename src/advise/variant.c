@@ -211,7 +211,7 @@ static enum status add_handles(struct making *making, const struct advice_axis *
 		}
 	if (aliased || !value_as_int(making->asked->values[axis->key], &value))
 		return STATUS_OK;
-	return add_handle(making, axis, operation_key_name(making->operation, axis->key), value);
+	return add_handle(making, axis, making->operation->keys[axis->key].name, value);
 }
 
 static void make_all(struct making *making)
@@ -227,7 +227,7 @@ static void make_all(struct making *making)
 enum status variants_make(const struct operation *operation, const char *text,
 	struct variant_list *list, struct error *err)
 {
-	const struct advice_list *advice = operation_advice(operation);
+	const struct advice_list *advice = &operation->advice;
 	struct making making = {.operation = operation, .list = list, .err = err};
 	struct problem_list asked = {0};
 	enum status status;

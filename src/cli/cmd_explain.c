@@ -172,7 +172,7 @@ static enum status explain_problem(
 		i++) {
 		const struct family *family = explain->context.catalogue.families[i];
 
-		if (family_operation(family) == problem->operation &&
+		if (family->operation == problem->operation &&
 			candidates_family_wanted(family, explain->options->families.items))
 			status = explain_family(explain, family, problem, err);
 	}

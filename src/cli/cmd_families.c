@@ -17,14 +17,14 @@ static const struct option families_option_table[] = {
 
 static void print_operation(const struct catalogue *catalogue, const struct operation *operation)
 {
-	printf("%s: %s\n  keys:", operation_name(operation), operation_summary(operation));
-	for (size_t i = 0; i < operation_key_count(operation); i++)
-		printf(" %s", operation_key_name(operation, i));
+	printf("%s: %s\n  keys:", operation_name(operation), operation->summary);
+	for (size_t i = 0; i < operation->key_count; i++)
+		printf(" %s", operation->keys[i].name);
 	putchar('\n');
 	for (size_t i = 0; i < catalogue->family_count; i++)
-		if (family_operation(catalogue->families[i]) == operation)
+		if (catalogue->families[i]->operation == operation)
 			printf("  %-22s %s\n", family_name(catalogue->families[i]),
-				family_summary(catalogue->families[i]));
+				catalogue->families[i]->summary);
 }
 
 static struct json *operation_json(
@@ -34,19 +34,19 @@ static struct json *operation_json(
 	struct json *families = json_new_array();
 
 	json_put_string(json, "operation", operation_name(operation));
-	json_put_string(json, "summary", operation_summary(operation));
-	for (size_t i = 0; i < operation_key_count(operation); i++)
-		json_push(keys, json_new_string(operation_key_name(operation, i)));
+	json_put_string(json, "summary", operation->summary);
+	for (size_t i = 0; i < operation->key_count; i++)
+		json_push(keys, json_new_string(operation->keys[i].name));
 	json_put(json, "keys", keys);
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
 		struct json *row;
 
-		if (family_operation(family) != operation)
+		if (family->operation != operation)
 			continue;
 		row = json_new_object();
 		json_put_string(row, "family", family_name(family));
-		json_put_string(row, "summary", family_summary(family));
+		json_put_string(row, "summary", family->summary);
 		json_put_bool(row, "composite", family_is_composite(family));
 		json_push(families, row);
 	}

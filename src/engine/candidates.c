@@ -253,7 +253,7 @@ enum status candidates_open(const struct catalogue *catalogue, const struct prob
 	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
 		const struct family *family = catalogue->families[i];
 
-		if (family_operation(family) == problem->operation &&
+		if (family->operation == problem->operation &&
 			candidates_family_wanted(family, options->families))
 			status = add_family(catalogue, pool, family, options, &left_out, err);
 	}

@@ -277,7 +277,7 @@ static enum status choose_step(struct context *context, struct bound_family *bou
 	for (size_t i = 0; i < context->catalogue.family_count && status == STATUS_OK; i++) {
 		const struct family *family = context->catalogue.families[i];
 
-		if (family_operation(family) == problem->operation && !family_is_composite(family))
+		if (family->operation == problem->operation && !family_is_composite(family))
 			status = consider(family, problem, bound->device, &best, err);
 	}
 	*found = status == STATUS_OK && best.bound;

@@ -206,8 +206,8 @@ enum status seeds_candidates(struct seeds *seeds, const struct context *context,
 	for (size_t i = 0; i < context->catalogue.family_count && status == STATUS_OK; i++) {
 		const struct family *family = context->catalogue.families[i];
 
-		if (family_operation(family) == problem->operation &&
-			!family_is_composite(family) && candidates_family_wanted(family, families))
+		if (family->operation == problem->operation && !family_is_composite(family) &&
+			candidates_family_wanted(family, families))
 			status = add_family(seeds, context, family, list, &left_out, err);
 	}
 	list->left_out = left_out.length ? text_detach(&left_out) : NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/record_schema.h"
+#include "expr/named_values.h"
 #include "family/family.h"
 
 const struct name_table *reading_names(struct reading *reading, enum scope_context context)
@@ -27,41 +28,23 @@ void reading_release(struct reading *reading)
 /* ---- text of an expression ---- */
 static enum status literal_text(const struct json_at *at, struct text *text, struct error *err)
 {
-	const char *string;
-	int64_t integer;
-	double real;
-	bool boolean;
+	struct value value = {0};
+	enum status status = named_value_custom.read(at, &value, NULL, err);
 
-	switch (json_type(at)) {
-	case JSON_NUMBER:
-		if (json_is_int(at)) {
-			if (json_get_int(at, &integer, err) != STATUS_OK)
-				return STATUS_BAD_INPUT;
-			text_appendf(text, "%" PRId64, integer);
-			return STATUS_OK;
-		}
-		if (json_get_double(at, &real, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		text_appendf(text, "%.17g", real);
-		return STATUS_OK;
-	case JSON_BOOL:
-		if (json_get_bool(at, &boolean, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		text_append(text, boolean ? "True" : "False");
-		return STATUS_OK;
-	case JSON_STRING:
-		if (json_get_string(at, &string, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		if (strpbrk(string, "'\\\n"))
-			return json_error(at, err, "a plain string (no quote, no backslash)");
-		text_appendf(text, "'%s'", string);
-		return STATUS_OK;
-	case JSON_NULL:
-	case JSON_ARRAY:
-	case JSON_OBJECT:
-		break;
-	}
-	return json_error(at, err, "a number, a boolean or a string");
+	if (status != STATUS_OK)
+		return status;
+	if (value.type == VALUE_BOOL)
+		text_append(text, value.boolean ? "True" : "False");
+	else if (value.type == VALUE_REAL)
+		text_appendf(text, "%.17g", value.real);
+	else if (value.type == VALUE_INT)
+		text_appendf(text, "%" PRId64, value.integer);
+	else if (strpbrk(value.string, "'\\\n"))
+		status = json_error(at, err, "a plain string (no quote, no backslash)");
+	else
+		text_appendf(text, "'%s'", value.string);
+	named_value_custom.release(&value);
+	return status;
 }
 
 static enum status expression_text_read(

@@ -171,6 +171,8 @@ static enum status family_check(
 				  : json_error(&member, err, "a list of at least one step");
 }
 
+#define LIST(items, count, id, key, meaning)                                                       \
+	RECORD_RECORDS(struct family, items, count, id, key, meaning, .flags = RECORD_OPTIONAL)
 static const struct record_member family_members[] = {
 	RECORD_CONSTANT("format", "tiletune.family/1", ""),
 	{.name = "operation", .help = "as the folder is named", .kind = RECORD_KIND_COMMENT},
@@ -188,21 +190,20 @@ static const struct record_member family_members[] = {
 		.flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct family, constants, constant_count, constant_item_record, "constants",
 		"-Ds that follow from the parameters", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct family, constraints.items, constraints.count, condition_record,
-		"constraints", "of configurations", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct family, prune.items, prune.count, prune_record, "prune",
-		"what removes a candidate once it is compiled", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct family, workspaces, workspace_count, workspace_record, "workspaces",
-		"memory that launches share", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct family, tensor_maps, tensor_map_count, tensor_map_record,
-		"tensor_maps", "TMA descriptors", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct family, launches, launch_count, launch_record, "launches",
-		"one after the other", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct family, steps, step_count, step_record, "steps",
-		"of a composite family: problems of other operations", .flags = RECORD_OPTIONAL),
+	LIST(constraints.items, constraints.count, condition_record, "constraints",
+		"of configurations"),
+	LIST(prune.items, prune.count, prune_record, "prune",
+		"what removes a candidate once it is compiled"),
+	LIST(workspaces, workspace_count, workspace_record, "workspaces",
+		"memory that launches share"),
+	LIST(tensor_maps, tensor_map_count, tensor_map_record, "tensor_maps", "TMA descriptors"),
+	LIST(launches, launch_count, launch_record, "launches", "one after the other"),
+	LIST(steps, step_count, step_record, "steps",
+		"of a composite family: problems of other operations"),
 	RECORD_NESTED(struct family, examples, example_record, "examples",
 		"configurations that are legal, or not", .flags = RECORD_OPTIONAL),
 };
+#undef LIST
 RECORD_DEFINE(
 	struct family, family_record, family_members, .name = "family", .check = family_check);
 
@@ -340,16 +341,6 @@ void family_free(struct family *family)
 const char *family_name(const struct family *family)
 {
 	return family->name;
-}
-
-const char *family_summary(const struct family *family)
-{
-	return family->summary;
-}
-
-const struct operation *family_operation(const struct family *family)
-{
-	return family->operation;
 }
 
 bool family_is_composite(const struct family *family)

@@ -85,8 +85,6 @@ enum status family_from_json(struct json *tree, const char *file, const char *na
 void family_free(struct family *family);
 
 const char *family_name(const struct family *family); /* "gemm/mma" */
-const char *family_summary(const struct family *family);
-const struct operation *family_operation(const struct family *family);
 bool family_is_composite(const struct family *family);
 
 #endif

@@ -356,40 +356,6 @@ const char *operation_name(const struct operation *operation)
 	return operation->name;
 }
 
-const char *operation_summary(const struct operation *operation)
-{
-	return operation->summary;
-}
-
-size_t operation_key_count(const struct operation *operation)
-{
-	return operation->key_count;
-}
-
-const char *operation_key_name(const struct operation *operation, size_t key)
-{
-	if (key >= operation->key_count)
-		BUG("key %zu of %zu", key, operation->key_count);
-	return operation->keys[key].name;
-}
-
-size_t operation_rule_count(const struct operation *operation)
-{
-	return operation->rule_count;
-}
-
-const char *operation_rule_name(const struct operation *operation, size_t rule)
-{
-	if (rule >= operation->rule_count)
-		BUG("rule %zu of %s", rule, operation->name);
-	return operation->rules[rule].name;
-}
-
-const struct advice_list *operation_advice(const struct operation *operation)
-{
-	return &operation->advice;
-}
-
 static int compare_integers(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

@@ -98,13 +98,7 @@ enum status operation_from_json(struct json *tree, const char *file, const char 
 void operation_free(struct operation *operation);
 
 const char *operation_name(const struct operation *operation);
-const char *operation_summary(const struct operation *operation);
-size_t operation_key_count(const struct operation *operation);
-const char *operation_key_name(const struct operation *operation, size_t key);
-size_t operation_rule_count(const struct operation *operation);
-const char *operation_rule_name(const struct operation *operation, size_t rule);
 
-const struct advice_list *operation_advice(const struct operation *operation);
 struct problem;
 /* The axis' multiples for a problem, ascending, without those below 2. Caller frees *multiples. */
 enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,

@@ -2,7 +2,6 @@
 #include "family/problem.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -168,11 +167,9 @@ enum status problem_from_named_values(const struct operation *operation,
 	*problem = NULL;
 	for (size_t i = 0; i < given->count && status == STATUS_OK; i++) {
 		const struct named_value *item = &given->items[i];
-		size_t key = 0;
+		const int key = name_table_find(&operation->key_names, item->name);
 
-		while (key < count && strcmp(operation->keys[key].name, item->name) != 0)
-			key++;
-		if (key == count)
+		if (key == NAME_UNKNOWN)
 			status = error_set(err, STATUS_BAD_INPUT,
 				"expected a key of %s, found \"%s\"", operation->name, item->name);
 		else
@@ -192,14 +189,9 @@ struct json *problem_to_json(const struct problem *problem)
 {
 	struct json *object = json_new_object();
 
-	for (size_t i = 0; i < problem->operation->key_count; i++) {
-		const char *name = problem->operation->keys[i].name;
-
-		if (problem->values[i].type == VALUE_STRING)
-			json_put_string(object, name, problem->values[i].string);
-		else
-			json_put_int(object, name, problem->values[i].integer);
-	}
+	for (size_t i = 0; i < problem->operation->key_count; i++)
+		json_put(object, problem->operation->keys[i].name,
+			value_to_json(problem->values[i]));
 	return object;
 }
 

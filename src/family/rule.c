@@ -163,15 +163,3 @@ void family_rules_free(struct family *family)
 	}
 	free(family->rules);
 }
-
-size_t family_rule_count(const struct family *family)
-{
-	return family->rule_count;
-}
-
-const struct rule *family_rule(const struct family *family, size_t rule)
-{
-	if (rule >= family->rule_count)
-		BUG("rule %zu of %zu", rule, family->rule_count);
-	return &family->rules[rule];
-}

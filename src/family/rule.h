@@ -43,7 +43,4 @@ void family_facts_free(struct family *family);
 enum status family_rules_compile(struct family *family, struct error *err);
 void family_rules_free(struct family *family);
 
-size_t family_rule_count(const struct family *family);
-const struct rule *family_rule(const struct family *family, size_t rule);
-
 #endif

@@ -36,16 +36,6 @@ static const struct step *step_at(const struct family *family, size_t step)
 	return &family->steps[step];
 }
 
-size_t family_step_count(const struct family *family)
-{
-	return family->step_count;
-}
-
-const char *family_step_operation(const struct family *family, size_t step)
-{
-	return step_at(family, step)->operation;
-}
-
 const char *family_step_tensor(const struct family *family, size_t step, const char *tensor)
 {
 	const struct step *found = step_at(family, step);

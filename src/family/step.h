@@ -32,12 +32,9 @@ RECORD_DECLARE(struct step, step_record);
 struct family;
 struct catalogue;
 struct problem;
-/* The name of the step's operation. */
-const char *family_step_operation(const struct family *family, size_t step);
 /* Which tensor or workspace of the family a tensor of the step is; NULL: not said. */
 const char *family_step_tensor(const struct family *family, size_t step, const char *tensor);
 
-size_t family_step_count(const struct family *family);
 /* The step's operation and its problem for this problem. Caller frees the problem. */
 enum status family_step_problem(const struct catalogue *catalogue, const struct family *family,
 	size_t step, const struct problem *problem, struct problem **step_problem,

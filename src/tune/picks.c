@@ -35,8 +35,8 @@ static enum status find_of_family(
 	const struct bound_family *bound = family->bound;
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < family_rule_count(bound->family) && status == STATUS_OK; i++) {
-		const struct rule *rule = family_rule(bound->family, i);
+	for (size_t i = 0; i < bound->family->rule_count && status == STATUS_OK; i++) {
+		const struct rule *rule = &bound->family->rules[i];
 		choice choices[SPACE_PARAMETERS_MAX];
 		ptrdiff_t candidate;
 		bool found;
@@ -75,8 +75,8 @@ enum status picks_check_name(const struct operation *operation, const char *rule
 {
 	struct text names = {0};
 
-	for (size_t i = 0; i < operation_rule_count(operation); i++) {
-		const char *name = operation_rule_name(operation, i);
+	for (size_t i = 0; i < operation->rule_count; i++) {
+		const char *name = operation->rules[i].name;
 
 		if (strcmp(name, rule) == 0) {
 			text_release(&names);

@@ -57,7 +57,7 @@ static enum status pose_steps(struct filling *filling, const struct family *fami
 	status = family_bind(family, problem, filling->device, NULL, &bound, err);
 	if (status == STATUS_OK)
 		status = composite_open(filling->catalogue, bound, err);
-	for (size_t i = 0; status == STATUS_OK && i < family_step_count(family); i++) {
+	for (size_t i = 0; status == STATUS_OK && i < family->step_count; i++) {
 		struct problem *posed;
 
 		if (steps_choose(&source, bound, i, NULL))
@@ -85,7 +85,7 @@ enum status queue_open(const struct catalogue *catalogue, const struct problem_l
 		for (size_t f = 0; f < catalogue->family_count && status == STATUS_OK; f++) {
 			const struct family *family = catalogue->families[f];
 
-			if (family_operation(family) == problem->operation &&
+			if (family->operation == problem->operation &&
 				family_is_composite(family) &&
 				candidates_family_wanted(family, pool->families))
 				status = pose_steps(&filling, family, problem, err);

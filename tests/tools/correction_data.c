@@ -67,7 +67,7 @@ static enum status print_problem(const struct collection *collection,
 	const struct journal_problem *recorded, struct error *err)
 {
 	const struct device_spec *device = device_spec(collection->bench.device);
-	const struct operation *operation = family_operation(collection->family);
+	const struct operation *operation = collection->family->operation;
 	struct problem_list list = {0};
 	struct bound_family *bound = NULL;
 	double best_us = INFINITY;
@@ -97,7 +97,7 @@ static enum status print_problem(const struct collection *collection,
 static enum status print_journal(
 	const struct collection *collection, const char *path, struct error *err)
 {
-	const char *operation = operation_name(family_operation(collection->family));
+	const char *operation = operation_name(collection->family->operation);
 	struct journal_record record = {0};
 	enum status status = journal_read(path, &record, err);
 

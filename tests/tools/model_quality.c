@@ -154,7 +154,7 @@ static enum status add_journal(struct report *report, const char *path, struct e
 				const struct family *family = catalogue->families[f];
 				const char *name = family_name(family);
 
-				if (family_operation(family) != measured->problem->operation ||
+				if (family->operation != measured->problem->operation ||
 					family_is_composite(family) ||
 					(report->only_family &&
 						strcmp(name, report->only_family) != 0))

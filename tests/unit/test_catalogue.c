@@ -22,8 +22,8 @@ static void test_all(void **state)
 	assert_int_equal(catalogue.family_count, ARRAY_COUNT(expected));
 	for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
 		assert_string_equal(family_name(catalogue.families[i]), expected[i]);
-	assert_string_equal(family_summary(catalogue.families[2]), "a user's own");
-	assert_ptr_equal(family_operation(catalogue.families[2]), catalogue.operations[1]);
+	assert_string_equal(catalogue.families[2]->summary, "a user's own");
+	assert_ptr_equal(catalogue.families[2]->operation, catalogue.operations[1]);
 	assert_false(family_is_composite(catalogue.families[1]));
 	assert_true(family_is_composite(catalogue.families[3]));
 	catalogue_release(&catalogue);
@@ -66,10 +66,9 @@ static void test_lookup(void **state)
 	(void)state;
 	assert_ok(catalogue_load(folders, NULL, &catalogue, &err));
 	assert_ok(catalogue_operation(&catalogue, "widget", &operation, &err));
-	assert_string_equal(
-		operation_summary(operation), "every feature of the format, computed by nobody");
-	assert_int_equal(operation_key_count(operation), 7);
-	assert_string_equal(operation_key_name(operation, 3), "out_dtype");
+	assert_string_equal(operation->summary, "every feature of the format, computed by nobody");
+	assert_int_equal(operation->key_count, 7);
+	assert_string_equal(operation->keys[3].name, "out_dtype");
 	assert_fails(catalogue_operation(&catalogue, "gadgt", &operation, &err), STATUS_BAD_INPUT,
 		"operation: expected one of gadget, widget, found \"gadgt\"");
 	assert_ok(catalogue_operation(&catalogue, "widget", &operation, &err));

@@ -82,7 +82,7 @@ static void expect_rule(
 	struct error err = {0};
 	bool found;
 
-	assert_ok(rule_pick(fixture->bound, family_rule(fixture->bound->family, rule), two_blocks,
+	assert_ok(rule_pick(fixture->bound, &fixture->bound->family->rules[rule], two_blocks,
 		&more_smem_bytes, choices, &found, &err));
 	if (found)
 		configuration_format(fixture->bound, choices, &text);
@@ -96,9 +96,9 @@ static void test_rules(void **state)
 
 	(void)state;
 	open_widget(&fixture, "M=100,N=64,dtype=fp16", "");
-	assert_int_equal(operation_rule_count(fixture.operation), 3);
-	assert_string_equal(operation_rule_name(fixture.operation, 2), "not_ours");
-	assert_int_equal(family_rule_count(fixture.bound->family), 3);
+	assert_int_equal(fixture.operation->rule_count, 3);
+	assert_string_equal(fixture.operation->rules[2].name, "not_ours");
+	assert_int_equal(fixture.bound->family->rule_count, 3);
 	/* 128 and 256 are more than M */
 	expect_rule(&fixture, 0, 0, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
 	/* of 50, 52, ... the first that is in the list */
@@ -119,7 +119,7 @@ static void test_steps(void **state)
 	(void)state;
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
 	assert_ok(catalogue_family(&fixture.catalogue, fixture.operation, "pair", &pair, &err));
-	assert_int_equal(family_step_count(pair), 2);
+	assert_int_equal(pair->step_count, 2);
 	assert_ok(family_step_problem(
 		&fixture.catalogue, pair, 0, fixture.problems.items[0], &step, &err));
 	assert_string_equal(step->text, "size=8192,kind=one");
@@ -129,7 +129,7 @@ static void test_steps(void **state)
 		&fixture.catalogue, pair, 1, fixture.problems.items[0], &step, &err));
 	assert_string_equal(step->text, "size=8192,kind=two");
 	problem_free(step);
-	assert_string_equal(family_step_operation(pair, 1), "gadget");
+	assert_string_equal(pair->steps[1].operation, "gadget");
 	assert_string_equal(family_step_tensor(pair, 0, "A"), "X");
 	assert_string_equal(family_step_tensor(pair, 0, "B"), "middle");
 	assert_string_equal(family_step_tensor(pair, 1, "B"), "Y");

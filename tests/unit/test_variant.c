@@ -22,10 +22,10 @@ static void open_operation(struct fixture *fixture, const char *operation, const
 
 static const struct advice_axis *axis_of(const struct fixture *fixture, const char *key)
 {
-	const struct advice_list *advice = operation_advice(fixture->operation);
+	const struct advice_list *advice = &fixture->operation->advice;
 
 	for (size_t i = 0; i < advice->count; i++)
-		if (strcmp(operation_key_name(fixture->operation, advice->items[i].key), key) == 0)
+		if (strcmp(fixture->operation->keys[advice->items[i].key].name, key) == 0)
 			return &advice->items[i];
 	fail_msg("no advice on %s", key);
 	return NULL;
@@ -53,7 +53,7 @@ static void test_axes(void **state)
 	assert_null(advice_alias_parts(fixture.operation, 1, &count));
 	fixture_close(&fixture);
 	open_operation(&fixture, "attention", NULL);
-	assert_non_null(strstr(operation_advice(fixture.operation)->sweep, "dtype="));
+	assert_non_null(strstr(fixture.operation->advice.sweep, "dtype="));
 	assert_false(axis_of(&fixture, "seq_k")->is_padding); /* a key of zeros has a weight */
 	fixture_close(&fixture);
 }
@@ -114,8 +114,8 @@ static int64_t value_of(const struct variant *variant, const char *key)
 {
 	const struct operation *operation = variant->problem->operation;
 
-	for (size_t i = 0; i < operation_key_count(operation); i++)
-		if (strcmp(operation_key_name(operation, i), key) == 0)
+	for (size_t i = 0; i < operation->key_count; i++)
+		if (strcmp(operation->keys[i].name, key) == 0)
 			return variant->problem->values[i].integer;
 	fail_msg("no key %s", key);
 	return 0;

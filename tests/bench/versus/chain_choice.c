@@ -127,7 +127,7 @@ static enum status choose_steps(const struct context *bench, struct seeds *gemm,
 	enum status status = catalogue_family(
 		&bench->catalogue, problem->operation, "gemm_chain/separate", &family, err);
 
-	for (size_t i = 0; status == STATUS_OK && i < family_step_count(family); i++) {
+	for (size_t i = 0; status == STATUS_OK && i < family->step_count; i++) {
 		struct problem *step = NULL;
 		struct json *rows = NULL, *json;
 
