@@ -67,7 +67,7 @@ static enum status open_compiler(const struct context_options *options, struct c
 static enum status compile_helpers(struct context *context, struct text *cubin, struct error *err)
 {
 	struct build build = {0};
-	const struct stored_kernel *kernel;
+	const struct compile_result *kernel;
 	enum status status = plain_build(
 		(const char *const *)context->template_folders, "common/helpers.cu", &build, err);
 

@@ -120,7 +120,7 @@ enum status evaluator_announce(
 	struct context *context = evaluator->context;
 	struct reference_plan reference = {0};
 	struct build build = {0};
-	const struct stored_kernel *kernel = NULL;
+	const struct compile_result *kernel = NULL;
 	uint32_t number = 0;
 	enum status status;
 

@@ -9,7 +9,7 @@
 struct slot {
 	char hash[HASH_SIZE];
 	char *name;
-	struct stored_kernel kernel;
+	struct compile_result kernel; /* all zero: still compiling */
 };
 
 struct kernel_store {
@@ -41,11 +41,7 @@ void kernel_store_free(struct kernel_store *store)
 	for (size_t i = 0; i < store->count; i++) {
 		struct slot *slot = store->slots[i];
 
-		for (size_t k = 0; k < slot->kernel.entry_count; k++)
-			free(slot->kernel.entries[k].name);
-		free(slot->kernel.entries);
-		free(slot->kernel.log);
-		text_release(&slot->kernel.cubin);
+		compile_result_release(&slot->kernel);
 		free(slot->name);
 		free(slot);
 	}
@@ -75,7 +71,7 @@ static void table_grow(struct kernel_store *store)
 }
 
 enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
-	const struct stored_kernel **kernel, struct error *err)
+	const struct compile_result **kernel, struct error *err)
 {
 	size_t *place = table_place(store, unit->hash);
 	struct slot *slot;
@@ -98,21 +94,17 @@ enum status kernel_store_request(struct kernel_store *store, const struct build_
 	return STATUS_OK;
 }
 
-static void take_result(struct kernel_store *store, struct compile_result *result)
+bool kernel_is_ready(const struct compile_result *kernel)
 {
-	struct stored_kernel *kernel;
+	return kernel->log != NULL; /* the compiler always says something */
+}
 
+/* Takes the result. */
+static void take_result(struct kernel_store *store, const struct compile_result *result)
+{
 	if (result->ticket >= store->count)
 		BUG("the compiler answered a ticket that was never submitted");
-	kernel = &store->slots[result->ticket]->kernel;
-	kernel->outcome = result->outcome;
-	kernel->cubin = result->cubin;
-	kernel->log = result->log;
-	kernel->entries = result->entries;
-	kernel->entry_count = result->entry_count;
-	kernel->seconds = result->seconds;
-	kernel->from_cache = result->from_cache;
-	kernel->ready = true;
+	store->slots[result->ticket]->kernel = *result;
 	if (result->from_cache)
 		store->cached++;
 	else
@@ -146,17 +138,16 @@ void kernel_store_counts(
 }
 
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
-	const struct stored_kernel **kernel, struct error *err)
+	const struct compile_result **kernel, struct error *err)
 {
 	if (kernel_store_request(store, unit, kernel, err) != STATUS_OK)
 		return STATUS_FAILED;
-	while (!(*kernel)->ready && kernel_store_pending(store))
+	while (!kernel_is_ready(*kernel) && kernel_store_pending(store))
 		kernel_store_poll(store, 1.0);
-	if (!(*kernel)->ready)
+	if (!kernel_is_ready(*kernel))
 		BUG("%s was submitted and never answered", unit->name);
 	if ((*kernel)->outcome != OUTCOME_OK)
 		return error_set(err, STATUS_FAILED, "%s: expected it to compile, found %s: %s",
-			unit->name, outcome_name((*kernel)->outcome),
-			(*kernel)->log ? (*kernel)->log : "no message");
+			unit->name, outcome_name((*kernel)->outcome), (*kernel)->log);
 	return STATUS_OK;
 }

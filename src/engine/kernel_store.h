@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Compiled kernels of a run by content: candidates and problems that share a build unit share its
- * cubin, and wait for one compilation.
+ * cubin, and wait for one compilation. A kernel is what the compiler says of the unit.
  */
 #ifndef ENGINE_KERNEL_STORE_H
 #define ENGINE_KERNEL_STORE_H
@@ -10,23 +10,14 @@
 
 struct kernel_store;
 
-struct stored_kernel {
-	bool ready;           /* else still compiling */
-	enum outcome outcome; /* when ready */
-	struct text cubin;
-	char *log;
-	struct compiler_entry *entries;
-	size_t entry_count;
-	double seconds;
-	bool from_cache;
-};
-
 /* Borrows the compiler. */
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch);
 void kernel_store_free(struct kernel_store *store);
-/* The kernel of this unit, submitted if it is new. Borrowed; stays where it is. */
+/* The kernel of this unit, submitted if it is new. Borrowed; stays where it is. Nothing else of it
+ * holds before it is ready. */
 enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
-	const struct stored_kernel **kernel, struct error *err);
+	const struct compile_result **kernel, struct error *err);
+bool kernel_is_ready(const struct compile_result *kernel);
 /* Takes in what the compiler has finished; waits up to timeout_s for the first. True if any came.
  */
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
@@ -36,6 +27,6 @@ void kernel_store_counts(
 	const struct kernel_store *store, size_t *compiled, size_t *cached, double *seconds);
 /* Waits for one unit to be ready (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
-	const struct stored_kernel **kernel, struct error *err);
+	const struct compile_result **kernel, struct error *err);
 
 #endif

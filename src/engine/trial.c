@@ -71,7 +71,7 @@ static void take_compiler_resources(struct trial *trial)
 
 	for (size_t i = 0; i < plan->launch_count; i++) {
 		const struct plan_launch *launch = &plan->launches[i];
-		const struct stored_kernel *kernel = trial->kernels[launch->unit];
+		const struct compile_result *kernel = trial->kernels[launch->unit];
 		enum occupancy_limiter limiter;
 
 		for (size_t k = 0; k < kernel->entry_count; k++)
@@ -109,11 +109,11 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 	struct evaluation *evaluation = &trial->evaluation;
 
 	for (size_t i = 0; i < trial->build.unit_count; i++)
-		if (!trial->kernels[i]->ready)
+		if (!kernel_is_ready(trial->kernels[i]))
 			return STATUS_OK;
 	evaluation->from_cache = true;
 	for (size_t i = 0; i < trial->build.unit_count; i++) {
-		const struct stored_kernel *kernel = trial->kernels[i];
+		const struct compile_result *kernel = trial->kernels[i];
 
 		evaluation->compile_seconds += kernel->seconds;
 		evaluation->from_cache &= kernel->from_cache;

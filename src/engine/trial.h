@@ -38,7 +38,7 @@ struct trial {
 	size_t number;                 /* the caller's, for the candidate */
 	struct value *slots;
 	struct build build;
-	const struct stored_kernel **kernels; /* one per build unit; borrowed from the store */
+	const struct compile_result **kernels; /* one per build unit; borrowed from the store */
 	struct plan plan;
 	struct work work;
 	const struct trial *original; /* this is one more load of that one; borrowed */

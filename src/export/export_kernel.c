@@ -82,7 +82,7 @@ static void specialise(const struct build_unit *unit, struct text *text)
 	text_appendf(text, "\n%s", unit->source);
 }
 
-static struct json *entries_json(const struct stored_kernel *compiled)
+static struct json *entries_json(const struct compile_result *compiled)
 {
 	struct json *list = json_new_array();
 
@@ -112,7 +112,7 @@ static enum status compile_all(struct export_kernel *kernel, const struct export
 	if (strcmp(image->arch_prefix, "sm_") == 0)
 		kernel->resources = json_new_array();
 	for (size_t i = 0; i < kernel->build.unit_count && status == STATUS_OK; i++) {
-		const struct stored_kernel *compiled;
+		const struct compile_result *compiled;
 
 		status = kernel_store_wait(store, &kernel->build.units[i], &compiled, err);
 		if (status != STATUS_OK)

@@ -45,7 +45,7 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 	const struct build_unit *unit, const struct kernel_resources *driver, const char *title,
 	struct error *err)
 {
-	const struct stored_kernel *kernel;
+	const struct compile_result *kernel;
 	const struct kernel_resources *ours = NULL;
 	enum occupancy_limiter limiter;
 	enum status status = kernel_store_wait(run->bench.store, unit, &kernel, err);

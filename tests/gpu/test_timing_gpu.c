@@ -86,7 +86,7 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 					   plan.launch_count > ARRAY_COUNT(resources)))
 		status = error_set(err, STATUS_FAILED, "too many launches");
 	for (size_t i = 0; status == STATUS_OK && i < build.unit_count; i++) {
-		const struct stored_kernel *kernel;
+		const struct compile_result *kernel;
 
 		status = kernel_store_wait(run->bench.store, &build.units[i], &kernel, err);
 		if (status == STATUS_OK)
@@ -117,7 +117,7 @@ static enum status announce(
 {
 	struct reference_plan reference = {0};
 	struct build build = {0};
-	const struct stored_kernel *kernel;
+	const struct compile_result *kernel;
 	enum status status = problem_reference(&run->bench.catalogue, problem,
 		device_spec(run->bench.device), &build, &reference, err);
 

@@ -91,7 +91,7 @@ static const choice *most_news(const struct sample *sample)
 
 struct totals {
 	size_t units, failed;
-	const struct stored_kernel **kernels;
+	const struct compile_result **kernels;
 	char **labels;
 	size_t count, capacity, labels_capacity;
 };
@@ -115,7 +115,7 @@ static enum status submit(struct context *bench, const struct bound_family *boun
 		status = candidate_build(bound, slots, &build, err);
 	configuration_format(bound, configuration, &label);
 	for (size_t i = 0; i < build.unit_count && status == STATUS_OK; i++) {
-		const struct stored_kernel *kernel;
+		const struct compile_result *kernel;
 
 		status = kernel_store_request(bench->store, &build.units[i], &kernel, err);
 		ARRAY_GROW(totals->kernels, totals->count, totals->capacity);

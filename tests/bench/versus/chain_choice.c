@@ -182,7 +182,7 @@ static enum status request_row(const struct catalogue *catalogue, const struct d
 	slots = candidate_values(&candidate, err);
 	status = slots ? candidate_build(candidate.bound, slots, &build, err) : STATUS_BAD_INPUT;
 	for (size_t i = 0; status == STATUS_OK && i < build.unit_count; i++) {
-		const struct stored_kernel *kernel;
+		const struct compile_result *kernel;
 
 		status = kernel_store_request(store, &build.units[i], &kernel, err);
 	}

@@ -43,7 +43,7 @@ static enum status load(struct setup *setup, struct problem_data *data,
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < build->unit_count && status == STATUS_OK; i++) {
-		const struct stored_kernel *kernel;
+		const struct compile_result *kernel;
 
 		status = kernel_store_wait(setup->store, &build->units[i], &kernel, err);
 		if (status == STATUS_OK)

@@ -73,7 +73,7 @@ static bool load_ours(struct context *context, struct kernel_store *store,
 	if (status == STATUS_OK)
 		status = reference_plan_from_json(&reference_at, &context->data.reference, &err);
 	for (size_t i = 0; i < units && status == STATUS_OK; i++) {
-		const struct stored_kernel *kernel;
+		const struct compile_result *kernel;
 
 		status = kernel_store_wait(store, &subject->build.units[i], &kernel, &err);
 		if (status == STATUS_OK)

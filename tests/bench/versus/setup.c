@@ -20,7 +20,7 @@ enum {
 static enum status open_helpers(struct setup *setup, struct error *err)
 {
 	struct build build = {0};
-	const struct stored_kernel *kernel;
+	const struct compile_result *kernel;
 	enum status status = plain_build(setup->template_folders, "common/helpers.cu", &build, err);
 
 	if (status == STATUS_OK)

@@ -177,7 +177,7 @@ void subject_release(struct subject *subject)
 enum status subject_request(
 	const struct subject *subject, struct kernel_store *store, struct error *err)
 {
-	const struct stored_kernel *kernel;
+	const struct compile_result *kernel;
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < subject->build.unit_count && status == STATUS_OK; i++)
