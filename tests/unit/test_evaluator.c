@@ -1,0 +1,243 @@
+/* layer: engine
+ * SPDX-License-Identifier: MIT
+ *
+ * The evaluator over a device model and a compiler that refuses some candidates on command. This
+ * program is its own worker.
+ */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "compile/worker.h"
+#include "engine/candidates.h"
+#include "engine/evaluator.h"
+#include "unit/compile_units.h"
+
+#define TEMPLATES TEST_DATA "/replay/templates/tile/"
+
+struct fixture {
+	char *folder;
+	struct context context;
+	struct problem_list problems; /* two */
+	struct candidates pools[2];
+	struct evaluator evaluator;
+};
+
+static void put_template(const char *folder, const char *name, const char *more)
+{
+	char *from = string_format("%s%s", TEMPLATES, name);
+	char *to = string_format("templates/tile/%s", name);
+	struct text content = {0};
+	struct error err;
+
+	assert_ok(file_read(from, &content, &err));
+	text_append(&content, more);
+	free(folder_put(folder, to, text_string(&content)));
+	text_release(&content);
+	free(from);
+	free(to);
+}
+
+/* commands: what the compiler does with the kernels' source. */
+static void fixture_open(struct fixture *fixture, const char *commands)
+{
+	const struct candidates_options all = {.score = true};
+	const char *roots[3] = {NULL, ".", NULL};
+	struct context_options options = {.operation = "tile",
+		.device = "model:h200-sxm",
+		.need_compiler = true,
+		.nvrtc_path = FAKE_NVRTC,
+		.no_cache = true,
+		.workers = 2,
+		.seed = 1};
+	const struct operation *operation;
+	struct error err;
+
+	*fixture = (struct fixture){.folder = folder_new()};
+	put_template(fixture->folder, "operation.json", "");
+	put_template(fixture->folder, "direct.json", "");
+	put_template(fixture->folder, "tile.cu", commands);
+	roots[0] = fixture->folder;
+	options.roots = roots;
+	assert_ok(context_open(&options, &fixture->context, &err));
+	assert_ok(catalogue_operation(&fixture->context.catalogue, "tile", &operation, &err));
+	assert_ok(problem_parse(operation, "M=512,1000,N=512,K=512", &fixture->problems, &err));
+	for (int i = 0; i < 2; i++)
+		assert_ok(candidates_open(&fixture->context.catalogue, fixture->problems.items[i],
+			device_spec(fixture->context.device), &all, &fixture->pools[i], &err));
+	fixture->evaluator = (struct evaluator){.context = &fixture->context,
+		.first_look = {.rounds_min = 1, .rounds_max = 1, .seconds_max = 1}};
+}
+
+static void fixture_close(struct fixture *fixture)
+{
+	evaluator_release(&fixture->evaluator);
+	for (int i = 0; i < 2; i++)
+		candidates_release(&fixture->pools[i]);
+	problem_list_release(&fixture->problems);
+	context_release(&fixture->context);
+	folder_remove(fixture->folder);
+}
+
+static struct trial *add(
+	struct fixture *fixture, int problem, size_t candidate, enum trial_stage goal)
+{
+	const struct candidate chosen = candidates_at(&fixture->pools[problem], candidate);
+	struct trial *trial;
+	struct error err;
+
+	assert_ok(evaluator_add(&fixture->evaluator, &chosen, goal, &trial, &err));
+	trial->number = candidate;
+	return trial;
+}
+
+/* Each trial goes as far as it was told to, and further when it is told so. */
+static void trials_stop_at_their_goals(void **state)
+{
+	static const enum trial_stage goals[] = {
+		TRIAL_COMPILED, TRIAL_LOADED, TRIAL_VERIFIED, TRIAL_DONE};
+	struct fixture fixture;
+	struct trial *trials[ARRAY_COUNT(goals)];
+	struct error err;
+
+	(void)state;
+	fixture_open(&fixture, "");
+	for (size_t i = 0; i < ARRAY_COUNT(goals); i++)
+		trials[i] = add(&fixture, i % 2, i, goals[i]);
+	assert_ok(evaluator_run(&fixture.evaluator, &err));
+	for (size_t i = 0; i < ARRAY_COUNT(goals); i++) {
+		assert_int_equal(trials[i]->stage, goals[i]);
+		assert_int_equal(trials[i]->evaluation.sample_count, goals[i] == TRIAL_DONE);
+	}
+	trials[0]->goal = TRIAL_VERIFIED;
+	assert_ok(evaluator_run(&fixture.evaluator, &err));
+	assert_int_equal(trials[0]->stage, TRIAL_VERIFIED);
+	fixture_close(&fixture);
+}
+
+/* Those that do not compile end as what became of them; the others are timed side by side. */
+static void a_candidate_that_fails_costs_itself(void **state)
+{
+	const struct sampling sampling = {.rounds_min = 1, .rounds_max = 1};
+	struct fixture fixture;
+	size_t failed = 0, timed = 0;
+	struct error err;
+
+	(void)state;
+	fixture_open(&fixture, "//fake: reject -DBM=64\n");
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; k < fixture.pools[i].count; k += 3)
+			add(&fixture, i, k, TRIAL_VERIFIED);
+	assert_ok(evaluator_compare(&fixture.evaluator, &sampling, &err));
+	for (size_t i = 0; i < fixture.evaluator.count; i++) {
+		const struct trial *trial = fixture.evaluator.trials[i];
+		const struct evaluation *evaluation = &trial->evaluation;
+		bool refused = string_starts_with(evaluation->configuration, "BM=64,");
+
+		assert_int_equal(trial->stage, TRIAL_DONE);
+		assert_int_equal(trial->handle, 0);
+		failed += refused;
+		timed += !refused;
+		if (refused) {
+			assert_int_equal(evaluation->outcome, OUTCOME_COMPILE_FAILED);
+			assert_non_null(strstr(evaluation->detail, "-DBM=64"));
+			assert_true(isinf(trial_time_us(trial)));
+		} else {
+			assert_int_equal(evaluation->outcome, OUTCOME_OK);
+			assert_true(evaluation->predicted);
+			assert_true(fabs(trial_time_us(trial) -
+					    evaluation->score.predicted_time_us) < 1e-9);
+		}
+	}
+	assert_true(failed > 3 && timed > 3);
+	fixture_close(&fixture);
+}
+
+/* As a search does it: one on the device at a time, results taken as they come, each once. */
+static void results_are_taken_once(void **state)
+{
+	enum {
+		COUNT = 20
+	};
+	struct fixture fixture;
+	bool seen[COUNT] = {false};
+	size_t taken = 0;
+	struct error err;
+
+	(void)state;
+	fixture_open(&fixture, "");
+	fixture.evaluator.on_device_max = 1;
+	for (size_t i = 0; i < COUNT; i++)
+		add(&fixture, 0, i, TRIAL_DONE);
+	while (fixture.evaluator.count) {
+		struct trial *trial;
+
+		assert_ok(evaluator_step(&fixture.evaluator, &err));
+		assert_true(
+			evaluator_count(&fixture.evaluator, TRIAL_LOADING, TRIAL_SAMPLING) <= 1);
+		while ((trial = evaluator_take(&fixture.evaluator)) != NULL) {
+			assert_false(seen[trial->number]);
+			seen[trial->number] = true;
+			taken++;
+			evaluator_free_trial(&fixture.evaluator, trial);
+		}
+		evaluator_wait(&fixture.evaluator);
+	}
+	assert_int_equal(taken, COUNT);
+	fixture_close(&fixture);
+}
+
+/* A kernel loaded once more, and one of another origin, beside the trial that was compiled. */
+static void loads_of_other_origin_are_sampled_too(void **state)
+{
+	const struct sampling sampling = {.rounds_min = 1, .rounds_max = 1};
+	struct fixture fixture;
+	struct trial *trials[2];
+	struct error err;
+
+	(void)state;
+	fixture_open(&fixture, "");
+	trials[0] = add(&fixture, 0, 5, TRIAL_LOADED);
+	assert_ok(evaluator_run(&fixture.evaluator, &err));
+	assert_ok(evaluator_add_load(&fixture.evaluator, trials[0], &trials[1], &err));
+	assert_ok(evaluator_run(&fixture.evaluator, &err));
+	assert_int_equal(trials[1]->stage, TRIAL_LOADED);
+	assert_int_not_equal(trials[0]->handle, trials[1]->handle);
+	assert_ok(evaluator_sample(&fixture.evaluator, trials, 2, &sampling, &err));
+	assert_ok(evaluator_run(&fixture.evaluator, &err));
+	assert_true(trial_time_us(trials[0]) > 0);
+	assert_true(fabs(trial_time_us(trials[0]) - trial_time_us(trials[1])) < 1e-9);
+	fixture_close(&fixture);
+}
+
+static void an_interrupt_ends_the_wait(void **state)
+{
+	volatile sig_atomic_t interrupted = 1;
+	struct fixture fixture;
+	struct error err;
+
+	(void)state;
+	fixture_open(&fixture, "//fake: hang\n");
+	fixture.evaluator.interrupted = &interrupted;
+	add(&fixture, 0, 0, TRIAL_COMPILED);
+	assert_fails(evaluator_run(&fixture.evaluator, &err), STATUS_INTERRUPTED, "interrupted");
+	fixture_close(&fixture);
+}
+
+int main(int count, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(trials_stop_at_their_goals),
+		cmocka_unit_test(a_candidate_that_fails_costs_itself),
+		cmocka_unit_test(results_are_taken_once),
+		cmocka_unit_test(loads_of_other_origin_are_sampled_too),
+		cmocka_unit_test(an_interrupt_ends_the_wait),
+	};
+
+	if (count == 2 && strcmp(arguments[1], "worker-compile") == 0)
+		return compile_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
