@@ -65,8 +65,8 @@ static int roundness(const struct operation *operation, const struct problem *pr
 	return sum;
 }
 
-/* The roundest of the variants: what aligned problems like is found on it. NULL: the asked problem
- * is as round. */
+/* The variant of the roundest sizes: seeds for aligned problems are found on it. NULL: the asked
+ * problem is as round. */
 static const struct variant *roundest(const struct advise *advise)
 {
 	const struct variant *best = NULL;

@@ -18,7 +18,7 @@ enum {
 	TRIED_MAX = 40,
 };
 
-/* A configuration and what the model thinks of it over the samples. */
+/* A configuration and its predicted times over the samples. */
 struct rated {
 	const struct family *family;
 	char *configuration;

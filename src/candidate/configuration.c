@@ -288,7 +288,7 @@ enum status configuration_expect_legal(
 		space_constraint_why(bound->space, (size_t)violated));
 }
 
-/* ---- defaults, and the legal configuration that is nearest to a wish ---- */
+/* ---- defaults, and the legal configuration that is nearest to given values ---- */
 enum status configuration_defaults(
 	const struct bound_family *bound, struct value *values, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Configurations of a bound family as text, JSON and choices; whether they are legal; defaults, and
- * what is legal and nearest to a wish.
+ * what is legal and nearest to given values.
  */
 #ifndef CANDIDATE_CONFIGURATION_H
 #define CANDIDATE_CONFIGURATION_H

@@ -113,11 +113,11 @@ enum status score_least_us(const struct candidates *pool, const struct correctio
 	double *time_us, struct error *err)
 {
 	enum {
-		LOOKED_AT_MAX = 16384
+		CONSIDERED_MAX = 16384
 	};
-	const double worth_a_look_ratio = 2;
+	const double considered_ratio = 2;
 	size_t count, kept = 0;
-	size_t *order = order_by_prediction(&pool->view, LOOKED_AT_MAX, &count);
+	size_t *order = order_by_prediction(&pool->view, CONSIDERED_MAX, &count);
 	struct predictor *predictors = memory_zeroed(pool->family_count, sizeof(*predictors));
 	enum status status = STATUS_OK;
 
@@ -126,8 +126,7 @@ enum status score_least_us(const struct candidates *pool, const struct correctio
 		const size_t candidate = order[kept], f = pool->family_of[candidate];
 		struct prediction prediction;
 
-		if (pool->predicted_us[candidate] >
-			worth_a_look_ratio * pool->predicted_us[order[0]])
+		if (pool->predicted_us[candidate] > considered_ratio * pool->predicted_us[order[0]])
 			break;
 		if (!predictors[f].bound)
 			predictor_open(&predictors[f], pool->families[f].bound, corrections);

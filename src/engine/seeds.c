@@ -270,7 +270,7 @@ static void note_refusal(struct best_of *best_of, const struct candidate *candid
 	known->count++;
 }
 
-static void skip_hopeless(struct best_of *best_of)
+static void skip_refused(struct best_of *best_of)
 {
 	for (; best_of->next < best_of->candidates.count; best_of->next++) {
 		const struct refusal *refusal =
@@ -342,7 +342,7 @@ static enum status settle_predicted(
 
 		any = false;
 		for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-			skip_hopeless(bests[i]);
+			skip_refused(bests[i]);
 			if (is_settled(bests[i]))
 				continue;
 			bests[i]->tried++;

@@ -14,7 +14,7 @@
 struct seed {
 	const struct family *family;
 	char *configuration; /* canonical text */
-	bool is_winner;      /* it won a search, not only the model's favour */
+	bool is_winner;      /* it won a search; else the model ranks it high */
 };
 
 struct seeds {

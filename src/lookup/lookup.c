@@ -211,7 +211,7 @@ static enum status find_exact(
 	return status;
 }
 
-/* Nothing that the model likes less than what an untuned family would do. */
+/* Nothing that is predicted slower than the default of an untuned family. */
 static bool is_eligible(const struct option *option)
 {
 	return isfinite(option->candidate.prediction.time_us) &&
@@ -279,7 +279,7 @@ static enum status find_nearest(
 	return STATUS_OK;
 }
 
-/* What the model thinks possible at all, over every family that applies. */
+/* The shortest predicted time, over every family that applies. */
 static enum status find_best(
 	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
