@@ -136,10 +136,10 @@ enum status run_program(struct run *run, const struct program *program, const st
 	for (size_t i = 0; i < program->constant_count; i++)
 		registers[i] = program->constants[i];
 	for (size_t i = 0; i < program->slot_count; i++) {
-		struct value *copy = &registers[program->constant_count + i];
-		*copy = values[program->slots[i]];
-		if (copy->type == VALUE_NONE || copy->type == VALUE_LIST)
-			return refuse_slot(program, i, copy->type, where, err);
+		const struct value *from = &values[program->slots[i]];
+		if (from->type == VALUE_NONE || from->type == VALUE_LIST)
+			return refuse_slot(program, i, from->type, where, err);
+		registers[program->constant_count + i] = *from;
 	}
 	for (const struct instruction *at = program->code;; at++) {
 		switch (at->opcode) {
