@@ -1,0 +1,62 @@
+/* layer: engine */
+/* SPDX-License-Identifier: MIT
+ *
+ * A pool that is large enough for threads: each candidate's time is what a predictor of its own
+ * says.
+ */
+#include "unit/kernel_fixture.h"
+
+#include <math.h>
+
+#include "engine/scoring.h"
+
+static void threads_score_as_one_does(void **state)
+{
+	enum {
+		LEAST = 100000, /* of candidates, so that there are several threads */
+		EACH = 211
+	};
+	static const char *const templates[] = {"templates", NULL};
+	static const char *const configs[] = {"configs", NULL};
+	static const char *const families[] = {"mma", NULL};
+	const struct candidates_options options = {.families = families, .score = true};
+	const struct operation *operation;
+	struct problem_list problems = {0};
+	struct catalogue catalogue;
+	struct device_spec *device;
+	struct candidates pool;
+	struct error err = {0};
+	double least_us = INFINITY, found_us;
+
+	(void)state;
+	assert_ok(catalogue_load(templates, "gemm", &catalogue, &err));
+	assert_ok(device_spec_load("h200-sxm", configs, &device, &err));
+	assert_ok(catalogue_operation(&catalogue, "gemm", &operation, &err));
+	assert_ok(problem_parse(operation, "M=4096,N=4096,K=4096,dtype=bf16", &problems, &err));
+	assert_ok(candidates_open(&catalogue, problems.items[0], device, &options, &pool, &err));
+	assert_true(pool.count > LEAST);
+	for (size_t i = 0; i < pool.count; i++)
+		least_us = fmin(least_us, pool.predicted_us[i]);
+	for (size_t i = 0; i < pool.count; i += EACH) {
+		struct candidate candidate = candidates_at(&pool, i);
+
+		assert_ok(predict_candidate(&candidate, NULL, &err));
+		assert_true(candidate.prediction.time_us == pool.predicted_us[i]);
+	}
+	assert_true(least_us > 0);
+	assert_ok(score_least_us(&pool, NULL, &found_us, &err));
+	assert_true(found_us == least_us);
+	candidates_release(&pool);
+	problem_list_release(&problems);
+	device_spec_free(device);
+	catalogue_release(&catalogue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_score_as_one_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
