@@ -187,6 +187,30 @@ static enum device_event_kind stage_of(enum outcome outcome)
 	}
 }
 
+/* The samples, or where a compact journal has their summary only, as many that lie evenly around
+ * the same median and have an interval as wide. */
+static double *samples_of(const struct evaluation *evaluation, size_t *count)
+{
+	const struct summary *time = &evaluation->time;
+	double *samples_us;
+
+	*count = evaluation->sample_count;
+	if (*count)
+		return memory_copy(evaluation->samples_us, *count * sizeof(*samples_us));
+	*count = time->count;
+	samples_us = memory_zeroed(*count, sizeof(*samples_us));
+	for (size_t i = 0; i < *count; i++) {
+		/* the interval's ends are some 0.98 sqrt(n) places from the middle */
+		double place =
+			((double)i - ((double)*count - 1) / 2) / (0.98 * sqrt((double)*count));
+
+		samples_us[i] =
+			time->median + (place < 0 ? place * (time->median - time->ci95_low)
+						  : place * (time->ci95_high - time->median));
+	}
+	return samples_us;
+}
+
 /* What was recorded, as far as this stage shows it, its samples `longer` times as long. */
 static void answer(struct replay *replay, device_handle handle, enum device_event_kind stage,
 	const struct evaluation *evaluation, double longer)
@@ -208,15 +232,8 @@ static void answer(struct replay *replay, device_handle handle, enum device_even
 	if (stage == DEVICE_EVENT_VERIFIED)
 		event.verification = evaluation->verification;
 	if (stage == DEVICE_EVENT_SAMPLED && evaluation->time.count) {
-		/* of a compact journal the summary, which three samples have, too */
-		const double summary_us[] = {evaluation->time.ci95_low, evaluation->time.median,
-			evaluation->time.ci95_high};
-		const bool kept = evaluation->sample_count > 0;
-
 		event.predicted = evaluation->predicted;
-		event.sample_count = kept ? evaluation->sample_count : ARRAY_COUNT(summary_us);
-		event.samples_us = memory_copy(kept ? evaluation->samples_us : summary_us,
-			event.sample_count * sizeof(*event.samples_us));
+		event.samples_us = samples_of(evaluation, &event.sample_count);
 		for (size_t i = 0; i < event.sample_count; i++)
 			event.samples_us[i] *= longer;
 	}

@@ -49,8 +49,8 @@ static enum status write(const struct export_source *source, struct text *text, 
 				"final", problem->number, text);
 			put_entry(problem, text);
 		}
-		if (run->finished)
-			text_appendf(text, "{\"event\":\"finish\",\"run\":\"%s\"}\n", run->id);
+		if (run->finish)
+			put_line(run->finish, text);
 	}
 	return STATUS_OK;
 }

@@ -56,7 +56,7 @@ struct journal_run {
 	char *signature;
 	char *resumes;     /* id of the interrupted run that it goes on with, or NULL */
 	struct json *line; /* the whole run line */
-	bool finished;
+	struct json *finish; /* the whole finish line; NULL: the run did not end */
 	struct journal_problem *problems;
 	size_t problem_count, problem_capacity;
 };

@@ -175,8 +175,10 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 		return read_table(reader, at, err);
 	if (strcmp(event, "entry") == 0)
 		return read_entry(reader, at, err);
-	if (strcmp(event, "finish") == 0)
-		last_run(reader)->finished = true;
+	if (strcmp(event, "finish") == 0) {
+		json_free(last_run(reader)->finish);
+		last_run(reader)->finish = json_copy(at->node);
+	}
 	return STATUS_OK;
 }
 
@@ -252,6 +254,7 @@ void journal_record_release(struct journal_record *record)
 		free(run->id);
 		free(run->signature);
 		free(run->resumes);
+		json_free(run->finish);
 		json_free(run->line);
 	}
 	free(record->runs);
@@ -263,7 +266,7 @@ const struct journal_run *journal_resumable(
 {
 	for (size_t i = record->run_count; i-- > 0;)
 		if (strcmp(record->runs[i].signature, signature) == 0)
-			return record->runs[i].finished ? NULL : &record->runs[i];
+			return record->runs[i].finish ? NULL : &record->runs[i];
 	return NULL;
 }
 

@@ -25,3 +25,11 @@ echo "# the final: the model's list of eight kernels at least, and few launches 
 	-d replay:"$ROOT/results/nvidia-h200/exhaustive_drawn.journal.jsonl.gz" >talk.txt 2>&1 || cat talk.txt
 sed -n 's/^{"event":"final".*"kernel_hash":"\([0-9a-f]*\)".*/\1/p' final.journal.jsonl | sort | uniq -c |
 	awk '{ if ($1 > most) most = $1 } END { print(NR >= 8 && most <= 4 ? "as it should be" : NR " kernels, " most) }'
+echo "# the compact form of a journal replays to the same winner"
+for form in long compact; do
+	journal=$ROOT/tests/data/replay/measured.jsonl.gz
+	[ $form = long ] || { "$TILETUNE" export "$journal" --format journal -o compact.jsonl && journal=compact.jsonl; }
+	"$TILETUNE" tune tile -p M=1000,N=1000,K=512 -e exhaustive -d "replay:$journal" -o $form.json >/dev/null 2>&1
+	sed -n '/"configuration"/,/}/p' $form.json | head -12 >$form.winner
+done
+cmp long.winner compact.winner && grep -q '"BM"' long.winner && echo "the same winner"

@@ -143,7 +143,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(record.run_count, 1);
 	assert_int_equal(record.ignored_lines, 0);
 	assert_string_equal(record.runs[0].id, "one");
-	assert_true(record.runs[0].finished);
+	assert_true(record.runs[0].finish);
 	assert_int_equal(record.runs[0].problem_count, 2);
 	problem = journal_problem_find(&record.runs[0], "gemm", "M=1");
 	assert_non_null(problem);
@@ -217,7 +217,7 @@ static void test_cut_at_every_byte(void **state)
 		assert_ok(journal_read(scratch->path, &record, &err));
 		assert_int_equal(record.ignored_lines, torn);
 		for (size_t r = 0; r < record.run_count; r++) {
-			found += 1 + record.runs[r].problem_count + record.runs[r].finished;
+			found += 1 + record.runs[r].problem_count + !!record.runs[r].finish;
 			for (size_t p = 0; p < record.runs[r].problem_count; p++)
 				found += record.runs[r].problems[p].evaluation_count +
 					 record.runs[r].problems[p].remeasurement_count +
