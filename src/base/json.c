@@ -208,7 +208,7 @@ struct json_at json_item(const struct json_at *at, size_t index)
 bool json_next(const struct json_at *at, struct json_at *item)
 {
 	const cJSON *parent = json_node(at->node), *last = json_node(item->node);
-	const cJSON *node = last ? last->next : parent->child;
+	const cJSON *node = last ? last->next : parent ? parent->child : NULL;
 
 	if (!node)
 		return false;

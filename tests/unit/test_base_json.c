@@ -172,6 +172,10 @@ static void copies_are_exact(void **state)
 	assert_true(integer == -9007199254740991);
 	again = json_copy(copy);
 	assert_true(json_same(copy, again));
+	list = json_root(NULL, "nothing");
+	item = (struct json_at){0};
+	assert_false(json_next(&list, &item));
+	assert_int_equal(json_count(&list), 0);
 	free(printed);
 	json_free(again);
 	json_free(copy);
