@@ -6,10 +6,6 @@
 #include "compile/worker.h"
 #include "measure/worker.h"
 
-struct worker_options {
-	int unused;
-};
-
 static const struct option no_options[] = {{0}};
 
 static enum status run_compile(
@@ -35,8 +31,7 @@ const struct command command_worker_compile = {
 	.summary = "Serve compilations to a parent process",
 	.arguments = "",
 	.options = no_options,
-	.options_size = sizeof(struct worker_options),
-	.hidden = true,
+	.options_size = 1,
 	.run = run_compile,
 };
 
@@ -45,7 +40,6 @@ const struct command command_worker_measure = {
 	.summary = "Serve measurements to a parent process",
 	.arguments = "",
 	.options = no_options,
-	.options_size = sizeof(struct worker_options),
-	.hidden = true,
+	.options_size = 1,
 	.run = run_measure,
 };

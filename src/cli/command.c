@@ -309,18 +309,25 @@ void option_help(const struct command *command, struct text *text)
 	row(devices) \
 	row(families) \
 	row(validate) \
-	row(help) \
+	row(help)
+/* what worker processes are started with */
+#define HIDDEN_COMMANDS(row) \
 	row(worker_compile) \
 	row(worker_measure)
 /* clang-format on */
 #define DECLARE(name) extern const struct command command_##name;
 #define ADDRESS(name) &command_##name,
 COMMANDS(DECLARE)
+HIDDEN_COMMANDS(DECLARE)
 const struct command *const commands[] = {COMMANDS(ADDRESS) NULL};
+static const struct command *const hidden_commands[] = {HIDDEN_COMMANDS(ADDRESS) NULL};
 
 const struct command *command_find(const char *name)
 {
 	for (const struct command *const *command = commands; *command; command++)
+		if (strcmp((*command)->name, name) == 0)
+			return *command;
+	for (const struct command *const *command = hidden_commands; *command; command++)
 		if (strcmp((*command)->name, name) == 0)
 			return *command;
 	return NULL;
@@ -333,8 +340,7 @@ enum status command_unknown(const char *name, struct error *err)
 	const char *nearest;
 
 	for (const struct command *const *command = commands; *command && count < 63; command++)
-		if (!(*command)->hidden)
-			names[count++] = (*command)->name;
+		names[count++] = (*command)->name;
 	names[count] = NULL;
 	nearest = name_nearest(name, names);
 	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);

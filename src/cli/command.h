@@ -50,11 +50,11 @@ struct command {
 	const struct option *options;
 	size_t options_size; /* of the command's struct */
 	unsigned positional_min, positional_max;
-	bool hidden;
 	enum status (*run)(void *options, const struct string_list *positional, struct error *err);
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
+/* Of all, those of workers too; NULL: there is none. */
 const struct command *command_find(const char *name);
 /* The error for a name that is none, with the nearest that is. */
 enum status command_unknown(const char *name, struct error *err);

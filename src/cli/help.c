@@ -51,8 +51,7 @@ enum help_value help_value_of(const struct option *option)
 static void add_commands(struct text *words)
 {
 	for (const struct command *const *command = commands; *command; command++)
-		if (!(*command)->hidden)
-			text_appendf(words, "%s%s", words->length ? " " : "", (*command)->name);
+		text_appendf(words, "%s%s", words->length ? " " : "", (*command)->name);
 }
 
 enum help_value help_arguments_of(const struct command *command, struct text *words)
@@ -115,8 +114,7 @@ static void list_commands(struct text *text)
 		"usage: tiletune COMMAND [arguments]\n\ncommands:\n",
 		tiletune_version);
 	for (const struct command *const *command = commands; *command; command++)
-		if (!(*command)->hidden)
-			text_appendf(text, "  %-10s %s\n", (*command)->name, (*command)->summary);
+		text_appendf(text, "  %-10s %s\n", (*command)->name, (*command)->summary);
 	text_append(text, "\n`tiletune help COMMAND` tells more.\n\nexit codes:\n");
 	for (const struct help_pair *code = help_exit_codes; code->name; code++)
 		text_appendf(text, "  %-3s %s\n", code->name, code->meaning);

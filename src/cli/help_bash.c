@@ -80,13 +80,11 @@ static void write(struct text *text)
 		"\tif ((COMP_CWORD == 1)); then\n"
 		"\t\twords='");
 	for (const struct command *const *command = commands; *command; command++)
-		if (!(*command)->hidden)
-			text_appendf(text, "%s ", (*command)->name);
+		text_appendf(text, "%s ", (*command)->name);
 	text_append(text, "--help --version'\n\tfi\n\t((COMP_CWORD > 1)) && case ${COMP_WORDS[1]} "
 			  "in\n");
 	for (const struct command *const *command = commands; *command; command++)
-		if (!(*command)->hidden)
-			put_command(text, *command);
+		put_command(text, *command);
 	text_append(text, "\tesac\n"
 			  "\t[[ $now == -* ]] && words=\"$words $options\"\n"
 			  "\tif [[ $operations && $now != -* ]]; then\n"

@@ -151,8 +151,7 @@ static void write_page(struct text *text)
 		  "writes the best configurations to JSON.");
 	text_append(text, "\n.SH COMMANDS\n");
 	for (const struct command *const *command = commands; *command; command++)
-		if (!(*command)->hidden)
-			command_section(text, *command);
+		command_section(text, *command);
 	text_append(text, ".SH EXIT STATUS\n");
 	pairs(text, help_exit_codes);
 	text_append(text, ".SH ENVIRONMENT\n");

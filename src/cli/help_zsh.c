@@ -108,12 +108,11 @@ static void write(struct text *text)
 			  "\tlocal -a commands\n"
 			  "\ttypeset -A opt_args\n\n"
 			  "\tcommands=(\n");
-	for (const struct command *const *command = commands; *command; command++)
-		if (!(*command)->hidden) {
-			text_appendf(text, "\t\t'%s:", (*command)->name);
-			put(text, (*command)->summary);
-			text_append(text, "'\n");
-		}
+	for (const struct command *const *command = commands; *command; command++) {
+		text_appendf(text, "\t\t'%s:", (*command)->name);
+		put(text, (*command)->summary);
+		text_append(text, "'\n");
+	}
 	text_append(text, "\t)\n"
 			  "\t_arguments -C '(- *)'{-h,--help}'[all commands]' \\\n"
 			  "\t\t'(- *)--version[the version]' \\\n"
@@ -124,8 +123,7 @@ static void write(struct text *text)
 			  "\tfi\n"
 			  "\t[[ $state == arguments ]] && case $words[1] in\n");
 	for (const struct command *const *command = commands; *command; command++)
-		if (!(*command)->hidden)
-			put_command(text, *command);
+		put_command(text, *command);
 	text_append(text, "\tesac\n}\n\n"
 			  "if [[ $funcstack[1] == _tiletune ]]; then\n"
 			  "\t_tiletune \"$@\"\n"

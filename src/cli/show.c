@@ -160,47 +160,37 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 	}
 }
 
-/* The best of each family beside the winner: by how much it won. */
-static void show_families(FILE *out, const struct problem_result *result)
+/* The fastest but the winner, of those timed as it was; family SIZE_MAX: of all. NULL: none. */
+static const struct evaluated *fastest_other(const struct problem_result *result, size_t family)
 {
-	const struct evaluated *winner = &result->evaluated->items[result->winner];
-	size_t won = result->pool->family_of[winner->candidate];
-
-	for (size_t f = 0; f < result->pool->family_count; f++) {
-		const struct evaluated *best = NULL;
-
-		for (size_t i = 0; i < result->evaluated->count; i++) {
-			const struct evaluated *item = &result->evaluated->items[i];
-
-			if (result->pool->family_of[item->candidate] == f &&
-				item->evaluation.outcome == OUTCOME_OK &&
-				item->remeasured == winner->remeasured &&
-				(!best || item->evaluation.time.median <
-						  best->evaluation.time.median))
-				best = item;
-		}
-		if (best && f != won)
-			fprintf(out, "  best of %-22s %10.2f us, %.2f times the winner's time\n",
-				best->evaluation.family, best->evaluation.time.median,
-				best->evaluation.time.median / winner->evaluation.time.median);
-	}
-}
-
-/* The next best that is no tie, or the best tie. */
-static const struct evaluated *runner_up(const struct problem_result *result)
-{
-	const struct evaluated *best = NULL;
+	const struct evaluated *winner = &result->evaluated->items[result->winner], *best = NULL;
 
 	for (size_t i = 0; i < result->evaluated->count; i++) {
 		const struct evaluated *item = &result->evaluated->items[i];
 
-		if (i == result->winner || item->evaluation.outcome != OUTCOME_OK ||
-			item->remeasured != result->evaluated->items[result->winner].remeasured)
+		if (item == winner || item->evaluation.outcome != OUTCOME_OK ||
+			item->remeasured != winner->remeasured ||
+			(family != SIZE_MAX && result->pool->family_of[item->candidate] != family))
 			continue;
 		if (!best || item->evaluation.time.median < best->evaluation.time.median)
 			best = item;
 	}
 	return best;
+}
+
+/* The best of each family beside the winner: by how much it won. */
+static void show_families(FILE *out, const struct problem_result *result)
+{
+	const struct evaluated *winner = &result->evaluated->items[result->winner];
+
+	for (size_t f = 0; f < result->pool->family_count; f++) {
+		const struct evaluated *best = fastest_other(result, f);
+
+		if (best && f != result->pool->family_of[winner->candidate])
+			fprintf(out, "  best of %-22s %10.2f us, %.2f times the winner's time\n",
+				best->evaluation.family, best->evaluation.time.median,
+				best->evaluation.time.median / winner->evaluation.time.median);
+	}
 }
 
 static void show_difference(
@@ -312,7 +302,7 @@ static void end(void *context, const struct problem_result *result)
 {
 	struct show *show = context;
 	const struct evaluated *winner = &result->evaluated->items[result->winner];
-	const struct evaluated *second = runner_up(result);
+	const struct evaluated *second = fastest_other(result, SIZE_MAX);
 	const struct problem *problem = result->pool->problem;
 
 	clear_line(show);
