@@ -4,7 +4,7 @@
  * (configs/devices/NAME.json, every figure with its source), names visible to expressions.
  *
  * A real GPU without a sheet works too: what the driver tells plus the default rates of its
- * architecture (device_spec_complete()), marked by `from_sheet = false`.
+ * architecture, marked by `from_sheet = false`.
  */
 #ifndef SPEC_DEVICE_SPEC_H
 #define SPEC_DEVICE_SPEC_H
