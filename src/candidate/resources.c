@@ -17,11 +17,6 @@ const char *kernel_flag_name(enum kernel_flag flag)
 	return kernel_flag_names[flag];
 }
 
-int kernel_flag_find(const char *name)
-{
-	return name_find(name, kernel_flag_names);
-}
-
 #define AMOUNT(field, meaning)                                                                     \
 	RECORD_VALUE(struct kernel_resources, field, #field, meaning, .low = -1, .high = INT32_MAX)
 static const struct record_member resources_members[] = {

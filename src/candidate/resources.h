@@ -19,7 +19,6 @@ enum kernel_flag {
 #define FLAG_MASK(id) (1u << FLAG_BIT_##id)
 extern const char *const kernel_flag_names[FLAG_COUNT + 1]; /* NULL-terminated */
 const char *kernel_flag_name(enum kernel_flag flag);
-int kernel_flag_find(const char *name);
 
 struct kernel_resources {
 	int32_t regs_per_thread;

@@ -52,19 +52,6 @@ static uint32_t count_characters(const char *start, size_t length)
 	return count;
 }
 
-const char *token_spelling(enum token_kind kind)
-{
-	return spellings[kind];
-}
-
-bool word_is_reserved(const char *word, size_t length)
-{
-	for (int kind = TOKEN_AND; kind < TOKEN_KIND_COUNT; kind++)
-		if (strlen(spellings[kind]) == length && !strncmp(spellings[kind], word, length))
-			return true;
-	return false;
-}
-
 enum status token_error(
 	const struct token *token, const char *where, struct error *err, const char *expected, ...)
 {

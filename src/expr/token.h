@@ -77,8 +77,5 @@ enum status lexer_next(struct lexer *lexer, struct token *token, struct error *e
 /* "where: column 7: expected <expected>, found <the token>" */
 enum status token_error(const struct token *token, const char *where, struct error *err,
 	const char *expected, ...) PRINTF_LIKE(4, 5);
-const char *token_spelling(enum token_kind kind); /* of signs and words */
-/* Whether a word belongs to the language and cannot be a name. */
-bool word_is_reserved(const char *word, size_t length);
 
 #endif
