@@ -151,7 +151,8 @@ static void take_winner(
 	struct advise *advise, const struct tuned *tuned, const struct advice_row *row)
 {
 	const struct candidate_list *list = &row->best_of.candidates;
-	const struct tuned_entry *entry = tuned_find_problem(tuned, row->best_of.problem);
+	const struct tuned_entry *entry =
+		tuned_find_problem(tuned, row->best_of.problem, OBJECTIVE_TIME);
 
 	for (size_t i = 0; entry && i < list->bound_count; i++) {
 		const struct bound_family *bound = list->bounds[i];

@@ -13,7 +13,7 @@
 #include "export/export_kernel.h"
 
 struct export_options {
-	const char *format, *output, *device, *nvrtc, *cache, *worker;
+	const char *format, *output, *device, *nvrtc, *cache, *worker, *objective;
 	struct string_list problems, paths;
 };
 
@@ -40,6 +40,8 @@ static const struct option export_option_table[] = {
 		"default: standard output; metadata of kernels goes beside it", NULL},
 	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
 		"only these entries of OPERATION; lists and ranges per key", NULL},
+	{"objective", 0, OPTION_STRING, AT(objective), "WHAT",
+		"only entries that were tuned for it; default time", common_objective_choice},
 	{"device", 'd', OPTION_STRING, AT(device), "DEVICE",
 		"that kernels are compiled for: cuda:N, model:NAME; default: the file's own", NULL},
 	{"nvrtc", 0, OPTION_STRING, AT(nvrtc), "FILE", "the NVRTC library to use", NULL},
@@ -107,7 +109,8 @@ static enum status select_entries(
 		status = problem_parse(operation, options->problems.items[i], &problems, err);
 	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
 	for (size_t i = 0; i < tuned->entry_count && status == STATUS_OK; i++)
-		if (is_wanted(&tuned->entries[i], operation, &problems))
+		if (tuned->entries[i].objective == common_objective(options->objective) &&
+			is_wanted(&tuned->entries[i], operation, &problems))
 			source->entries[source->entry_count++] = &tuned->entries[i];
 	if (status == STATUS_OK && operation && !source->entry_count) {
 		error_set(err, STATUS_BAD_INPUT,

@@ -14,7 +14,7 @@
 struct lookup_options {
 	struct common_options common;
 	struct string_list problems;
-	const char *device;
+	const char *device, *objective;
 	bool any_device, quick;
 };
 
@@ -27,6 +27,9 @@ static const struct option lookup_option_table[] = {
 		"that the problem is to run on: cuda:N, model:NAME; default: the file's own", NULL},
 	{"any-device", 0, OPTION_FLAG, AT(any_device), NULL,
 		"take what was tuned on another GPU model", NULL},
+	{"objective", 0, OPTION_STRING, AT(objective), "WHAT",
+		"answer from entries that were tuned for it; default time",
+		common_objective_choice},
 	{"quick", 0, OPTION_FLAG, AT(quick), NULL,
 		"do not look for the model's best of all: a loss against the default only", NULL},
 	COMMON_OPTIONS(struct lookup_options),
@@ -170,6 +173,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 			.device = spec,
 			.corrections = &corrections,
 			.tuned = &tuned,
+			.objective = common_objective(options->objective),
 			.without_best = options->quick};
 
 		status = run_lookup(options, positional, &request, err);

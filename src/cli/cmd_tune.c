@@ -23,7 +23,7 @@ struct tune_options {
 	struct common_options common;
 	struct device_choice device;
 	struct string_list problems, families;
-	const char *suite, *where, *effort, *strategy, *output, *journal;
+	const char *suite, *where, *effort, *strategy, *objective, *output, *journal;
 	double budget_s;
 	unsigned seed, evaluations;
 	bool fresh, dry_run, progress, no_journal;
@@ -62,6 +62,8 @@ static const struct option tune_option_table[] = {
 		"at most so many candidates per problem", NULL},
 	{"strategy", 0, OPTION_WORD, AT(strategy), "NAME",
 		"not the effort's; rule:NAME: that rule alone", strategy_choice},
+	{"objective", 0, OPTION_STRING, AT(objective), "WHAT",
+		"what the winner is the best in; default time", common_objective_choice},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the search and of the inputs; default 1",
 		NULL},
 	{"output", 'o', OPTION_STRING, AT(output), "FILE", "the tuned file; default tuned.json",
@@ -278,7 +280,8 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 		.where = pool->where,
 		.budget_s = session->budget_s,
 		.seed = session->seed,
-		.strategy = session->strategy};
+		.strategy = session->strategy,
+		.objective = objective_names[session->objective]};
 	struct run of_tuned;
 	char signature[HASH_SIZE];
 	enum status status;
@@ -331,6 +334,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.pool = chosen_pool(tuning, true),
 		.strategy = options->strategy,
 		.seed = options->seed ? options->seed : 1,
+		.objective = common_objective(options->objective),
 		.tuned = &tuning->tuned,
 		.tuned_path = to_stdout(tuning) ? NULL : tuning->output,
 		.interrupted = &common_interrupted,
@@ -339,6 +343,13 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	struct error finish_error = {0};
 	enum status status = choose_effort(tuning, &effort, err);
 
+	if (status == STATUS_OK && session.objective == OBJECTIVE_ENERGY &&
+		!device_measures(tuning->context.device))
+		status = error_set(err, STATUS_BAD_INPUT,
+			"--objective energy: expected a device that measures, found %s, whose "
+			"times are "
+			"predicted",
+			device_identity(tuning->context.device)->name);
 	if (status == STATUS_OK)
 		status = open_tuned(tuning, err);
 	if (status == STATUS_OK)

@@ -228,3 +228,14 @@ enum status common_print_tuned(const struct tuned *tuned, struct error *err)
 	json_free(json);
 	return status;
 }
+
+const char *common_objective_choice(size_t index, const char **summary)
+{
+	*summary = index == OBJECTIVE_ENERGY ? "joules of one run" : NULL;
+	return objective_names[index];
+}
+
+enum objective common_objective(const char *word)
+{
+	return word ? (enum objective)name_find(word, objective_names) : OBJECTIVE_TIME;
+}

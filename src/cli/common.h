@@ -101,4 +101,8 @@ enum status common_write_json(const char *path, const struct json *json, struct 
 /* To stdout. */
 enum status common_print_tuned(const struct tuned *tuned, struct error *err);
 
+/* Of an option whose word is an objective; NULL: time. */
+const char *common_objective_choice(size_t index, const char **summary);
+enum objective common_objective(const char *word);
+
 #endif

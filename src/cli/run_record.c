@@ -28,6 +28,7 @@ void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 		hash_add_string(hash, run->families[i]);
 	hash_add_string(hash, run->where ? run->where : "");
 	hash_add_string(hash, run->strategy ? run->strategy : "");
+	hash_add_string(hash, run->objective);
 	hash_add(hash, numbers, sizeof(numbers));
 	hash_add_string(hash, device->kind);
 	hash_add_string(hash, device->name);

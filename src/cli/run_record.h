@@ -23,6 +23,7 @@ struct run_description {
 	const char *const *families; /* NULL or empty: all */
 	const char *where;
 	const char *strategy;
+	const char *objective;
 	double budget_s;
 	uint64_t seed;
 };

@@ -128,6 +128,14 @@ void show_why(
 	fputc('\n', out);
 }
 
+static void show_energy(FILE *out, const struct measured *measured, const char *indent)
+{
+	if (measured->energy_j > 0)
+		fprintf(out, "%s%.4g mJ a run, %.0f W (known to %.1f%%)\n", indent,
+			measured->energy_j * 1e3, measured->power_w,
+			100 * measured->energy_resolution_ratio);
+}
+
 static void show_row(FILE *out, const char *label, const struct problem *problem,
 	const struct evaluated *evaluated)
 {
@@ -310,6 +318,7 @@ static void end(void *context, const struct problem_result *result)
 	show_row(show->out, "winner", problem, winner);
 	show_steps(show->out, result->pool, winner->candidate);
 	show_why(show->out, problem, &winner->evaluation.score, "             ");
+	show_energy(show->out, &winner->evaluation.measured, "             ");
 	if (second) {
 		show_row(show->out, "runner-up", problem, second);
 		show_difference(show->out, winner, second);

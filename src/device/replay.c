@@ -231,6 +231,8 @@ static void answer(struct replay *replay, device_handle handle, enum device_even
 	}
 	if (stage == DEVICE_EVENT_VERIFIED)
 		event.verification = evaluation->verification;
+	if (stage == DEVICE_EVENT_SAMPLED)
+		event.measured = evaluation->measured;
 	if (stage == DEVICE_EVENT_SAMPLED && evaluation->time.count) {
 		event.predicted = evaluation->predicted;
 		event.samples_us = samples_of(evaluation, &event.sample_count);

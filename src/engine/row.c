@@ -326,6 +326,7 @@ enum status row_describe(const struct candidate *candidate, const struct evaluat
 		row->launches[i] = launch_of(&plan, &build, i, evaluation->resources);
 	row->tflops = flop / seconds * 1e-12;
 	row->gb_per_s = bytes / seconds * 1e-9;
+	row->measured = evaluation->measured;
 	put_evaluation(row, evaluation);
 	put_buffers(row, &plan);
 cleanup:

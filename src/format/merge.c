@@ -59,7 +59,7 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 {
 	const struct conflict conflict = {.into = into,
 		.from = from,
-		.ours = tuned_find(into, theirs->operation, &theirs->problem),
+		.ours = tuned_find(into, theirs->operation, &theirs->problem, theirs->objective),
 		.theirs = theirs};
 	struct tuned_entry copy;
 	const char *kept;

@@ -85,23 +85,25 @@ enum status tuned_expect_device(
 	return error_hint(err, "write to another file with -o");
 }
 
-struct tuned_entry *tuned_find(
-	const struct tuned *tuned, const char *operation, const struct named_values *problem)
+struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
+	const struct named_values *problem, enum objective objective)
 {
 	for (size_t i = 0; i < tuned->entry_count; i++) {
 		struct tuned_entry *entry = &tuned->entries[i];
 
-		if (strcmp(entry->operation, operation) == 0 &&
+		if (entry->objective == objective && strcmp(entry->operation, operation) == 0 &&
 			named_values_equal(&entry->problem, problem))
 			return entry;
 	}
 	return NULL;
 }
 
-struct tuned_entry *tuned_find_problem(const struct tuned *tuned, const struct problem *problem)
+struct tuned_entry *tuned_find_problem(
+	const struct tuned *tuned, const struct problem *problem, enum objective objective)
 {
 	struct named_values values = problem_named_values(problem);
-	struct tuned_entry *entry = tuned_find(tuned, operation_name(problem->operation), &values);
+	struct tuned_entry *entry =
+		tuned_find(tuned, operation_name(problem->operation), &values, objective);
 
 	named_values_release(&values);
 	return entry;
@@ -124,7 +126,8 @@ const struct run *tuned_row_run(
 void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept)
 {
-	struct tuned_entry *old = tuned_find(tuned, entry->operation, &entry->problem);
+	struct tuned_entry *old =
+		tuned_find(tuned, entry->operation, &entry->problem, entry->objective);
 
 	*kept = NULL;
 	if (old && !old->predicted && entry->predicted) {

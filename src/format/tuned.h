@@ -36,10 +36,11 @@ void tuned_release(struct tuned *tuned);
 enum status tuned_expect_device(
 	const struct tuned *tuned, const struct gpu_model *device, struct error *err);
 
-/* The entry with this canonical problem, or NULL. */
-struct tuned_entry *tuned_find(
-	const struct tuned *tuned, const char *operation, const struct named_values *problem);
-struct tuned_entry *tuned_find_problem(const struct tuned *tuned, const struct problem *problem);
+/* The entry with this canonical problem and objective, or NULL. */
+struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
+	const struct named_values *problem, enum objective objective);
+struct tuned_entry *tuned_find_problem(
+	const struct tuned *tuned, const struct problem *problem, enum objective objective);
 const struct run *tuned_run(const struct tuned *tuned, const char *id); /* or NULL */
 /* The run that measured a row of an entry, or NULL. */
 const struct run *tuned_row_run(

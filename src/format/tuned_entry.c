@@ -132,6 +132,7 @@ static const struct record_member row_members[] = {
 	RECORD_NESTED(struct tuned_row, time, time_record, "time_us", "of all launches"),
 	AMOUNT(struct tuned_row, tflops, NAN, "10^12 FLOP per second"),
 	AMOUNT(struct tuned_row, gb_per_s, NAN, "of the least bytes that the problem moves"),
+	RECORD_FLAT(struct tuned_row, measured, measured_record),
 	AMOUNT(struct tuned_row, regs_per_thread, -1, "of the longest launch"),
 	AMOUNT(struct tuned_row, smem_bytes, -1, "of a block of the longest launch"),
 	AMOUNT(struct tuned_row, spill_bytes, -1, "the most that a launch spills"),
@@ -277,11 +278,16 @@ static const struct record_rule operation_rule = {.expected = "an operation's na
 	.pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
 	.accepts = is_operation_name};
 
+const char *const objective_names[] = {"time", "energy", NULL};
+
 static const struct record_member entry_members[] = {
 	RECORD_VALUE(struct tuned_entry, operation, "operation", "what is computed",
 		.rule = &operation_rule),
 	RECORD_NAMED_VALUES(struct tuned_entry, problem, "problem",
 		"every key of the operation, in its order", .count_min = 1),
+	RECORD_ENUM(struct tuned_entry, objective, objective_names, "objective",
+		"what the winner is the best in; time if it is not there",
+		.flags = RECORD_OPTIONAL),
 	TIMING(struct tuned_entry),
 	RECORD_VALUE(struct tuned_entry, run, "run", "id of the run that found it"),
 	RECORD_NESTED(

@@ -56,6 +56,7 @@ struct tuned_row {
 	struct summary time; /* microseconds */
 	/* NaN, -1: not known */
 	double tflops, gb_per_s;
+	struct measured measured;
 	int64_t regs_per_thread, smem_bytes, spill_bytes, workspace_bytes;
 	uint32_t flags;
 	struct tuned_workspace *workspaces;
@@ -125,9 +126,17 @@ struct tuned_check {
 	struct json *unknown;
 };
 
+/* What the winner is the best in; part of an entry's identity. */
+enum objective {
+	OBJECTIVE_TIME,
+	OBJECTIVE_ENERGY, /* joules of one run */
+};
+extern const char *const objective_names[]; /* NULL-terminated */
+
 struct tuned_entry {
 	char *operation;
 	struct named_values problem;
+	enum objective objective;
 	bool predicted;
 	char *run;
 	struct tuned_row winner;

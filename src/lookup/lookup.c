@@ -152,7 +152,8 @@ static enum status consider_all(struct lookup *lookup, struct error *err)
 	for (size_t i = 0; i < tuned->entry_count && status == STATUS_OK; i++) {
 		const struct tuned_entry *entry = &tuned->entries[i];
 
-		if (strcmp(entry->operation, asked) != 0)
+		if (strcmp(entry->operation, asked) != 0 ||
+			entry->objective != lookup->request->objective)
 			continue;
 		status = consider(lookup, entry, &entry->winner, err);
 		if (status == STATUS_OK)
@@ -185,7 +186,8 @@ static enum status find_exact(
 {
 	const struct lookup_request *request = lookup->request;
 	const struct problem *problem = lookup->problem;
-	const struct tuned_entry *entry = tuned_find_problem(request->tuned, problem);
+	const struct tuned_entry *entry =
+		tuned_find_problem(request->tuned, problem, request->objective);
 	struct candidate candidate;
 	struct error reason = {0};
 	enum status status;

@@ -38,7 +38,8 @@ struct lookup_request {
 	const struct device_spec *device;      /* that the problem is to run on */
 	const struct corrections *corrections; /* of that device; NULL: the model alone */
 	const struct tuned *tuned;
-	bool without_best; /* do not score the whole space: model_best_us is infinite */
+	enum objective objective; /* of the entries that may answer */
+	bool without_best;        /* do not score the whole space: model_best_us is infinite */
 };
 
 /* Errors: expressions that fail. That nothing serves is an answer (refused). */

@@ -11,6 +11,7 @@
 #include "base/record_write.h"
 #include "engine/row.h"
 #include "tune/model_quality.h"
+#include "tune/remeasure.h"
 #include "tune/row_validity.h"
 #include "tune/select.h"
 
@@ -20,7 +21,10 @@ static bool competes(const struct search *search, const struct evaluated *evalua
 {
 	bool measured = device_measures(search->session->context->device);
 
-	return evaluated->evaluation.outcome == OUTCOME_OK && (evaluated->remeasured || !measured);
+	return evaluated->evaluation.outcome == OUTCOME_OK &&
+	       (evaluated->remeasured || !measured) &&
+	       (search->session->objective == OBJECTIVE_TIME ||
+		       evaluated->evaluation.measured.energy_j > 0);
 }
 
 static struct contender contender_of(const struct search *search, const struct evaluated *evaluated)
@@ -33,6 +37,15 @@ static struct contender contender_of(const struct search *search, const struct e
 		.order = evaluated->candidate,
 		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
 
+	if (search->session->objective == OBJECTIVE_ENERGY) {
+		/* microjoules in the place of microseconds; the counter's step beside the noise */
+		const struct measured *measured = &evaluation->measured;
+		const double half_ratio = measured->energy_resolution_ratio / 2;
+
+		contender.median_us = measured->energy_j * 1e6;
+		contender.ci95_low_us = contender.median_us * (1 - half_ratio);
+		contender.ci95_high_us = contender.median_us * (1 + half_ratio);
+	}
 	if (evaluation->score.launch_count) {
 		const struct launch_score *longest =
 			&evaluation->score.launches[evaluation->score.longest];
@@ -41,7 +54,7 @@ static struct contender contender_of(const struct search *search, const struct e
 		contender.predicted_us = evaluation->score.predicted_time_us;
 		contender.smem_bytes = (double)longest->smem_bytes;
 		contender.regs_per_thread = longest->regs_per_thread;
-		if (!evaluation->predicted &&
+		if (!evaluation->predicted && search->session->objective == OBJECTIVE_TIME &&
 			longest->tiles < (double)search->pool.device->sm_count / 2)
 			contender.place_us = SELECT_PLACE_US;
 	}
@@ -64,7 +77,8 @@ static size_t gather(const struct search *search, struct contender *contenders, 
 			.count = evaluated->evaluation.sample_count};
 		contenders[count++] = contender_of(search, evaluated);
 	}
-	if (count && device_measures(search->session->context->device))
+	if (count && device_measures(search->session->context->device) &&
+		search->session->objective == OBJECTIVE_TIME)
 		select_pair_rounds(contenders, rounds, count);
 	free(rounds);
 	return count;
@@ -94,6 +108,13 @@ static enum status nothing_works(const struct search *search, struct error *err)
 	const char *detail = NULL;
 	struct text text = {0};
 
+	for (size_t i = 0; i < search->evaluated.count; i++)
+		if (search->evaluated.items[i].remeasured &&
+			search->evaluated.items[i].evaluation.outcome == OUTCOME_OK)
+			return error_set(err, STATUS_FAILED,
+				"%s: expected a GPU that says what energy it takes, found none in "
+				"what was measured",
+				search->pool.problem->text);
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		const struct evaluation *evaluation = &search->evaluated.items[i].evaluation;
 
@@ -149,15 +170,17 @@ static struct tuned_row tied_of(const struct candidates *pool, const struct eval
 
 static enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,
 	const struct picks *picks, size_t winner, const bool *tied, const size_t *best_of_family,
-	const char *run_id, bool predicted, struct tuned_entry *entry, struct error *err)
+	const struct session *session, struct tuned_entry *entry, struct error *err)
 {
+	const bool predicted = !device_measures(session->context->device);
 	enum status status;
 
 	*entry = (struct tuned_entry){
 		.operation = string_copy(operation_name(pool->problem->operation)),
 		.problem = problem_named_values(pool->problem),
+		.objective = session->objective,
 		.predicted = predicted,
-		.run = string_copy(run_id),
+		.run = string_copy(session->run_id),
 		.tied = memory_zeroed(evaluated->count + 1, sizeof(*entry->tied)),
 		.families = memory_zeroed(pool->family_count + 1, sizeof(*entry->families)),
 		.space = space_of(pool, evaluated)};
@@ -232,9 +255,11 @@ enum status search_conclude(struct search *search, struct error *err)
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	find_best_of_families(search, result.winner, best);
-	status = entry_new(&search->pool, &search->evaluated, &search->picks, result.winner, tied,
-		best, search->session->run_id, !device_measures(search->session->context->device),
-		&entry, err);
+	if (search->session->objective == OBJECTIVE_TIME)
+		status = remeasure_energy(search, &search->evaluated.items[result.winner], err);
+	if (status == STATUS_OK)
+		status = entry_new(&search->pool, &search->evaluated, &search->picks, result.winner,
+			tied, best, search->session, &entry, err);
 	if (status == STATUS_OK)
 		status = store_entry(search, &entry, &result.kept, err);
 	result.entry = &entry;

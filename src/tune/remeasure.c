@@ -13,6 +13,8 @@
 /* A candidate this much slower in the search cannot become the winner. */
 static const double reach_ratio = 1.06;
 static const double seconds_per_candidate = 0.25;
+/* Some steps of the energy counter. */
+static const double energy_seconds = 0.1;
 static const double target_ratio = 0.002;
 
 enum {
@@ -99,6 +101,7 @@ static void take(struct evaluated *evaluated, const struct evaluation *again)
 		evaluation->detail = string_copy(again->detail);
 		return;
 	}
+	evaluation->measured = again->measured;
 	evaluated->search_us = evaluation->time.median;
 	evaluation->sample_count = 0;
 	evaluation_add_samples(evaluation, again->samples_us, again->sample_count);
@@ -127,6 +130,28 @@ static enum status record(
 	line = record_to_json(&evaluation_record, &evaluated->evaluation);
 	json_put_int(line, "problem", (int64_t)search->number);
 	return journal_write(search->session->journal, "final", line, err);
+}
+
+enum status remeasure_energy(struct search *search, struct evaluated *evaluated, struct error *err)
+{
+	const struct sampling sampling = {.energy_s = energy_seconds};
+	struct evaluator *evaluator = &search->evaluator;
+	struct trial *trial = NULL;
+	enum status status;
+
+	for (size_t i = 0; i < evaluator->count && !trial; i++)
+		if (evaluator->trials[i]->number == evaluated->candidate &&
+			evaluator->trials[i]->handle)
+			trial = evaluator->trials[i];
+	if (!trial || trial->evaluation.outcome != OUTCOME_OK)
+		return STATUS_OK;
+	trial->stage = TRIAL_LOADED;
+	status = evaluator_sample(evaluator, &trial, 1, &sampling, err);
+	if (status == STATUS_OK)
+		status = evaluator_run(evaluator, err);
+	if (status == STATUS_OK && trial->evaluation.outcome == OUTCOME_OK)
+		evaluated->evaluation.measured = trial->evaluation.measured;
+	return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
 }
 
 /* They verified in the search; what does not load again keeps what the search measured. */
@@ -161,11 +186,13 @@ static enum status measure(
 		if (!sampled[i])
 			continue;
 		take(chosen[i], &trials[i]->evaluation);
-		status = record(search, chosen[i], err);
+		if (search->session->objective == OBJECTIVE_ENERGY)
+			status = remeasure_energy(search, chosen[i], err);
+		if (status == STATUS_OK)
+			status = record(search, chosen[i], err);
 	}
 	free(trials);
 	free(sampled);
-	evaluator_clear(evaluator);
 	return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
 }
 

@@ -47,7 +47,8 @@ static void put_run(struct tuned *tuned, const struct journal_run *run)
 /* Whether the tuned file has the entry of that run, perhaps with what stayed of an older one. */
 static bool is_put(const struct tuned *tuned, const struct tuned_entry *entry)
 {
-	const struct tuned_entry *there = tuned_find(tuned, entry->operation, &entry->problem);
+	const struct tuned_entry *there =
+		tuned_find(tuned, entry->operation, &entry->problem, entry->objective);
 
 	return there && strcmp(there->run, entry->run) == 0;
 }

@@ -123,7 +123,8 @@ static enum status record_problem(const struct search *search, struct error *err
 static ptrdiff_t find_incumbent(const struct search *search)
 {
 	const struct problem *problem = search->pool.problem;
-	const struct tuned_entry *entry = tuned_find_problem(search->session->tuned, problem);
+	const struct tuned_entry *entry =
+		tuned_find_problem(search->session->tuned, problem, search->session->objective);
 
 	return entry ? candidates_find_named(
 			       &search->pool, entry->winner.family, &entry->winner.configuration)

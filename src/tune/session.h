@@ -64,6 +64,7 @@ struct session {
 	struct problem_list *problems;
 	const struct queue *queue; /* set by session_run(): the problems, and those of steps */
 	const struct effort *effort;
+	enum objective objective;
 	double budget_s; /* per problem; 0: the effort's */
 	struct candidates_options pool;
 	const char *strategy; /* NULL: the effort's */

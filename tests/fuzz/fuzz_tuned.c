@@ -30,7 +30,7 @@ static void use(struct tuned *tuned)
 	for (size_t i = 0; i < count; i++) {
 		const struct tuned_entry *entry = &tuned->entries[i];
 
-		if (!tuned_find(tuned, entry->operation, &entry->problem))
+		if (!tuned_find(tuned, entry->operation, &entry->problem, entry->objective))
 			abort();
 		copies[i] = tuned_entry_copy(entry);
 	}

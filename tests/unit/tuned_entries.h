@@ -115,7 +115,7 @@ static inline const char *put(struct tuned *tuned, struct tuned_entry fresh)
 static inline struct tuned_entry *find(const struct tuned *tuned, int problem)
 {
 	struct named_values wanted = problem_of(problem);
-	struct tuned_entry *found = tuned_find(tuned, "gemm", &wanted);
+	struct tuned_entry *found = tuned_find(tuned, "gemm", &wanted, OBJECTIVE_TIME);
 
 	named_values_release(&wanted);
 	assert_non_null(found);
