@@ -25,6 +25,15 @@ struct check_command {
 
 #define AT(member) offsetof(struct check_command, member)
 
+static const char *trait_choice(size_t index, const char **summary)
+{
+	static const char *const others[] = {"all", "none", NULL};
+
+	(void)summary;
+	return index < TRAIT_COUNT ? check_trait_name((enum check_trait)index)
+				   : others[index - TRAIT_COUNT];
+}
+
 static const struct option check_option_table[] = {
 	{"only", 0, OPTION_STRINGS, AT(only), "OPERATION", "only these entries; may be repeated",
 		NULL},
@@ -34,10 +43,8 @@ static const struct option check_option_table[] = {
 		"confidence of a verdict; default 99%", NULL},
 	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
 		"for timing; default 0.3 s per entry, less where the result is clear", NULL},
-	{"allow", 0, OPTION_STRING, AT(allow), "WHAT,...",
-		"what may differ: gpu, sm_count, mig, uuid, driver, nvrtc, kernel, all, none; "
-		"default uuid,driver,nvrtc,kernel",
-		NULL},
+	{"allow", 0, OPTION_WORD, AT(allow), "WHAT,...",
+		"what may differ; default uuid,driver,nvrtc,kernel", trait_choice},
 	{"junit", 0, OPTION_STRING, AT(junit), "FILE", "write JUnit XML", NULL},
 	{"markdown", 0, OPTION_STRING, AT(markdown), "FILE",
 		"write Markdown, as for a job's summary", NULL},
@@ -261,18 +268,14 @@ const struct command command_check = {
 	.arguments = "BASELINE.json",
 	.description =
 		"Compiles every winner of the baseline again. On a GPU it is verified and timed,\n"
-		"interleaved with an anchor kernel that tells a slower clock from a slower "
-		"kernel,\n"
-		"and with the baseline's own binary where --keep-cubins stored it. Slower is what\n"
-		"cannot be unchanged and may be slower by --threshold: the measured ratio with "
-		"its\n"
-		"interval (--confidence) and what differs between runs (0.5% beside the kept\n"
-		"binary, 1% against an earlier check, 2% against the tuning) on both sides. So "
-		"the\n"
-		"threshold is found, and an alarm begins a little below it, never near 0.\n"
+		"interleaved with an anchor kernel, which tells a slower clock from a slower\n"
+		"kernel, and with the baseline's own binary where --keep-cubins stored it. The\n"
+		"ratio of the times has an interval (--confidence), widened by what differs\n"
+		"between runs: 0.5% beside the stored binary, 1% against an earlier check, 2%\n"
+		"against the tuning. Slower: the interval lies above 1 and reaches --threshold.\n"
 		"With --device model:NAME nothing is timed: new spills, fewer blocks per SM or\n"
 		"shared memory that no longer fits are the regression.\n"
-		"Exit code: 0 all well, 3 slower, 4 unclear or not comparable, 1 wrong result or\n"
+		"Exit code: 0 passed, 3 slower, 4 unclear or not comparable, 1 wrong result or\n"
 		"no longer compiles, 5 no device; 1 outranks 3, 3 outranks 4.",
 	.examples = "  tiletune check tuned.json --junit junit.xml --markdown summary.md\n"
 		    "  tiletune check tuned.json --device model:h200-sxm",
