@@ -64,7 +64,7 @@ packages-test: packages
 # ---- suites ----
 unit_programs := $(patsubst %,$(OUT)/tests/%,$(unit_names))
 fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
-TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/correction_data
+TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/correction_data $(OUT)/tests/schemas
 
 # sample_families, model_quality (the model against recorded journals), ...
 $(OUT)/tests/%: tests/tools/%.c $(call layer_libs,advise)
@@ -75,6 +75,11 @@ $(OUT)/tests/%: tests/tools/%.c $(call layer_libs,advise)
 .PHONY: test
 test: $(TEST_PREREQUISITES)
 	@CUDA_INCLUDE=$(CUDA_INCLUDE) sh tests/run.sh $(OUT) $(BUILD) quick
+
+## schemas: write configs/schemas, those that follow from the code's records
+.PHONY: schemas
+schemas: $(OUT)/tests/schemas
+	$(OUT)/tests/schemas configs/schemas
 
 ## test-full: the same with all device sheets and larger samples of every family (half an hour and more)
 .PHONY: test-full

@@ -2,8 +2,9 @@
  *
  * tiletune validate: are these files what they say they are?
  *
- * Two looks at each: the JSON Schema of its format (configs/schemas), then the reader that would
- * use it. One row per format in the table below.
+ * Two looks at each: its form, by the records that the reader works by or else by the JSON Schema
+ * of its format (configs/schemas), then the reader that would use it. One row per format in the
+ * table below.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,16 @@ static enum status read_journal(const struct checked *file, struct error *err)
 
 	if (status == STATUS_OK)
 		journal_record_release(&record);
+	return status;
+}
+
+static enum status suite_form(const struct checked *file, struct error *err)
+{
+	struct suite suite;
+	enum status status = suite_load(file->path, file->folders->roots, &suite, err);
+
+	if (status == STATUS_OK)
+		suite_release(&suite);
 	return status;
 }
 
@@ -179,32 +190,33 @@ static enum status read_template(const struct checked *file, struct error *err)
 }
 
 static const struct {
-	const char *format, *schema;
+	const char *format, *schema; /* NULL: `form` looks at the form */
 	enum status (*read)(const struct checked *file, struct error *err); /* NULL: none */
+	enum status (*form)(const struct checked *file, struct error *err);
 } formats[] = {
-	{"tiletune.tuned/1", "tuned", read_tuned},
-	{"tiletune.journal/1", "journal", read_journal},
-	{"tiletune.suite/1", "suite", read_suite},
-	{"tiletune.device/1", "device", read_device},
-	{"tiletune.device_defaults/1", "device_defaults", NULL},
-	{"tiletune.correction/1", "correction", read_correction},
-	{"tiletune.operation/1", "operation", read_template},
-	{"tiletune.family/1", "family", read_template},
-	{"tiletune.explain/1", "explain", NULL},
-	{"tiletune.check/1", "check", NULL},
-	{"tiletune.lookup/1", "lookup", NULL},
-	{"tiletune.kernel/1", "kernel", NULL},
-	{"tiletune.advise/1", "advise", NULL},
-	{"tiletune.sweep/1", "sweep", NULL},
-	{"tiletune.loads/1", "loads", NULL},
-	{"tiletune.check_rates/1", "check_rates", NULL},
-	{"tiletune.lookup_rates/1", "lookup_rates", NULL},
-	{"tiletune.races/1", "races", NULL},
-	{"tiletune.versus/1", "versus", NULL},
-	{"tiletune.tiles/1", "tiles", NULL},
-	{"tiletune.chain_map/1", "chain_map", NULL},
-	{"tiletune.chain_counters/1", "chain_counters", NULL},
-	{"tiletune.chain_rule/1", "chain_rule", NULL},
+	{"tiletune.tuned/1", NULL, NULL, read_tuned},
+	{"tiletune.journal/1", "journal", read_journal, NULL},
+	{"tiletune.suite/1", NULL, read_suite, suite_form},
+	{"tiletune.device/1", NULL, NULL, read_device},
+	{"tiletune.device_defaults/1", "device_defaults", NULL, NULL},
+	{"tiletune.correction/1", "correction", read_correction, NULL},
+	{"tiletune.operation/1", "operation", read_template, NULL},
+	{"tiletune.family/1", "family", read_template, NULL},
+	{"tiletune.explain/1", "explain", NULL, NULL},
+	{"tiletune.check/1", "check", NULL, NULL},
+	{"tiletune.lookup/1", "lookup", NULL, NULL},
+	{"tiletune.kernel/1", "kernel", NULL, NULL},
+	{"tiletune.advise/1", "advise", NULL, NULL},
+	{"tiletune.sweep/1", "sweep", NULL, NULL},
+	{"tiletune.loads/1", "loads", NULL, NULL},
+	{"tiletune.check_rates/1", "check_rates", NULL, NULL},
+	{"tiletune.lookup_rates/1", "lookup_rates", NULL, NULL},
+	{"tiletune.races/1", "races", NULL, NULL},
+	{"tiletune.versus/1", "versus", NULL, NULL},
+	{"tiletune.tiles/1", "tiles", NULL, NULL},
+	{"tiletune.chain_map/1", "chain_map", NULL, NULL},
+	{"tiletune.chain_counters/1", "chain_counters", NULL, NULL},
+	{"tiletune.chain_rule/1", "chain_rule", NULL, NULL},
 };
 
 /* ---- schemas ---- */
@@ -342,7 +354,8 @@ static enum status check_file(struct checked *file, struct error *err)
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
 		if (strcmp(formats[i].format, file->format) != 0)
 			continue;
-		status = check_schema(file, formats[i].schema, err);
+		status = formats[i].form ? formats[i].form(file, err)
+					 : check_schema(file, formats[i].schema, err);
 		if (status == STATUS_OK && formats[i].read && !file->schema_only)
 			status = formats[i].read(file, err);
 		return status;

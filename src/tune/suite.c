@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_read.h"
+#include "tune/budget.h"
 
 static char *find_file(const char *name, char *const *roots)
 {
@@ -69,17 +70,32 @@ static enum status suite_check(
 	return STATUS_OK;
 }
 
+static bool is_effort(const char *text)
+{
+	return effort_find(text) != NULL;
+}
+
+static const struct record_rule effort_rule = {
+	.expected = "one of \"estimate\", \"quick\", \"thorough\", \"exhaustive\"",
+	.pattern = "^(estimate|quick|thorough|exhaustive)$",
+	.accepts = is_effort};
+static const struct record_rule problem_rule = {.expected = "a problem"},
+				family_rule = {.expected = "a family"},
+				operation_rule = {.expected = "an operation"};
+
 static const struct record_member suite_members[] = {
 	RECORD_CONSTANT("format", "tiletune.suite/1", ""),
 	RECORD_COMMENT("name", "as the file is called"),
 	RECORD_COMMENT("summary", "one line"),
-	RECORD_VALUE(struct suite, operation, "operation", ""),
-	RECORD_STRINGS(struct suite, problems, "problems", "as on the command line"),
+	RECORD_VALUE(
+		struct suite, operation, "operation", "of the problems", .rule = &operation_rule),
+	RECORD_STRINGS(struct suite, problems, "problems", "as on the command line", .count_min = 1,
+		.rule = &problem_rule),
 	RECORD_VALUE(struct suite, where, "where", "a sub-space", .flags = RECORD_OPTIONAL),
-	RECORD_STRINGS(
-		struct suite, families, "families", "all if left out", .flags = RECORD_OPTIONAL),
+	RECORD_STRINGS(struct suite, families, "families", "all if left out",
+		.flags = RECORD_OPTIONAL, .rule = &family_rule),
 	RECORD_VALUE(struct suite, effort, "effort", "the command's if left out",
-		.flags = RECORD_OPTIONAL),
+		.flags = RECORD_OPTIONAL, .rule = &effort_rule),
 };
 RECORD_DEFINE(struct suite, suite_record, suite_members, .name = "suite", .check = suite_check);
 
