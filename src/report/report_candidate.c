@@ -13,9 +13,8 @@ double report_time_us(const struct report_candidate *candidate)
 {
 	const struct evaluation *evaluation = candidate->evaluation;
 
-	return evaluation->outcome == OUTCOME_OK && evaluation->sample_count
-		       ? evaluation->time.median
-		       : INFINITY;
+	return evaluation->outcome == OUTCOME_OK && evaluation->time.count ? evaluation->time.median
+									   : INFINITY;
 }
 
 double report_predicted_us(const struct report_candidate *candidate)
@@ -233,7 +232,7 @@ static void take_best_so_far(struct report_entry *entry)
 		.time_us = best->time.median,
 		.low_us = best->time.ci95_low,
 		.high_us = best->time.ci95_high,
-		.samples = (int64_t)best->sample_count,
+		.samples = (int64_t)best->time.count,
 		.score = best->score};
 	entry->predicted = best->predicted;
 	winner->tflops = entry->flop / winner->time_us * 1e-6;

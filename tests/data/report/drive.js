@@ -43,7 +43,9 @@
 
 	function candidates() {
 		const card = document.querySelector(".candidates"), table = card.querySelector("table");
-		const predicted = column(table, "Predicted"), filter = card.querySelector("input");
+		// a compact journal keeps no scores
+		const by = column(table, "Predicted").head ? "Predicted" : "Time";
+		const predicted = column(table, by), filter = card.querySelector("input");
 		found.rows = all("tbody tr", table).length;
 		found.first_times = column(table, "Time").values().slice(0, 5);
 		predicted.head.querySelector("button").click();
