@@ -38,6 +38,8 @@ void export_name(const struct tuned_entry *entry, struct text *text)
 {
 	text_appendf(text, "%s ", entry->operation);
 	named_values_format(&entry->problem, ",", text);
+	if (entry->objective != OBJECTIVE_TIME)
+		text_appendf(text, " (best %s)", objective_names[entry->objective]);
 }
 
 void export_defines(const struct tuned_row *row, struct text *text)

@@ -31,7 +31,8 @@ extern const struct export_format *const export_formats[]; /* NULL-terminated */
 const struct export_format *export_format_find(const char *name);
 
 /* ---- pieces that several formats share ---- */
-/* What names an entry in lists of benchmarks: "gemm M=4096,N=4096,...". */
+/* What names an entry in lists of benchmarks: "gemm M=4096,N=4096,...", with " (best energy)" if
+ * that is its objective. */
 void export_name(const struct tuned_entry *entry, struct text *text);
 /* "-DBM=128 -DDTYPE_bf16=1"; nothing for composite families, whose steps have lists of their own.
  */

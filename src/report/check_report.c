@@ -22,6 +22,8 @@ static void append_title(const struct check_row *row, struct text *text)
 		text_append_bytes(text, row->problem, (size_t)(end - 1 - row->problem));
 	else
 		text_append(text, row->problem);
+	if (row->entry.objective != OBJECTIVE_TIME)
+		text_appendf(text, " (best %s)", objective_names[row->entry.objective]);
 }
 
 /* "1 slower, 3 same" */

@@ -336,6 +336,16 @@ static char *slug_of(const struct report_entry *entry)
 	return text_detach(&text);
 }
 
+/* It is part of what the entry is, as the problem is. */
+static void name_objective(struct report_entry *entry)
+{
+	char *problem = entry->title;
+
+	entry->title =
+		string_format("%s (best %s)", problem, objective_names[entry->tuned->objective]);
+	free(problem);
+}
+
 static void name_entries(struct report *report)
 {
 	for (size_t i = 0; i < report->entry_count; i++) {
@@ -343,6 +353,8 @@ static void name_entries(struct report *report)
 		size_t same = 0;
 
 		entry->title = shortened(report, entry);
+		if (entry->tuned && entry->tuned->objective != OBJECTIVE_TIME)
+			name_objective(entry);
 		entry->slug = slug_of(entry);
 		for (size_t k = 0; k < i; k++)
 			same += strcmp(report->entries[k].operation, entry->operation) == 0 &&

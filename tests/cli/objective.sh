@@ -23,7 +23,10 @@ echo "# an answer for each"
 for objective in time energy; do
 	"$TILETUNE" lookup tuned.json row_softmax -p rows=64,cols=512 --path "$toy" --objective $objective | grep -oE 'ROW_THREADS=[0-9]+'
 	"$TILETUNE" export tuned.json --format csv --objective $objective | grep -oE 'ROW_THREADS=[0-9]+' | sort -u
+	"$TILETUNE" export tuned.json --format bencher --objective $objective | grep -o '"row_softmax.*"'
+	"$TILETUNE" export tuned.json --format github-benchmark --objective $objective | grep -o '"row_softmax.*"' | head -1
 done
+"$TILETUNE" report tuned.json --path "$toy" | grep '^row_softmax'
 "$TILETUNE" merge tuned.json tuned.json -o merged.json >/dev/null && cmp tuned.json merged.json && echo "merged with itself"
 echo "# a card without a counter tells its power; one that says nothing of it, a model that predicts"
 gpu 'energy_step_mj 0'
