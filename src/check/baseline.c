@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/record_read.h"
+#include "base/record_write.h"
 #include "engine/kernel_json.h"
 #include "engine/row.h"
 
@@ -74,48 +76,25 @@ static char *key_of(const struct check_row *row)
 	return string_copy(digits);
 }
 
-/* The cubin of a unit. Only names are followed, not ways to elsewhere. */
-static enum status load_cubin(
-	const char *folder, const struct json_at *unit, struct text *cubin, struct error *err)
-{
-	const char *file;
-	char *path;
-	enum status status = json_member_string(unit, "file", &file, err);
-
-	if (status == STATUS_OK && (strchr(file, '/') || file[0] == '.'))
-		status = json_error(unit, err, "the name of a file beside this one");
-	if (status != STATUS_OK)
-		return status;
-	path = path_join(folder, file);
-	status = file_read(path, cubin, err);
-	free(path);
-	return status;
-}
-
 static enum status load_parts(
 	const char *folder, const struct json_at *root, struct check_kept *kept, struct error *err)
 {
-	struct json_at plan, units;
-	enum status status = json_expect_format(root, KERNEL_FORMAT, err);
+	struct kernel_document document = {0};
+	enum status status = record_from_json(&kernel_document_record, root, &document, NULL, err);
 
-	if (status == STATUS_OK)
-		status = json_member(root, "plan", &plan, err);
-	if (status == STATUS_OK)
-		status = plan_from_json(&plan, &kept->binary.plan, err);
-	if (status == STATUS_OK)
-		status = json_member(root, "units", &units, err);
-	for (size_t i = 0; status == STATUS_OK && i < kept->binary.plan.launch_count; i++)
-		if (kept->binary.plan.launches[i].unit >= json_count(&units))
-			status = json_error(&plan, err, "launches of units that are there");
 	if (status != STATUS_OK)
 		return status;
-	kept->binary.cubins = memory_zeroed(json_count(&units) + 1, sizeof(*kept->binary.cubins));
-	for (size_t i = 0; i < json_count(&units) && status == STATUS_OK; i++) {
-		struct json_at unit = json_item(&units, i);
+	kept->binary.plan = document.plan;
+	document.plan = (struct plan){0};
+	kept->binary.cubins = memory_zeroed(document.unit_count + 1, sizeof(*kept->binary.cubins));
+	for (size_t i = 0; i < document.unit_count && status == STATUS_OK; i++) {
+		char *path = path_join(folder, document.units[i].file);
 
-		status = load_cubin(folder, &unit, &kept->binary.cubins[i], err);
+		status = file_read(path, &kept->binary.cubins[i], err);
 		kept->binary.cubin_count++;
+		free(path);
 	}
+	record_release(&kernel_document_record, &document);
 	return status;
 }
 
@@ -170,27 +149,25 @@ enum status check_kept_save(const struct check *check, struct check_row *row, st
 	size_t count = trial->build.unit_count;
 	char *key = key_of(row), *path = string_format("%s/%s.json", folder, key);
 	char **files = memory_zeroed(count + 1, sizeof(*files));
-	struct named_values problem = problem_named_values(row->work->problem);
-	struct named_values configuration =
-		configuration_named_values(bound, row->work->winner.choices);
-	const struct kernel_description description = {.kind = "cubin",
+	struct kernel_document document = {.kind = "cubin",
 		.operation = row->operation,
-		.problem = &problem,
+		.problem = problem_named_values(row->work->problem),
 		.family = row->family,
-		.configuration = &configuration,
+		.configuration = configuration_named_values(bound, row->work->winner.choices),
 		.arch = device_spec(check->context->device)->arch,
 		.compiler = compiler_identity(check->context->compiler),
-		.build = &trial->build,
-		.plan = &trial->plan,
-		.files = files};
+		.units = kernel_units(&trial->build),
+		.unit_count = count,
+		.plan = trial->plan};
 	struct json *json;
 	enum status status;
 	char *printed;
 
+	string_put(document.kernel_hash, HASH_SIZE, trial->build.kernel_hash);
 	for (size_t i = 0; i < count; i++)
-		files[i] = string_format("%s.%zu.cubin", key, i);
+		document.units[i].file = files[i] = string_format("%s.%zu.cubin", key, i);
 	status = save_cubins(folder, trial, files, err);
-	json = kernel_to_json(&description);
+	json = record_to_json(&kernel_document_record, &document);
 	printed = json_print(json, true);
 	/* last: it says that the cubins are whole */
 	if (status == STATUS_OK)
@@ -199,9 +176,10 @@ enum status check_kept_save(const struct check *check, struct check_row *row, st
 		free(files[i]);
 	free(files);
 	free(printed);
+	free(document.units);
 	json_free(json);
-	named_values_release(&problem);
-	named_values_release(&configuration);
+	named_values_release(&document.problem);
+	named_values_release(&document.configuration);
 	free(path);
 	free(key);
 	return status;

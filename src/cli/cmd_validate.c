@@ -12,9 +12,11 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/record_read.h"
 #include "candidate/example_check.h"
 #include "cli/common.h"
 #include "tune/suite.h"
+#include "engine/kernel_json.h"
 #include "family/family.h"
 #include "format/journal.h"
 #include "format/schema.h"
@@ -134,6 +136,25 @@ static enum status read_correction(const struct checked *file, struct error *err
 	return status;
 }
 
+static enum status read_record(
+	const struct checked *file, const struct record *record, struct error *err)
+{
+	void *value = memory_zeroed(1, record->size);
+	struct json *root = NULL;
+	enum status status = json_parse(
+		text_string(&file->content), file->content.length, file->path, &root, err);
+
+	if (status == STATUS_OK) {
+		const struct json_at at = json_root(root, file->path);
+
+		status = record_from_json(record, &at, value, NULL, err);
+	}
+	record_release(record, value);
+	free(value);
+	json_free(root);
+	return status;
+}
+
 /* Whether the family's own examples are what they say, on the default device; the tests try them on
  * one sheet of every compute capability. */
 static enum status check_examples(
@@ -190,33 +211,36 @@ static enum status read_template(const struct checked *file, struct error *err)
 }
 
 static const struct {
-	const char *format, *schema; /* NULL: `form` looks at the form */
-	enum status (*read)(const struct checked *file, struct error *err); /* NULL: none */
+	const char *format;
+	/* what looks at the form: a schema, a function or, where nothing else reads it, a record */
+	const char *schema;
 	enum status (*form)(const struct checked *file, struct error *err);
+	const struct record *record;
+	enum status (*read)(const struct checked *file, struct error *err);
 } formats[] = {
-	{"tiletune.tuned/1", NULL, NULL, read_tuned},
-	{"tiletune.journal/1", "journal", read_journal, NULL},
-	{"tiletune.suite/1", NULL, read_suite, suite_form},
-	{"tiletune.device/1", NULL, NULL, read_device},
-	{"tiletune.device_defaults/1", "device_defaults", NULL, NULL},
-	{"tiletune.correction/1", "correction", read_correction, NULL},
-	{"tiletune.operation/1", "operation", read_template, NULL},
-	{"tiletune.family/1", "family", read_template, NULL},
-	{"tiletune.explain/1", "explain", NULL, NULL},
-	{"tiletune.check/1", "check", NULL, NULL},
-	{"tiletune.lookup/1", "lookup", NULL, NULL},
-	{"tiletune.kernel/1", "kernel", NULL, NULL},
-	{"tiletune.advise/1", "advise", NULL, NULL},
-	{"tiletune.sweep/1", "sweep", NULL, NULL},
-	{"tiletune.loads/1", "loads", NULL, NULL},
-	{"tiletune.check_rates/1", "check_rates", NULL, NULL},
-	{"tiletune.lookup_rates/1", "lookup_rates", NULL, NULL},
-	{"tiletune.races/1", "races", NULL, NULL},
-	{"tiletune.versus/1", "versus", NULL, NULL},
-	{"tiletune.tiles/1", "tiles", NULL, NULL},
-	{"tiletune.chain_map/1", "chain_map", NULL, NULL},
-	{"tiletune.chain_counters/1", "chain_counters", NULL, NULL},
-	{"tiletune.chain_rule/1", "chain_rule", NULL, NULL},
+	{"tiletune.tuned/1", .form = read_tuned},
+	{"tiletune.journal/1", .schema = "journal", .read = read_journal},
+	{"tiletune.suite/1", .form = suite_form, .read = read_suite},
+	{"tiletune.device/1", .form = read_device},
+	{"tiletune.device_defaults/1", .record = &device_defaults_record},
+	{"tiletune.correction/1", .schema = "correction", .read = read_correction},
+	{"tiletune.operation/1", .schema = "operation", .read = read_template},
+	{"tiletune.family/1", .schema = "family", .read = read_template},
+	{"tiletune.explain/1", .schema = "explain"},
+	{"tiletune.check/1", .schema = "check"},
+	{"tiletune.lookup/1", .schema = "lookup"},
+	{"tiletune.kernel/1", .record = &kernel_document_record},
+	{"tiletune.advise/1", .schema = "advise"},
+	{"tiletune.sweep/1", .schema = "sweep"},
+	{"tiletune.loads/1", .schema = "loads"},
+	{"tiletune.check_rates/1", .schema = "check_rates"},
+	{"tiletune.lookup_rates/1", .schema = "lookup_rates"},
+	{"tiletune.races/1", .schema = "races"},
+	{"tiletune.versus/1", .schema = "versus"},
+	{"tiletune.tiles/1", .schema = "tiles"},
+	{"tiletune.chain_map/1", .schema = "chain_map"},
+	{"tiletune.chain_counters/1", .schema = "chain_counters"},
+	{"tiletune.chain_rule/1", .schema = "chain_rule"},
 };
 
 /* ---- schemas ---- */
@@ -354,8 +378,12 @@ static enum status check_file(struct checked *file, struct error *err)
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
 		if (strcmp(formats[i].format, file->format) != 0)
 			continue;
-		status = formats[i].form ? formats[i].form(file, err)
-					 : check_schema(file, formats[i].schema, err);
+		if (formats[i].record)
+			status = read_record(file, formats[i].record, err);
+		else if (formats[i].form)
+			status = formats[i].form(file, err);
+		else if (formats[i].schema)
+			status = check_schema(file, formats[i].schema, err);
 		if (status == STATUS_OK && formats[i].read && !file->schema_only)
 			status = formats[i].read(file, err);
 		return status;

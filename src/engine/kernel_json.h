@@ -5,25 +5,38 @@
 #ifndef ENGINE_KERNEL_JSON_H
 #define ENGINE_KERNEL_JSON_H
 
-#include "base/json.h"
 #include "candidate/build.h"
-#include "expr/named_values.h"
 #include "expr/named_values.h"
 #include "family/plan.h"
 
-#define KERNEL_FORMAT "tiletune.kernel/1"
-
-struct kernel_description {
-	const char *kind; /* "cubin", "ptx", "source" */
-	const char *operation, *family;
-	const struct named_values *problem, *configuration;
-	const char *arch, *compiler; /* NULL: not compiled */
-	const struct build *build;
-	const struct plan *plan;
-	char *const *files;           /* of the units, names without folders */
-	const struct json *resources; /* per unit [{"name", "regs_per_thread", ...}]; may be NULL */
+/* What the compiler says of a kernel, without a GPU. */
+struct kernel_usage {
+	char *name; /* of the kernel */
+	int32_t regs_per_thread, smem_static_bytes, spill_bytes;
 };
 
-struct json *kernel_to_json(const struct kernel_description *description);
+struct kernel_unit {
+	const char *name, *file; /* "gemm/mma.cu"; a name without folders */
+	char **options, **entries;
+	size_t option_count, entry_count;
+	struct kernel_usage *resources; /* of each kernel; none where they are not known */
+	size_t resource_count;
+};
+
+/* Strings and lists are borrowed where it is written, `units` and `resources` excepted. */
+struct kernel_document {
+	const char *kind; /* "cubin", "ptx", "source" */
+	const char *operation, *family;
+	struct named_values problem, configuration;
+	const char *arch, *compiler; /* compiler NULL: not compiled */
+	char kernel_hash[HASH_SIZE];
+	struct kernel_unit *units;
+	size_t unit_count;
+	struct plan plan;
+};
+RECORD_DECLARE(struct kernel_document, kernel_document_record);
+
+/* The units of a build, which they borrow from; files and resources are not known yet. */
+struct kernel_unit *kernel_units(const struct build *build);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/kernel_json.h"
+#include "base/record_write.h"
 #include "engine/kernel_store.h"
 #include "engine/row.h"
 
@@ -82,21 +82,19 @@ static void specialise(const struct build_unit *unit, struct text *text)
 	text_appendf(text, "\n%s", unit->source);
 }
 
-static struct json *entries_json(const struct compile_result *compiled)
+static void take_resources(const struct compile_result *compiled, struct kernel_unit *unit)
 {
-	struct json *list = json_new_array();
-
+	unit->resources = memory_zeroed(compiled->entry_count + 1, sizeof(*unit->resources));
+	unit->resource_count = compiled->entry_count;
 	for (size_t i = 0; i < compiled->entry_count; i++) {
 		const struct kernel_resources *resources = &compiled->entries[i].resources;
-		struct json *json = json_new_object();
 
-		json_put_string(json, "name", compiled->entries[i].name);
-		json_put_int(json, "regs_per_thread", resources->regs_per_thread);
-		json_put_int(json, "smem_static_bytes", resources->smem_static_bytes);
-		json_put_int(json, "spill_bytes", resources->spill_store_bytes);
-		json_push(list, json);
+		unit->resources[i] =
+			(struct kernel_usage){.name = string_copy(compiled->entries[i].name),
+				.regs_per_thread = resources->regs_per_thread,
+				.smem_static_bytes = resources->smem_static_bytes,
+				.spill_bytes = resources->spill_store_bytes};
 	}
-	return list;
 }
 
 static enum status compile_all(struct export_kernel *kernel, const struct export_image *image,
@@ -109,8 +107,8 @@ static enum status compile_all(struct export_kernel *kernel, const struct export
 	enum status status = STATUS_OK;
 
 	/* PTX has no registers: ptxas assigns them */
-	if (strcmp(image->arch_prefix, "sm_") == 0)
-		kernel->resources = json_new_array();
+	const bool has_resources = strcmp(image->arch_prefix, "sm_") == 0;
+
 	for (size_t i = 0; i < kernel->build.unit_count && status == STATUS_OK; i++) {
 		const struct compile_result *compiled;
 
@@ -118,8 +116,8 @@ static enum status compile_all(struct export_kernel *kernel, const struct export
 		if (status != STATUS_OK)
 			break;
 		text_append_bytes(&kernel->images[i], compiled->cubin.data, compiled->cubin.length);
-		if (kernel->resources)
-			json_push(kernel->resources, entries_json(compiled));
+		if (has_resources)
+			take_resources(compiled, &kernel->units[i]);
 	}
 	kernel_store_free(store);
 	free(arch);
@@ -130,6 +128,7 @@ enum status export_kernel_make(struct export_kernel *kernel, const struct export
 	struct compiler *compiler, struct error *err)
 {
 	kernel->images = memory_zeroed(kernel->build.unit_count + 1, sizeof(*kernel->images));
+	kernel->units = kernel_units(&kernel->build);
 	if (image->arch_prefix)
 		return compile_all(kernel, image, compiler, err);
 	for (size_t i = 0; i < kernel->build.unit_count; i++)
@@ -141,24 +140,24 @@ struct json *export_kernel_json(const struct export_kernel *kernel,
 	const struct export_image *image, const struct compiler *compiler, char *const *files)
 {
 	const struct bound_family *bound = kernel->candidate.bound;
-	struct named_values problem = problem_named_values(kernel->problem);
-	struct named_values configuration =
-		configuration_named_values(bound, kernel->candidate.choices);
-	const struct kernel_description description = {.kind = image->name,
+	struct kernel_document document = {.kind = image->name,
 		.operation = operation_name(kernel->problem->operation),
-		.problem = &problem,
+		.problem = problem_named_values(kernel->problem),
 		.family = family_name(bound->family),
-		.configuration = &configuration,
+		.configuration = configuration_named_values(bound, kernel->candidate.choices),
 		.arch = kernel->device->arch,
 		.compiler = compiler ? compiler_identity(compiler) : NULL,
-		.build = &kernel->build,
-		.plan = &kernel->plan,
-		.files = files,
-		.resources = kernel->resources};
-	struct json *json = kernel_to_json(&description);
+		.units = kernel->units,
+		.unit_count = kernel->build.unit_count,
+		.plan = kernel->plan};
+	struct json *json;
 
-	named_values_release(&problem);
-	named_values_release(&configuration);
+	string_put(document.kernel_hash, HASH_SIZE, kernel->build.kernel_hash);
+	for (size_t i = 0; i < document.unit_count; i++)
+		document.units[i].file = files[i];
+	json = record_to_json(&kernel_document_record, &document);
+	named_values_release(&document.problem);
+	named_values_release(&document.configuration);
 	return json;
 }
 
@@ -166,8 +165,13 @@ void export_kernel_release(struct export_kernel *kernel)
 {
 	for (size_t i = 0; kernel->images && i < kernel->build.unit_count; i++)
 		text_release(&kernel->images[i]);
+	for (size_t i = 0; kernel->units && i < kernel->build.unit_count; i++) {
+		for (size_t k = 0; k < kernel->units[i].resource_count; k++)
+			free(kernel->units[i].resources[k].name);
+		free(kernel->units[i].resources);
+	}
 	free(kernel->images);
-	json_free(kernel->resources);
+	free(kernel->units);
 	plan_release(&kernel->plan);
 	build_release(&kernel->build);
 	candidate_release(&kernel->candidate);

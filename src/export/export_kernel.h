@@ -9,6 +9,7 @@
 #include "family/catalogue.h"
 #include "format/tuned.h"
 #include "engine/candidates.h"
+#include "engine/kernel_json.h"
 
 /* What a unit is turned into. */
 struct export_image {
@@ -26,7 +27,7 @@ struct export_kernel {
 	struct build build;
 	const struct device_spec *device; /* borrowed */
 	struct text *images;              /* one per unit, once made */
-	struct json *resources; /* per unit [{"name", "regs_per_thread", ...}]; NULL: source */
+	struct kernel_unit *units;        /* likewise; their files are not named yet */
 };
 
 /* Errors: as row_candidate(). */

@@ -21,6 +21,8 @@ import jsonschema
 TILETUNE = os.path.join(os.path.abspath(sys.argv[1]), "tiletune")
 ENVIRONMENT = {**os.environ, "TILETUNE_PATH": os.getcwd()}  # wherever OUT is
 MUTANTS_PER_FORMAT = 160
+# Their readers also hold members against each other, which no schema says.
+READ_STRICTLY = {"tiletune.kernel/1"}
 failures = []
 
 
@@ -173,7 +175,7 @@ def compare_mutants(schemas, documents, folder):
     if wrong < len(paths) // 4 or wrong == len(paths):
         fail("the damaged copies are not what they should be")
     for verdict, (valid, name, number, path) in zip(verdicts, expected):
-        if verdict["ok"] != valid:
+        if verdict["ok"] != valid and not (valid and name in READ_STRICTLY):
             fail(f"{name} document {number}, changed at {path}: python says {valid}, we say {verdict}")
 
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_schema.h"
+#include "engine/kernel_json.h"
 #include "format/tuned.h"
 #include "spec/sheet.h"
 #include "tune/suite.h"
@@ -23,6 +24,7 @@ static const struct {
 	{"device", "a device sheet", &device_record},
 	{"device_defaults", "what is assumed of a GPU without a sheet", &device_defaults_record},
 	{"suite", "a list of problems", &suite_record},
+	{"kernel", "a kernel on its own and how it is launched", &kernel_document_record},
 };
 
 static enum status write_schema(const char *folder, size_t index, struct error *err)
