@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_schema.h"
+#include "base/record_write.h"
 #include "candidate/configuration.h"
 #include "family/catalogue.h"
 #include "family/family.h"
@@ -175,14 +177,16 @@ enum status sweep_add(struct sweep *sweep, const struct sweep_series *series, si
 }
 
 /* ---- running ---- */
-static void take_value(
-	const struct sweep *sweep, const struct trial *trial, struct sweep_value *value)
+static void take_value(const struct sweep *sweep, size_t point, const struct trial *trial,
+	struct sweep_value *value)
 {
 	const struct evaluation *evaluation = &trial->evaluation;
 	const struct score *score = &evaluation->score;
 
+	value->is_legal = true;
 	value->outcome = evaluation->outcome;
 	value->predicted_us = INFINITY;
+	value->predicted_tflops = NAN;
 	if (score->launch_count) {
 		const struct launch_score *longest = &score->launches[score->longest];
 
@@ -192,8 +196,13 @@ static void take_value(
 		if (evaluation->outcome == OUTCOME_OK)
 			value->predicted_us = score->predicted_time_us;
 	}
-	if (sweep->measured && evaluation->outcome == OUTCOME_OK)
+	if (isfinite(value->predicted_us) && value->predicted_us > 0)
+		value->predicted_tflops = sweep->flop[point] / value->predicted_us * 1e-6;
+	if (sweep->measured && evaluation->outcome == OUTCOME_OK && evaluation->time.count) {
+		value->is_measured = true;
 		value->time = evaluation->time;
+		value->measured_tflops = sweep->flop[point] / value->time.median * 1e-6;
+	}
 }
 
 static enum status run_batch(struct sweep *sweep, size_t first, size_t end, struct error *err)
@@ -215,9 +224,9 @@ static enum status run_batch(struct sweep *sweep, size_t first, size_t end, stru
 			const struct trial *trial = added[(i - first) * SWEEP_SERIES_MAX + s];
 			struct sweep_value *value = &sweep->series[s].values[i];
 
-			value->is_legal = trial != NULL;
+			value->x = sweep->x[i];
 			if (trial)
-				take_value(sweep, trial, value);
+				take_value(sweep, i, trial, value);
 		}
 	evaluator_clear(&sweep->evaluator);
 	return status;
@@ -267,23 +276,6 @@ void sweep_release(struct sweep *sweep)
 	*sweep = (struct sweep){0};
 }
 
-double sweep_predicted_tflops(const struct sweep *sweep, size_t series, size_t point)
-{
-	const struct sweep_value *value = &sweep->series[series].values[point];
-
-	if (!value->is_legal || !isfinite(value->predicted_us) || value->predicted_us <= 0)
-		return NAN;
-	return sweep->flop[point] / value->predicted_us * 1e-6;
-}
-
-double sweep_measured_tflops(const struct sweep *sweep, size_t series, size_t point)
-{
-	const struct sweep_value *value = &sweep->series[series].values[point];
-
-	return value->is_legal && value->time.count ? sweep->flop[point] / value->time.median * 1e-6
-						    : NAN;
-}
-
 bool sweep_is_wave_edge(const struct sweep *sweep, size_t series, size_t point)
 {
 	const struct sweep_value *values = sweep->series[series].values;
@@ -293,107 +285,145 @@ bool sweep_is_wave_edge(const struct sweep *sweep, size_t series, size_t point)
 }
 
 /* ---- JSON and CSV ---- */
-static struct json *point_json(const struct sweep *sweep, size_t series, size_t point)
-{
-	const struct sweep_value *value = &sweep->series[series].values[point];
-	struct json *json = json_new_object();
+/* Another number of waves than at the size before. */
+struct edge {
+	int64_t x;
+	double waves_before, waves;
+};
 
-	json_put_int(json, "x", sweep->x[point]);
-	json_put_bool(json, "legal", value->is_legal);
-	if (!value->is_legal)
-		return json;
-	json_put_string(json, "outcome", outcome_name(value->outcome));
-	json_put_double(json, "tiles", value->tiles);
-	json_put_double(json, "waves", value->waves);
-	json_put_double(json, "waves_exact", value->waves_exact);
-	json_put_double(json, "predicted_us", value->predicted_us);
-	json_put_double(json, "predicted_tflops", sweep_predicted_tflops(sweep, series, point));
-	if (value->time.count) {
-		json_put_double(json, "measured_us", value->time.median);
-		json_put_double(json, "ci95_low_us", value->time.ci95_low);
-		json_put_double(json, "ci95_high_us", value->time.ci95_high);
-		json_put_double(
-			json, "measured_tflops", sweep_measured_tflops(sweep, series, point));
-	}
+struct line {
+	const char *family, *configuration;
+	struct sweep_value *values;
+	size_t value_count;
+};
+
+struct document {
+	const char *operation, *range;
+	struct gpu_model device;
+	bool predicted;
+	struct named_values first_problem;
+	struct line *series;
+	size_t series_count;
+	struct edge *edges;
+	size_t edge_count;
+	struct run run;
+};
+
+#define AT_POINT(field, key, help, flag, ...)                                                      \
+	RECORD_VALUE(struct sweep_value, field, key, help, .flags = RECORD_OPTIONAL __VA_ARGS__,   \
+		.present = RECORD_PRESENT(struct sweep_value, flag))
+#define FIGURES                                                                                    \
+	AT_POINT(tiles, "tiles", "of the longest launch", is_legal),                               \
+		AT_POINT(waves, "waves", "whole waves of tiles", is_legal),                        \
+		AT_POINT(waves_exact, "waves_exact", "the same, not rounded up", is_legal),        \
+		AT_POINT(predicted_us, "predicted_us", "microseconds; null: it does not run",      \
+			is_legal, | RECORD_NULLABLE, .absent = INFINITY),                          \
+		AT_POINT(predicted_tflops, "predicted_tflops", "10^12 FLOP per second", is_legal,  \
+			| RECORD_NULLABLE, .absent = NAN),                                         \
+		AT_POINT(time.median, "measured_us", "median, microseconds", is_measured),         \
+		AT_POINT(time.ci95_low, "ci95_low_us", "of the median", is_measured),              \
+		AT_POINT(time.ci95_high, "ci95_high_us", "of the median", is_measured),            \
+		AT_POINT(measured_tflops, "measured_tflops", "10^12 FLOP per second", is_measured)
+#define OUTCOME                                                                                    \
+	RECORD_ENUM(struct sweep_value, outcome, outcome_names, "outcome", "how it ended",         \
+		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct sweep_value, is_legal))
+static const struct record_member point_members[] = {
+	RECORD_VALUE(struct sweep_value, x, "x", "the size that varies"),
+	RECORD_VALUE(struct sweep_value, is_legal, "legal", "whether the configuration may be"),
+	OUTCOME,
+	FIGURES,
+};
+static RECORD_DEFINE(struct sweep_value, point_record, point_members, .name = "point");
+static const struct record_member column_members[] = {FIGURES, OUTCOME};
+static RECORD_DEFINE(struct sweep_value, columns_record, column_members, .name = "columns");
+#undef AT_POINT
+#undef FIGURES
+#undef OUTCOME
+
+static const struct record_member line_members[] = {
+	RECORD_VALUE(
+		struct line, family, "family", "of the configuration", .rule = &family_name_rule),
+	RECORD_VALUE(struct line, configuration, "configuration", "the same at every size"),
+	RECORD_RECORDS(struct line, values, value_count, point_record, "points", "one per size"),
+};
+static RECORD_DEFINE(struct line, line_record, line_members, .name = "series");
+
+static const struct record_member edge_members[] = {
+	RECORD_VALUE(struct edge, x, "x", "the size where it begins"),
+	RECORD_VALUE(struct edge, waves_before, "waves_before", "at the size before"),
+	RECORD_VALUE(struct edge, waves, "waves", "at this size"),
+};
+static RECORD_DEFINE(struct edge, edge_record, edge_members, .name = "wave_edge");
+
+static const struct record_member document_members[] = {
+	RECORD_CONSTANT("format", "tiletune.sweep/1", "what this file is"),
+	RECORD_VALUE(struct document, operation, "operation", "its name"),
+	RECORD_VALUE(struct document, range, "sweep", "the sizes, as they were asked for"),
+	RECORD_NESTED(struct document, device, gpu_model_record, "device", "the GPU model"),
+	RECORD_ENUM(struct document, predicted, timing_names, "timing", "whose times they are"),
+	RECORD_NAMED_VALUES(struct document, first_problem, "first_problem",
+		"every key of the operation, in its order", .flags = RECORD_OPTIONAL,
+		.count_min = 1),
+	RECORD_RECORDS(struct document, series, series_count, line_record, "series",
+		"the best configuration first", .count_min = 1),
+	RECORD_RECORDS(struct document, edges, edge_count, edge_record, "wave_edges",
+		"of the first series"),
+	RECORD_NESTED(struct document, run, run_record, "run", "that made this"),
+};
+RECORD_DEFINE(struct document, sweep_record, document_members, .name = "sweep", .open = true);
+
+static void find_edges(const struct sweep *sweep, struct document *document)
+{
+	const struct sweep_value *values = sweep->series[0].values;
+
+	document->edges = memory_zeroed(sweep->problems.count + 1, sizeof(*document->edges));
+	for (size_t i = 1; i < sweep->problems.count; i++)
+		if (sweep_is_wave_edge(sweep, 0, i))
+			document->edges[document->edge_count++] =
+				(struct edge){values[i].x, values[i - 1].waves, values[i].waves};
+}
+
+struct json *sweep_to_json(const struct sweep *sweep, const struct run *run)
+{
+	struct line lines[SWEEP_SERIES_MAX];
+	struct document document = {.operation = operation_name(sweep->operation),
+		.range = sweep->range,
+		.device = gpu_model_of(device_spec(sweep->context->device),
+			device_identity(sweep->context->device)->name),
+		.predicted = !sweep->measured,
+		.first_problem = problem_named_values(sweep->problems.items[0]),
+		.series = lines,
+		.series_count = sweep->series_count,
+		.run = *run};
+	struct json *json;
+
+	for (size_t s = 0; s < sweep->series_count; s++)
+		lines[s] = (struct line){family_name(sweep->series[s].family),
+			sweep->series[s].configuration, sweep->series[s].values,
+			sweep->problems.count};
+	find_edges(sweep, &document);
+	json = record_to_json(&sweep_record, &document);
+	gpu_model_release(&document.device);
+	named_values_release(&document.first_problem);
+	free(document.edges);
 	return json;
-}
-
-static struct json *edges_json(const struct sweep *sweep)
-{
-	struct json *list = json_new_array();
-
-	for (size_t i = 1; i < sweep->problems.count; i++) {
-		struct json *json;
-
-		if (!sweep_is_wave_edge(sweep, 0, i))
-			continue;
-		json = json_new_object();
-		json_put_int(json, "x", sweep->x[i]);
-		json_put_double(json, "waves_before", sweep->series[0].values[i - 1].waves);
-		json_put_double(json, "waves", sweep->series[0].values[i].waves);
-		json_push(list, json);
-	}
-	return list;
-}
-
-struct json *sweep_to_json(const struct sweep *sweep)
-{
-	struct json *json = json_new_object(), *list = json_new_array();
-
-	json_put_string(json, "format", "tiletune.sweep/1");
-	json_put_string(json, "operation", operation_name(sweep->operation));
-	json_put_string(json, "sweep", sweep->range);
-	json_put(json, "device",
-		gpu_model_json(device_spec(sweep->context->device),
-			device_identity(sweep->context->device)->name));
-	json_put_string(json, "timing", sweep->measured ? "measured" : "predicted");
-	json_put(json, "first_problem", problem_to_json(sweep->problems.items[0]));
-	for (size_t s = 0; s < sweep->series_count; s++) {
-		struct json *series = json_new_object(), *points = json_new_array();
-
-		json_put_string(series, "family", family_name(sweep->series[s].family));
-		json_put_string(series, "configuration", sweep->series[s].configuration);
-		for (size_t i = 0; i < sweep->problems.count; i++)
-			json_push(points, point_json(sweep, s, i));
-		json_put(series, "points", points);
-		json_push(list, series);
-	}
-	json_put(json, "series", list);
-	json_put(json, "wave_edges", edges_json(sweep));
-	return json;
-}
-
-static void put_number(struct text *csv, double value)
-{
-	text_append_char(csv, ',');
-	if (isfinite(value))
-		text_appendf(csv, "%.6g", value);
 }
 
 void sweep_to_csv(const struct sweep *sweep, struct text *csv)
 {
-	text_appendf(csv,
-		"%s,family,configuration,tiles,waves,waves_exact,predicted_us,predicted_tflops,"
-		"measured_us,ci95_low_us,ci95_high_us,measured_tflops,outcome\n",
-		sweep->label);
+	text_appendf(csv, "%s,family,configuration,", sweep->label);
+	record_csv_header(&columns_record, csv);
 	for (size_t s = 0; s < sweep->series_count; s++)
 		for (size_t i = 0; i < sweep->problems.count; i++) {
 			const struct sweep_value *value = &sweep->series[s].values[i];
 
 			if (!value->is_legal)
 				continue;
-			text_appendf(csv, "%" PRId64 ",%s,\"%s\"", sweep->x[i],
-				family_name(sweep->series[s].family),
-				sweep->series[s].configuration);
-			put_number(csv, value->tiles);
-			put_number(csv, value->waves);
-			put_number(csv, value->waves_exact);
-			put_number(csv, value->predicted_us);
-			put_number(csv, sweep_predicted_tflops(sweep, s, i));
-			put_number(csv, value->time.count ? value->time.median : NAN);
-			put_number(csv, value->time.count ? value->time.ci95_low : NAN);
-			put_number(csv, value->time.count ? value->time.ci95_high : NAN);
-			put_number(csv, sweep_measured_tflops(sweep, s, i));
-			text_appendf(csv, ",%s\n", outcome_name(value->outcome));
+			text_appendf(csv, "\n%" PRId64 ",%s,", value->x,
+				family_name(sweep->series[s].family));
+			csv_append(csv, sweep->series[s].configuration);
+			text_append_char(csv, ',');
+			record_csv_row(&columns_record, value, csv);
 		}
+	text_append_char(csv, '\n');
 }

@@ -12,6 +12,7 @@
 
 #include "engine/evaluator.h"
 #include "engine/seeds.h"
+#include "format/run.h"
 
 enum {
 	SWEEP_OF_A_FAMILY_MAX = 3,
@@ -21,11 +22,15 @@ enum {
 
 /* One configuration at one size. */
 struct sweep_value {
+	int64_t x;     /* the size that varies */
 	bool is_legal; /* else nothing below holds */
 	enum outcome outcome;
 	double tiles, waves, waves_exact;
-	double predicted_us; /* of the compiled kernel; infinite: it does not run */
-	struct summary time; /* measured; count 0: not */
+	double predicted_us;     /* of the compiled kernel; infinite: it does not run */
+	double predicted_tflops; /* NaN likewise */
+	bool is_measured;        /* else nothing below holds */
+	struct summary time;
+	double measured_tflops;
 };
 
 struct sweep_series {
@@ -67,14 +72,12 @@ enum status sweep_run(struct sweep *sweep, struct context *context,
 	const struct sweep_options *options, struct error *err);
 void sweep_release(struct sweep *sweep);
 
-/* Seconds into TFLOP/s of a point; NAN where there is no time. */
-double sweep_predicted_tflops(const struct sweep *sweep, size_t series, size_t point);
-double sweep_measured_tflops(const struct sweep *sweep, size_t series, size_t point);
 /* Whether a series begins a wave more (or less) at this point than at the one before. */
 bool sweep_is_wave_edge(const struct sweep *sweep, size_t series, size_t point);
 
-/* {"format": "tiletune.sweep/1", ...}: configs/schemas/sweep.schema.json. */
-struct json *sweep_to_json(const struct sweep *sweep);
+/* {"format": "tiletune.sweep/1", ...}: configs/schemas/sweep.schema.json. run: that made it. */
+struct json *sweep_to_json(const struct sweep *sweep, const struct run *run);
+extern const struct record sweep_record; /* of that document */
 /* One line per series and point, with a heading. */
 void sweep_to_csv(const struct sweep *sweep, struct text *csv);
 

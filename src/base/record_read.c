@@ -284,6 +284,8 @@ static enum status read_member(const struct json_at *at, const struct record_slo
 		return STATUS_OK;
 	if (member->flags & RECORD_NULLABLE && json_type(at) == JSON_NULL) {
 		record_set_absent(member, base);
+		if (member->kind == RECORD_KIND_REAL) /* there, and not finite */
+			record_set_present(member, base);
 		return STATUS_OK;
 	}
 	record_set_present(member, base);

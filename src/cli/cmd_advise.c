@@ -202,18 +202,22 @@ struct drawing {
 	char *title, *subtitle;
 };
 
-typedef double tflops_of(const struct sweep *sweep, size_t series, size_t point);
-
 static void add_line(struct drawing *drawing, const struct sweep *sweep, size_t series,
-	tflops_of *value, const char *what, enum chart_style style)
+	bool measured, enum chart_style style)
 {
 	size_t line = drawing->chart.series_count++, count = sweep->problems.count;
 
 	drawing->y[line] = memory_zeroed(count + 1, sizeof(double));
-	for (size_t i = 0; i < count; i++)
-		drawing->y[line][i] = value(sweep, series, i);
-	drawing->names[line] = string_format("%s %s {%s}", what,
-		family_name(sweep->series[series].family), sweep->series[series].configuration);
+	for (size_t i = 0; i < count; i++) {
+		const struct sweep_value *value = &sweep->series[series].values[i];
+
+		drawing->y[line][i] = measured && value->is_measured ? value->measured_tflops
+				      : !measured && value->is_legal ? value->predicted_tflops
+								     : NAN;
+	}
+	drawing->names[line] = string_format("%s %s {%s}",
+		measured ? "measured:" : "predicted:", family_name(sweep->series[series].family),
+		sweep->series[series].configuration);
 	drawing->series[line] = (struct chart_series){
 		.name = drawing->names[line], .y = drawing->y[line], .style = style};
 }
@@ -246,13 +250,10 @@ static void drawing_open(struct drawing *drawing, const struct sweep *sweep)
 	for (size_t i = 0; i < count; i++)
 		drawing->x[i] = (double)sweep->x[i];
 	if (sweep->measured)
-		add_line(drawing, sweep, 0, sweep_measured_tflops, "measured:", CHART_LINE);
-	add_line(drawing, sweep, 0, sweep_predicted_tflops,
-		"predicted:", sweep->measured ? CHART_DASHED : CHART_LINE);
+		add_line(drawing, sweep, 0, true, CHART_LINE);
+	add_line(drawing, sweep, 0, false, sweep->measured ? CHART_DASHED : CHART_LINE);
 	for (size_t s = 1; s < sweep->series_count; s++)
-		add_line(drawing, sweep, s,
-			sweep->measured ? sweep_measured_tflops : sweep_predicted_tflops,
-			sweep->measured ? "measured:" : "predicted:", CHART_THIN);
+		add_line(drawing, sweep, s, sweep->measured, CHART_THIN);
 	add_marks(drawing, sweep);
 	drawing->title = string_format("%s, %s on %s, %s", operation_name(sweep->operation),
 		sweep->range, device_spec(sweep->context->device)->title,
@@ -323,9 +324,10 @@ static enum status print_sweep(const struct advise_command *command, const struc
 	enum status status = STATUS_OK;
 
 	if (command->common.json) {
-		struct json *json = sweep_to_json(sweep);
+		struct run run = run_now(sweep->context);
+		struct json *json = sweep_to_json(sweep, &run);
 
-		json_put(json, "run", run_json(sweep->context));
+		run_release(&run);
 		status = common_write_json("-", json, err);
 		json_free(json);
 		return status;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise/sweep.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_read.h"
@@ -231,7 +232,7 @@ static const struct {
 	{"tiletune.lookup/1", .schema = "lookup"},
 	{"tiletune.kernel/1", .record = &kernel_document_record},
 	{"tiletune.advise/1", .schema = "advise"},
-	{"tiletune.sweep/1", .schema = "sweep"},
+	{"tiletune.sweep/1", .record = &sweep_record},
 	{"tiletune.loads/1", .schema = "loads"},
 	{"tiletune.check_rates/1", .schema = "check_rates"},
 	{"tiletune.lookup_rates/1", .schema = "lookup_rates"},

@@ -120,15 +120,19 @@ struct json *run_journal_line(
 	return json;
 }
 
-struct json *run_json(const struct context *context)
+struct run run_now(const struct context *context)
 {
 	char id[RUN_ID_SIZE];
-	struct run run;
-	struct json *json;
 
 	run_new_id(id);
-	run = run_of(context, id);
-	json = record_to_json(&run_record, &run);
+	return run_of(context, id);
+}
+
+struct json *run_json(const struct context *context)
+{
+	struct run run = run_now(context);
+	struct json *json = record_to_json(&run_record, &run);
+
 	run_release(&run);
 	return json;
 }

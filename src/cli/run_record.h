@@ -38,6 +38,7 @@ struct json *run_journal_line(
 /* Date, command, toolchain, driver, clocks. */
 struct run run_of(const struct context *context, const char *id);
 /* The same with an id of its own: "run" of documents. */
+struct run run_now(const struct context *context);
 struct json *run_json(const struct context *context);
 
 #endif
