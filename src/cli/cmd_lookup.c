@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "cli/common.h"
 #include "lookup/lookup.h"
 
@@ -65,7 +66,7 @@ static void print_configuration(const struct tuned_row *result)
 static void print_answer(const struct lookup_answer *answer, const struct problem *problem)
 {
 	printf("%s %s\n  %s: %s\n", operation_name(problem->operation), problem->text,
-		lookup_grade_name(answer->grade), answer->why);
+		lookup_grade_names[answer->grade], answer->why);
 	if (answer->grade == LOOKUP_REFUSED)
 		return;
 	print_configuration(answer->result);
@@ -79,23 +80,22 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 		printf("  expected loss %.1f%%\n", 100 * answer->expected_loss_ratio);
 }
 
-static enum status answer_all(const struct lookup_options *options,
-	const struct lookup_request *request, const struct problem_list *problems,
-	struct json *answers, struct error *err)
+static enum status answer_all(const struct lookup_request *request,
+	const struct problem_list *problems, bool prints, struct lookup_document *document,
+	struct error *err)
 {
 	size_t refused = 0;
 
+	document->answers = memory_zeroed(problems->count + 1, sizeof(*document->answers));
 	for (size_t i = 0; i < problems->count; i++) {
-		struct lookup_answer answer;
+		struct lookup_answer *answer = &document->answers[i];
 
-		if (lookup_find(request, problems->items[i], &answer, err) != STATUS_OK)
+		if (lookup_find(request, problems->items[i], answer, err) != STATUS_OK)
 			return err->status;
-		refused += answer.grade == LOOKUP_REFUSED;
-		if (options->common.json)
-			json_push(answers, lookup_answer_to_json(&answer, problems->items[i]));
-		else
-			print_answer(&answer, problems->items[i]);
-		lookup_answer_release(&answer);
+		document->answer_count++;
+		refused += answer->grade == LOOKUP_REFUSED;
+		if (prints)
+			print_answer(answer, problems->items[i]);
 	}
 	if (!refused)
 		return STATUS_OK;
@@ -106,17 +106,11 @@ static enum status answer_all(const struct lookup_options *options,
 	return error_hint(err, "`tiletune tune` finds and adds it");
 }
 
-static enum status write_answers(const struct lookup_request *request, struct json *answers,
-	const char *path, struct error *err)
+static enum status write_answers(const struct lookup_document *document, struct error *err)
 {
-	struct json *json = json_new_object();
-	enum status status;
+	struct json *json = record_to_json(&lookup_document_record, document);
+	enum status status = common_write_json("-", json, err);
 
-	json_put_string(json, "format", "tiletune.lookup/1");
-	json_put_string(json, "file", path);
-	json_put(json, "device", gpu_model_json(request->device, request->device->title));
-	json_put(json, "answers", json_copy(answers));
-	status = common_write_json("-", json, err);
 	json_free(json);
 	return status;
 }
@@ -126,7 +120,9 @@ static enum status run_lookup(const struct lookup_options *options,
 	struct error *err)
 {
 	struct problem_list problems = {0};
-	struct json *answers = json_new_array();
+	struct lookup_document document = {.file = positional->items[0],
+		.device = gpu_model_of(request->device, request->device->title)};
+	const bool as_json = options->common.json;
 	struct error written = {0};
 	const struct operation *operation;
 	enum status status =
@@ -136,16 +132,18 @@ static enum status run_lookup(const struct lookup_options *options,
 		status = common_problems(operation, &options->problems, NULL, "lookup",
 			"-p M=4096,N=4096,K=4096,dtype=bf16", &problems, err);
 	if (status == STATUS_OK) {
-		status = answer_all(options, request, &problems, answers, err);
+		status = answer_all(request, &problems, !as_json, &document, err);
 		/* that something is refused is in the answer, too */
-		if ((status == STATUS_OK || status == STATUS_FAILED) && options->common.json &&
-			write_answers(request, answers, positional->items[0], &written) !=
-				STATUS_OK) {
+		if ((status == STATUS_OK || status == STATUS_FAILED) && as_json &&
+			write_answers(&document, &written) != STATUS_OK) {
 			*err = written;
 			status = written.status;
 		}
 	}
-	json_free(answers);
+	for (size_t i = 0; i < document.answer_count; i++)
+		lookup_answer_release(&document.answers[i]);
+	free(document.answers);
+	gpu_model_release(&document.device);
 	problem_list_release(&problems);
 	return status;
 }

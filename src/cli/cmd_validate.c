@@ -23,6 +23,7 @@
 #include "format/schema.h"
 #include "format/tuned.h"
 #include "learn/correction.h"
+#include "lookup/lookup.h"
 #include "spec/sheet.h"
 
 struct validate_options {
@@ -229,7 +230,7 @@ static const struct {
 	{"tiletune.family/1", .schema = "family", .read = read_template},
 	{"tiletune.explain/1", .schema = "explain"},
 	{"tiletune.check/1", .schema = "check"},
-	{"tiletune.lookup/1", .schema = "lookup"},
+	{"tiletune.lookup/1", .record = &lookup_document_record},
 	{"tiletune.kernel/1", .record = &kernel_document_record},
 	{"tiletune.advise/1", .schema = "advise"},
 	{"tiletune.sweep/1", .record = &sweep_record},

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_write.h"
 #include "learn/prediction.h"
 #include "engine/scoring.h"
 #include "engine/row.h"
@@ -31,17 +30,73 @@ struct lookup {
 	size_t reason_count;
 };
 
-const char *lookup_grade_name(enum lookup_grade grade)
-{
-	static const char *const names[] = {
-		[LOOKUP_EXACT] = "exact",
-		[LOOKUP_NEAREST] = "nearest by model",
-		[LOOKUP_REFUSED] = "refused",
-	};
+const char *const lookup_grade_names[] = {
+	[LOOKUP_EXACT] = "exact",
+	[LOOKUP_NEAREST] = "nearest by model",
+	[LOOKUP_REFUSED] = "refused",
+	NULL,
+};
 
-	return names[grade];
+/* ---- answers as JSON ---- */
+static const struct record_member from_members[] = {
+	RECORD_VALUE(struct tuned_entry, operation, "operation", "what is computed"),
+	RECORD_NAMED_VALUES(struct tuned_entry, problem, "problem", "that it was tuned for"),
+	RECORD_ENUM(struct tuned_entry, predicted, timing_names, "timing", "of the entry"),
+	RECORD_VALUE(struct tuned_entry, run, "run", "id of the run that found it",
+		.flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(struct tuned_entry, from_record, from_members, .name = "from", .open = true);
+
+#define ANSWER(field, help, nothing, ...)                                                          \
+	RECORD_VALUE(struct lookup_answer, field, #field, help, .flags = RECORD_OPTIONAL,          \
+		.absent = nothing, .low = 0, .high = INFINITY, ##__VA_ARGS__)
+static const struct record_member answer_members[] = {
+	RECORD_VALUE(struct lookup_answer, operation, "operation", "that was asked for"),
+	RECORD_NAMED_VALUES(struct lookup_answer, problem, "problem", "that was asked for"),
+	RECORD_ENUM(struct lookup_answer, grade, lookup_grade_names, "grade", "of the answer"),
+	RECORD_VALUE(struct lookup_answer, why, "why", "a line for a person"),
+	RECORD_POINTER(struct lookup_answer, from, from_record, "from",
+		"the entry that it was tuned in", .flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct lookup_answer, result, tuned_row_record, "result",
+		"as a winner of tiletune.tuned/1, with launches for the problem asked for; unless "
+		"exact, time_us is predicted",
+		.flags = RECORD_OPTIONAL),
+	ANSWER(predicted_us, "of the result", INFINITY),
+	ANSWER(default_us, "of the family's default", INFINITY),
+	ANSWER(model_best_us, "of all configurations", INFINITY),
+	ANSWER(expected_loss_ratio, "predicted over the least of those, minus 1", NAN),
+	ANSWER(considered, "distinct configurations in the file", -1),
+	ANSWER(legal, "of those, for this problem", -1),
+};
+#undef ANSWER
+
+static enum status answer_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct lookup_answer *answer = value;
+	const bool refused = answer->grade == LOOKUP_REFUSED;
+
+	(void)context;
+	return refused == !answer->result && refused == !answer->from
+		       ? STATUS_OK
+		       : json_error(at, err, "\"result\" and \"from\" unless it is refused");
 }
 
+RECORD_DEFINE(struct lookup_answer, lookup_answer_record, answer_members, .name = "answer",
+	.open = true, .check = answer_check);
+
+static const struct record_member document_members[] = {
+	RECORD_CONSTANT("format", "tiletune.lookup/1", "what this is"),
+	RECORD_VALUE(struct lookup_document, file, "file", "the tuned file"),
+	RECORD_NESTED(struct lookup_document, device, gpu_model_record, "device",
+		"that the problems are to run on"),
+	RECORD_RECORDS(struct lookup_document, answers, answer_count, lookup_answer_record,
+		"answers", "one per problem"),
+};
+RECORD_DEFINE(struct lookup_document, lookup_document_record, document_members, .name = "lookup",
+	.open = true);
+
+/* ---- options ---- */
 static void add_reason(struct lookup *lookup, const char *reason)
 {
 	const size_t reasons_shown = 3;
@@ -200,6 +255,7 @@ static enum status find_exact(
 		return STATUS_OK;
 	}
 	answer->grade = LOOKUP_EXACT;
+	answer->expected_loss_ratio = 0;
 	answer->why =
 		string_format("the file has this problem, %s", timing_names[entry->predicted]);
 	answer->result = memory_zeroed(1, sizeof(*answer->result));
@@ -251,8 +307,10 @@ static enum status find_nearest(
 	status = consider_all(lookup, err);
 	if (status != STATUS_OK)
 		return status;
-	answer->considered = lookup->seen_count;
-	answer->legal = lookup->count;
+	if (lookup->seen_count) {
+		answer->considered = (int64_t)lookup->seen_count;
+		answer->legal = (int64_t)lookup->count;
+	}
 	best = best_option(lookup);
 	if (!best) {
 		answer->why = string_format("%s%s%s",
@@ -316,10 +374,15 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 	struct lookup lookup = {.request = request, .problem = problem};
 	enum status status;
 
-	*answer = (struct lookup_answer){.grade = LOOKUP_REFUSED,
+	*answer = (struct lookup_answer){.operation = operation_name(problem->operation),
+		.problem = problem_named_values(problem),
+		.grade = LOOKUP_REFUSED,
 		.predicted_us = INFINITY,
 		.default_us = INFINITY,
-		.model_best_us = INFINITY};
+		.model_best_us = INFINITY,
+		.expected_loss_ratio = NAN,
+		.considered = -1,
+		.legal = -1};
 	status = find_exact(&lookup, answer, err);
 	if (status == STATUS_OK && answer->grade != LOOKUP_EXACT)
 		status = find_nearest(&lookup, answer, err);
@@ -339,51 +402,6 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 
 void lookup_answer_release(struct lookup_answer *answer)
 {
-	free(answer->why);
-	if (answer->result)
-		tuned_row_release(answer->result);
-	free(answer->result);
-	*answer = (struct lookup_answer){0};
-}
-
-static struct json *from_json(const struct tuned_entry *entry)
-{
-	struct json *json = json_new_object();
-
-	json_put_string(json, "operation", entry->operation);
-	json_put(json, "problem", named_values_to_json(&entry->problem));
-	json_put_string(json, "timing", timing_names[entry->predicted]);
-	json_put_string(json, "run", entry->run);
-	return json;
-}
-
-static void put_finite(struct json *json, const char *key, double value)
-{
-	if (isfinite(value))
-		json_put_double(json, key, value);
-}
-
-struct json *lookup_answer_to_json(
-	const struct lookup_answer *answer, const struct problem *problem)
-{
-	struct json *json = json_new_object();
-
-	json_put_string(json, "operation", operation_name(problem->operation));
-	json_put(json, "problem", problem_to_json(problem));
-	json_put_string(json, "grade", lookup_grade_name(answer->grade));
-	json_put_string(json, "why", answer->why);
-	if (answer->from)
-		json_put(json, "from", from_json(answer->from));
-	if (answer->result)
-		json_put(json, "result", record_to_json(&tuned_row_record, answer->result));
-	put_finite(json, "predicted_us", answer->predicted_us);
-	put_finite(json, "default_us", answer->default_us);
-	put_finite(json, "model_best_us", answer->model_best_us);
-	if (answer->grade != LOOKUP_REFUSED)
-		json_put_double(json, "expected_loss_ratio", answer->expected_loss_ratio);
-	if (answer->considered) {
-		json_put_int(json, "considered", (int64_t)answer->considered);
-		json_put_int(json, "legal", (int64_t)answer->legal);
-	}
-	return json;
+	answer->from = NULL; /* of the file */
+	record_release(&lookup_answer_record, answer);
 }

@@ -17,9 +17,11 @@ enum lookup_grade {
 	LOOKUP_NEAREST, /* tuned for another problem, chosen by the model */
 	LOOKUP_REFUSED, /* nothing that is better than the family's default */
 };
-const char *lookup_grade_name(enum lookup_grade grade); /* "exact", "nearest by model", "refused" */
+extern const char *const lookup_grade_names[]; /* "exact", "nearest by model", "refused", NULL */
 
 struct lookup_answer {
+	const char *operation; /* what was asked for */
+	struct named_values problem;
 	enum lookup_grade grade;
 	char *why; /* a line for a person */
 	/* Unless refused: a row with launches for this very problem; where it is not the file's own
@@ -29,9 +31,19 @@ struct lookup_answer {
 	double predicted_us; /* of the configuration for this problem; infinite: refused */
 	double default_us;   /* of the family's default configuration; infinite: it has none here */
 	double model_best_us; /* of all configurations of all families; infinite: not asked for */
-	double expected_loss_ratio; /* predicted over the least of those, minus 1 */
-	size_t considered, legal;   /* distinct configurations in the file; of those, here */
+	double expected_loss_ratio; /* predicted over the least of those, minus 1; NaN: refused */
+	int64_t considered, legal;  /* distinct configurations in the file; of those, here; or -1 */
 };
+RECORD_DECLARE(struct lookup_answer, lookup_answer_record);
+
+/* tiletune.lookup/1 */
+struct lookup_document {
+	const char *file;        /* the tuned file */
+	struct gpu_model device; /* that the problems are to run on */
+	struct lookup_answer *answers;
+	size_t answer_count;
+};
+RECORD_DECLARE(struct lookup_document, lookup_document_record);
 
 struct lookup_request {
 	const struct catalogue *catalogue;
@@ -46,7 +58,5 @@ struct lookup_request {
 enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
 	struct lookup_answer *answer, struct error *err);
 void lookup_answer_release(struct lookup_answer *answer);
-struct json *lookup_answer_to_json(
-	const struct lookup_answer *answer, const struct problem *problem);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/record_schema.h"
 #include "engine/kernel_json.h"
 #include "format/tuned.h"
+#include "lookup/lookup.h"
 #include "spec/sheet.h"
 #include "tune/suite.h"
 
@@ -27,6 +28,7 @@ static const struct {
 	{"sweep", "fixed configurations over a range of sizes", &sweep_record},
 	{"suite", "a list of problems", &suite_record},
 	{"kernel", "a kernel on its own and how it is launched", &kernel_document_record},
+	{"lookup", "what a tuned file knows for problems", &lookup_document_record},
 };
 
 static enum status write_schema(const char *folder, size_t index, struct error *err)
