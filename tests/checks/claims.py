@@ -37,6 +37,10 @@ def won_before():
 	return [e["gain_over_cublaslt"] for e in load("chain_wins")["entries"] if e["text"] in won]
 
 
+def beside_cudnn(name):
+	return [group(name, "over cuDNN, all", figure) for figure in ("entries", "geometric_mean", "median", "lowest")]
+
+
 def shape(name, m, n, k, dtype="bf16"):
 	wanted = f"M={m},N={n},K={k},dtype={dtype},"
 	return next(e for e in load(name)["entries"] if e["problem"].startswith(wanted))
@@ -159,6 +163,9 @@ CLAIMS = [
 	(HOME, "| 19 | 1.010 | 0.998 | 0.963 |", lambda: summary("fp8_e4m3 fast aligned")),
 	(HOME, "| 19 | 1.037 | 1.040 | 0.979 |", lambda: summary("fp8_e4m3 promoted aligned")),
 	(HOME, "| 4 | 0.980 | 0.960 | 0.953 |", lambda: summary("fp32 aligned")),
+	(HOME, "| 22 | 1.176 | 1.152 | 1.005 |", lambda: beside_cudnn("versus_attention")),
+	(HOME, "| 20 | 1.232 | 1.234 | 1.086 |", lambda: beside_cudnn("versus_attention_drawn")),
+	(HOME, "| 24 | 1.098 | 1.064 | 0.978 |", lambda: beside_cudnn("versus_decode")),
 	(HOME, "1.5 times as fast where it wins", lambda: [geometric_mean(wins(load("chain_map")["entries"]))]),
 	(HOME, "20 to 39 times slower", lambda: [min(mlp()), max(mlp())]),
 	(HOME, "they won 7 of 18 cases", lambda: [sum(tiles(lambda r: kind(r, "both powers of two") == 1)), len(tiles(len))]),
@@ -230,7 +237,7 @@ CLAIMS = [
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [
-	(HOME, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (HOME, "picks** (13.1.0)", "what ran"),
+	(HOME, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (HOME, "picks** (13.1.0)", "what ran"), (HOME, "cuDNN 9.19", "what ran"),
 	(NOTES, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (NOTES, "picks (13.1.0)", "what ran"), (NOTES, "PyTorch 2.11", "what ran"),
 	(NOTES, "slowed by 3%,", "what was asked for"),
 	(NOTES, "at most 1.8%, within 1% on 7 of 8", "tests/tools/model_quality over the journal: gemm.md has the table"),
