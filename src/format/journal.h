@@ -54,8 +54,8 @@ struct journal_problem {
 struct journal_run {
 	char *id;
 	char *signature;
-	char *resumes;     /* id of the interrupted run that it goes on with, or NULL */
-	struct json *line; /* the whole run line */
+	char *resumes;       /* id of the interrupted run that it goes on with, or NULL */
+	struct json *line;   /* the whole run line */
 	struct json *finish; /* the whole finish line; NULL: the run did not end */
 	struct journal_problem *problems;
 	size_t problem_count, problem_capacity;

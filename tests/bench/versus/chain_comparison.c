@@ -102,7 +102,7 @@ static enum status compare_rows(struct setup *setup, const struct problem *probl
 	return STATUS_OK;
 }
 
-static void release_entrants(struct setup *setup, struct loaded_row *loaded_rows, size_t count)
+static void release_rows(struct setup *setup, struct loaded_row *loaded_rows, size_t count)
 {
 	for (size_t i = 0; loaded_rows && i < count; i++)
 		loaded_row_release(setup, &loaded_rows[i]);
@@ -110,7 +110,7 @@ static void release_entrants(struct setup *setup, struct loaded_row *loaded_rows
 }
 
 /* The fastest of a step's candidates becomes a row of "steps". */
-static enum status race_step(struct field *field, const struct json_at *step, struct json *steps,
+static enum status time_step(struct field *field, const struct json_at *step, struct json *steps,
 	struct json *tried, struct failure *failure, struct error *err)
 {
 	struct setup *setup = field->setup;
@@ -139,20 +139,23 @@ static enum status race_step(struct field *field, const struct json_at *step, st
 		status = error_set(err, STATUS_FAILED, "%s: nothing runs", text);
 	if (best) {
 		struct json_at row = json_item(&rows, (size_t)(best - loaded_rows));
+		struct json *served = json_copy(row.node);
 
-		json_push(steps, json_copy(row.node));
+		json_put_string(served, "operation", "gemm");
+		json_put(served, "problem", problem_to_json(problem));
+		json_push(steps, served);
 	}
 	for (size_t i = 0; i < count && status == STATUS_OK; i++)
 		json_push(tried, loaded_row_json(&loaded_rows[i]));
 	if (!failure->fatal) {
-		release_entrants(setup, loaded_rows, count);
+		release_rows(setup, loaded_rows, count);
 		problem_data_release(&setup->gpu, &data);
 	}
 	problem_free(problem);
 	return status;
 }
 
-static enum status race_steps(struct field *field, const struct json_at *chosen, struct json *tried,
+static enum status time_steps(struct field *field, const struct json_at *chosen, struct json *tried,
 	struct failure *failure, struct error *err)
 {
 	struct json *steps = json_new_array();
@@ -162,7 +165,7 @@ static enum status race_steps(struct field *field, const struct json_at *chosen,
 	for (size_t i = 0; status == STATUS_OK && i < STEPS; i++) {
 		struct json_at step = json_item(&list, i);
 
-		status = race_step(field, &step, steps, tried, failure, err);
+		status = time_step(field, &step, steps, tried, failure, err);
 	}
 	field->separate_row = json_new_object();
 	json_put_string(field->separate_row, "family", "gemm_chain/separate");
@@ -191,7 +194,7 @@ static enum status open_separate(struct field *field, struct failure *failure, s
 }
 
 /* ---- cuBLASLt ---- */
-static bool race_picks(struct field *field, int step, struct failure *failure)
+static bool time_picks(struct field *field, int step, struct failure *failure)
 {
 	struct gpu_session *gpu = &field->setup->gpu;
 	struct lt_step *lt = &field->steps[step];
@@ -235,7 +238,7 @@ static enum status open_lt(struct field *field, const int64_t sizes[4], enum dty
 	for (int i = 0; i < STEPS && status == STATUS_OK; i++) {
 		status = lt_product_init(
 			&field->setup->lt, &shapes[i], &field->steps[i].product, err);
-		if (status == STATUS_OK && !race_picks(field, i, failure))
+		if (status == STATUS_OK && !time_picks(field, i, failure))
 			return failed(failure, err);
 		if (status == STATUS_OK && field->steps[i].fastest < 0)
 			status = error_set(
@@ -258,7 +261,7 @@ static double median_of_ratios(
 	return median;
 }
 
-static double raced_us(const struct loaded_row *loaded_row)
+static double timed_us(const struct loaded_row *loaded_row)
 {
 	return loaded_row ? interleaved_median_us(&loaded_row->timed_run) : INFINITY;
 }
@@ -277,8 +280,8 @@ static bool agree(struct field *field, const struct timed_run *ours, const struc
 	return true;
 }
 
-static bool final_race(struct field *field, const struct chain_options *options, enum dtype dtype,
-	struct chain_times *times, struct json *json, struct failure *failure)
+static bool time_interleaved(struct field *field, const struct chain_options *options,
+	enum dtype dtype, struct chain_times *times, struct json *json, struct failure *failure)
 {
 	struct gpu_session *gpu = &field->setup->gpu;
 	struct loaded_row *fused[CHAIN_FAMILIES], *best = NULL;
@@ -317,13 +320,13 @@ static bool final_race(struct field *field, const struct chain_options *options,
 	}
 	if (done) {
 		for (size_t i = 0; i < CHAIN_FAMILIES; i++) {
-			times->fused_us[i] = raced_us(fused[i]);
-			if (times->fused_us[i] < raced_us(best))
+			times->fused_us[i] = timed_us(fused[i]);
+			if (times->fused_us[i] < timed_us(best))
 				best = fused[i];
 			json_put_string(
 				json, chain_families[i], fused[i] ? fused[i]->configuration : NULL);
 		}
-		times->separate_us = raced_us(&field->separate);
+		times->separate_us = timed_us(&field->separate);
 		times->cublaslt_us = interleaved_median_us(&lt[0]);
 		times->cublaslt_default_us =
 			lt[1].sample_count ? interleaved_median_us(&lt[1]) : INFINITY;
@@ -417,7 +420,7 @@ static enum status compare_interleaved(struct field *field, const struct json_at
 	if (status == STATUS_OK)
 		status = json_member(chosen, "candidates", &rows, err);
 	if (status == STATUS_OK)
-		status = race_steps(field, chosen, tried, failure, err);
+		status = time_steps(field, chosen, tried, failure, err);
 	if (status == STATUS_OK)
 		status = loaded_row_data(field->setup, field->problem, &field->data, err);
 	if (status != STATUS_OK)
@@ -432,7 +435,7 @@ static enum status compare_interleaved(struct field *field, const struct json_at
 		status = open_separate(field, failure, err);
 	if (status == STATUS_OK)
 		status = open_lt(field, sizes, dtype, failure, err);
-	if (status == STATUS_OK && !final_race(field, options, dtype, times, json, failure))
+	if (status == STATUS_OK && !time_interleaved(field, options, dtype, times, json, failure))
 		status = failed(failure, err);
 	if (status != STATUS_OK)
 		return status;
@@ -462,7 +465,7 @@ enum status chain_comparison(struct setup *setup, const struct json_at *chosen,
 		for (int i = 0; i < STEPS; i++)
 			lt_product_release(&field->steps[i].product);
 		loaded_row_release(setup, &field->separate);
-		release_entrants(setup, field->loaded_rows, field->count);
+		release_rows(setup, field->loaded_rows, field->count);
 		problem_data_release(&setup->gpu, &field->data);
 	}
 	json_free(field->separate_row);

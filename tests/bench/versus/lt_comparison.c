@@ -161,7 +161,7 @@ static void compare_rounds(struct lt_comparison *lt_comparison, const struct tim
 	free(ratios);
 }
 
-static bool final_race(struct context *context, const struct lt_comparison_options *options,
+static bool time_interleaved(struct context *context, const struct lt_comparison_options *options,
 	struct lt_comparison *lt_comparison, struct failure *failure)
 {
 	int remeasured[REMEASURED];
@@ -205,7 +205,8 @@ static bool compare_entry(struct context *context, const struct lt *lt, struct k
 		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 	lt_comparison->pick_count = context->product.pick_count;
 	return interleaved_prepare(context->gpu, &context->ours, failure) &&
-	       try_picks(context, failure) && final_race(context, options, lt_comparison, failure);
+	       try_picks(context, failure) &&
+	       time_interleaved(context, options, lt_comparison, failure);
 }
 
 void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kernel_store *store,
