@@ -114,7 +114,8 @@ RECORD_DEFINE(struct summary, time_record, time_members, .name = "time_us", .ope
 static const struct record_member measured_members[] = {
 	MEASURED(energy_j, "joules that one run takes, of the whole GPU"),
 	MEASURED(power_w, "watts while it ran again and again"),
-	MEASURED(energy_resolution_ratio, "a step of the energy counter over what was counted"),
+	MEASURED(energy_resolution_ratio,
+		"how well both are known: the time between two readings over all of it"),
 };
 #undef MEASURED
 RECORD_DEFINE(struct measured, measured_record, measured_members, .name = "measured");

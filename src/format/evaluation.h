@@ -40,7 +40,7 @@ struct verification {
 struct measured {
 	double energy_j;                /* of one run, the whole GPU's */
 	double power_w;                 /* the GPU's, while it ran again and again */
-	double energy_resolution_ratio; /* a step of the energy counter over what was counted */
+	double energy_resolution_ratio; /* how well both are known */
 };
 
 struct evaluation {

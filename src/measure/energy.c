@@ -13,7 +13,7 @@ struct counting {
 	double read_j;               /* what the counter said last; 0: there is none */
 	double first_j, first_s;     /* at its first step */
 	double last_j, last_s;       /* at its last one; last_s 0: it moved once at most */
-	double step_j;               /* the largest */
+	double read_s, gap_s;        /* time of the last reading; the longest between two */
 	double sum_w, low_w, high_w; /* power, where there is no counter */
 	double samples;
 };
@@ -26,10 +26,11 @@ static bool count_energy(struct counting *counting, double elapsed_s)
 		counting->first_j = now_j;
 		counting->first_s = elapsed_s;
 	} else if (now_j > counting->read_j) {
-		counting->step_j = fmax(counting->step_j, now_j - counting->read_j);
 		counting->last_j = now_j;
 		counting->last_s = elapsed_s;
 	}
+	counting->gap_s = fmax(counting->gap_s, elapsed_s - counting->read_s);
+	counting->read_s = elapsed_s;
 	counting->read_j = now_j;
 	return counting->last_s < counting->first_s + counting->seconds;
 }
@@ -66,10 +67,10 @@ bool energy_measure(struct gpu_session *gpu, struct runner *runner, double secon
 	if (!runner_repeat(gpu, runner, observe, &counting, failure))
 		return false;
 	if (counting.last_s > counting.first_s) {
-		const double counted_j = counting.last_j - counting.first_j;
-
-		power_w = counted_j / (counting.last_s - counting.first_s);
-		resolution_ratio = counting.step_j / counted_j;
+		power_w =
+			(counting.last_j - counting.first_j) / (counting.last_s - counting.first_s);
+		/* a step is seen at the reading after it */
+		resolution_ratio = counting.gap_s / (counting.last_s - counting.first_s);
 	} else if (counting.sum_w > 0) {
 		power_w = counting.sum_w / counting.samples;
 		resolution_ratio = (counting.high_w - counting.low_w) / power_w;

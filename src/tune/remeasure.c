@@ -13,7 +13,7 @@
 /* A candidate this much slower in the search cannot become the winner. */
 static const double reach_ratio = 1.06;
 static const double seconds_per_candidate = 0.25;
-/* Some steps of the energy counter. */
+/* A step or two of the energy counter, which an H200 moves every 100 ms. */
 static const double energy_seconds = 0.1;
 static const double target_ratio = 0.002;
 

@@ -43,8 +43,11 @@ static void test_energy(void **state)
 	/* 450 W for 501 us, with the gap before it */
 	assert_true(fabs(counted.power_w - 450) < 450 * 0.01);
 	assert_true(fabs(counted.energy_j - 450 * 501e-6) < 0.2 * 0.02);
-	assert_true(counted.energy_resolution_ratio < 0.06);
-	assert_true(coarse.energy_resolution_ratio > 0.09);
+	assert_true(
+		counted.energy_resolution_ratio > 0.01 && counted.energy_resolution_ratio < 0.06);
+	/* steps of 11 ms are seen late, but no later than it says */
+	assert_true(fabs(coarse.power_w - 450) < 450 * coarse.energy_resolution_ratio);
+	assert_true(coarse.energy_resolution_ratio < 0.06);
 	/* without a counter the power that the card tells: 312 W whatever runs */
 	assert_true(fabs(sampled.power_w - 312) < 0.01);
 	assert_true(fabs(sampled.energy_j - 312 * 501e-6) < 0.001);
