@@ -9,6 +9,12 @@
 #include "score/traffic.h"
 
 const double advice_gain_least_ratio = 0.01;
+const char *const advice_reason_kinds[] = {[REASON_FAMILY] = "family",
+	[REASON_ALIGNMENT] = "alignment",
+	[REASON_LINES] = "lines",
+	[REASON_TILES] = "tiles",
+	[REASON_WAVES] = "waves",
+	NULL};
 
 double advice_gain_ratio(const struct advice_row *row)
 {
@@ -21,7 +27,7 @@ double advice_gain_ratio(const struct advice_row *row)
 /* Smaller differences explain nothing. */
 static const double notable_ratio = 0.005;
 
-static void add(struct advice_row *row, const char *kind, char *text)
+static void add(struct advice_row *row, enum advice_reason_kind kind, char *text)
 {
 	row->reasons = memory_resize(row->reasons, row->reason_count + 1, sizeof(*row->reasons));
 	row->reasons[row->reason_count++] = (struct advice_reason){.kind = kind, .text = text};
@@ -52,7 +58,7 @@ static void explain_family(const struct advice_row *asked, struct advice_row *ro
 	why = why_left_out(&asked->best_of.candidates, now);
 	if (why && strncmp(why, refusal, strlen(refusal)) == 0)
 		memmove(why, why + strlen(refusal), strlen(why + strlen(refusal)) + 1);
-	add(row, "family",
+	add(row, REASON_FAMILY,
 		why ? string_format("%s can do this; the asked sizes, where %s does not hold, are "
 				    "left to %s",
 			      now, why, before)
@@ -81,7 +87,7 @@ static void explain_alignment(const struct advice_row *asked, struct advice_row 
 		uint64_t new_bytes = new->ld *(uint64_t)dtype_size(new->dtype);
 
 		if (pitch_alignment(new_bytes) > pitch_alignment(old_bytes))
-			add(row, "alignment",
+			add(row, REASON_ALIGNMENT,
 				string_format(
 					"rows of %s begin every %llu bytes, a multiple of %u, "
 					"instead of %llu, a multiple of %u",
@@ -102,19 +108,19 @@ static void explain_score(const struct advice_row *asked, struct advice_row *row
 	before = &old->launches[old->longest];
 	now = &new->launches[new->longest];
 	if (before->lines_per_row_ratio > now->lines_per_row_ratio + notable_ratio)
-		add(row, "lines",
+		add(row, REASON_LINES,
 			string_format(
 				"a tile's row touches %.2f times the cache lines it needs, not "
 				"%.2f",
 				now->lines_per_row_ratio, before->lines_per_row_ratio));
 	if (now->tile_efficiency_ratio > before->tile_efficiency_ratio + notable_ratio)
-		add(row, "tiles",
+		add(row, REASON_TILES,
 			string_format("%.1f%% of the tiles' area is used, not %.1f%%",
 				100 * now->tile_efficiency_ratio,
 				100 * before->tile_efficiency_ratio));
 	if (now->wave_efficiency_ratio > before->wave_efficiency_ratio + notable_ratio ||
 		now->waves < before->waves)
-		add(row, "waves",
+		add(row, REASON_WAVES,
 			string_format("%.0f tiles in %.0f wave%s (%.2f exactly), not %.0f in %.0f "
 				      "(%.2f)",
 				now->tiles, now->waves, now->waves > 1 ? "s" : "", now->waves_exact,

@@ -9,8 +9,17 @@
 #include "engine/seeds.h"
 
 /* One difference between the asked problem's best candidate and the variant's. */
+enum advice_reason_kind {
+	REASON_FAMILY,
+	REASON_ALIGNMENT,
+	REASON_LINES,
+	REASON_TILES,
+	REASON_WAVES,
+};
+extern const char *const advice_reason_kinds[];
+
 struct advice_reason {
-	const char *kind; /* family | alignment | lines | tiles | waves */
+	enum advice_reason_kind kind;
 	char *text;
 };
 

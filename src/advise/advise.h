@@ -39,7 +39,4 @@ enum status advise_run(struct advise *advise, struct context *context,
 	struct error *err);
 void advise_release(struct advise *advise);
 
-/* {"format": "tiletune.advise/1", ...}: configs/schemas/advise.schema.json. */
-struct json *advise_to_json(const struct advise *advise);
-
 #endif

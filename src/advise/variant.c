@@ -38,15 +38,11 @@ struct making {
 	struct error *err;
 };
 
-const char *variant_kind_name(enum variant_kind kind)
-{
-	static const char *const names[] = {[VARIANT_PAD] = "pad",
-		[VARIANT_PITCH] = "pitch",
-		[VARIANT_CHOOSE] = "choose",
-		[VARIANT_SHRINK] = "shrink"};
-
-	return names[kind];
-}
+const char *const variant_kind_names[] = {[VARIANT_PAD] = "pad",
+	[VARIANT_PITCH] = "pitch",
+	[VARIANT_CHOOSE] = "choose",
+	[VARIANT_SHRINK] = "shrink",
+	NULL};
 
 void variant_describe(const struct variant *variant, struct text *text)
 {

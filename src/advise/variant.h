@@ -18,7 +18,7 @@ enum variant_kind {
 	VARIANT_SHRINK, /* another, smaller problem */
 	VARIANT_KIND_COUNT
 };
-const char *variant_kind_name(enum variant_kind kind);
+extern const char *const variant_kind_names[];
 
 enum {
 	VARIANT_CHANGES_MAX = 8

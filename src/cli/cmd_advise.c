@@ -12,7 +12,7 @@
 #include "cli/common.h"
 #include "cli/run_record.h"
 #include "cli/show.h"
-#include "advise/advise.h"
+#include "advise/advise_json.h"
 #include "advise/sweep.h"
 #include "figure/chart.h"
 
@@ -171,9 +171,10 @@ static enum status advise_problem(const struct advise_command *command, struct c
 	if (status != STATUS_BAD_INPUT)
 		common_notices(context);
 	if (status == STATUS_OK && command->common.json) {
-		struct json *json = advise_to_json(&advise);
+		struct run run = run_now(context);
+		struct json *json = advise_to_json(&advise, &run);
 
-		json_put(json, "run", run_json(context));
+		run_release(&run);
 		status = common_write_json("-", json, err);
 		json_free(json);
 	} else if (status == STATUS_OK) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise/advise_json.h"
 #include "advise/sweep.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -232,7 +233,7 @@ static const struct {
 	{"tiletune.check/1", .schema = "check"},
 	{"tiletune.lookup/1", .record = &lookup_document_record},
 	{"tiletune.kernel/1", .record = &kernel_document_record},
-	{"tiletune.advise/1", .schema = "advise"},
+	{"tiletune.advise/1", .record = &advise_record},
 	{"tiletune.sweep/1", .record = &sweep_record},
 	{"tiletune.loads/1", .schema = "loads"},
 	{"tiletune.check_rates/1", .schema = "check_rates"},

@@ -24,3 +24,5 @@ PYTHON
 try "$TILETUNE" advise gemm --device model:a100-sxm4
 try "$TILETUNE" advise gemm -p M=1,N=1,K=1,dtype=fp16 --csv x.csv --device model:a100-sxm4
 try "$TILETUNE" advise gemm --sweep N --device model:a100-sxm4
+sed 's/"timing":.*/"timing": "guessed",/' answer.json >bad.json
+try "$TILETUNE" validate bad.json

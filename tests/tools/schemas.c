@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise/advise_json.h"
 #include "advise/sweep.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -25,6 +26,7 @@ static const struct {
 	{"tuned", "the best configurations of one GPU model", &tuned_record},
 	{"device", "a device sheet", &device_record},
 	{"device_defaults", "what is assumed of a GPU without a sheet", &device_defaults_record},
+	{"advise", "sizes near the asked ones that are better", &advise_record},
 	{"sweep", "fixed configurations over a range of sizes", &sweep_record},
 	{"suite", "a list of problems", &suite_record},
 	{"kernel", "a kernel on its own and how it is launched", &kernel_document_record},
