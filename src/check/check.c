@@ -44,8 +44,8 @@ static void compare_identity(struct check *check, struct check_row *row)
 	refused = traits & ~check->options.allowed;
 	for (int i = 0; i < TRAIT_COUNT; i++)
 		if (refused & 1u << i)
-			text_appendf(&names, "%s%s", names.length ? ", " : "",
-				check_trait_name((enum check_trait)i));
+			text_appendf(
+				&names, "%s%s", names.length ? ", " : "", check_trait_names[i]);
 	if (refused)
 		check_row_decide(row, CHECK_NOT_COMPARABLE,
 			"%s not as in the baseline, and not allowed to be other (--allow)",

@@ -1,112 +1,206 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/check_json.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/clock.h"
-#include "check/verdict.h"
+#include "base/memory.h"
+#include "base/record_write.h"
 
-static struct json *estimate_json(const struct check_row *row)
+/* What the file says of a row; strings and lists are the row's. */
+struct row_document {
+	const char *operation, *family, *configuration, *reason, *better;
+	struct named_values problem;
+	enum check_verdict verdict;
+	bool kernel_changed, timed, same_binary, compared;
+	struct check_difference *differences;
+	size_t difference_count;
+	double baseline_us, time_us, anchor_us, machine_ratio; /* 0: none */
+	double load_us[CHECK_LOADS];
+	size_t loads;
+	struct slowdown {
+		struct check_estimate estimate;
+		enum check_against against;
+		double floor_ratio;
+		uint64_t blocks;
+	} slowdown;
+};
+
+struct trait_document {
+	enum check_trait trait;
+	const char *baseline, *now;
+	bool allowed;
+};
+
+struct check_document {
+	const char *baseline, *nvrtc;
+	char date[CLOCK_DATE_SIZE];
+	struct gpu_model device;
+	bool measures;
+	double threshold_ratio, confidence_ratio;
+	int64_t exit_code, counts[CHECK_VERDICT_COUNT];
+	struct trait_document *traits;
+	struct row_document *rows;
+	size_t trait_count, row_count;
+};
+
+static const char *const against_names[] = {
+	[CHECK_AGAINST_NOTHING] = "nothing",
+	[CHECK_AGAINST_TUNED] = "tuned",
+	[CHECK_AGAINST_CHECKED] = "checked",
+	[CHECK_AGAINST_KEPT] = "kept",
+	NULL,
+};
+static const char *const measures_names[] = {"none", "measured", NULL};
+
+static const struct record_member slowdown_members[] = {
+	RECORD_VALUE(struct slowdown, estimate.value, "ratio", "time now over time then", .low = 0,
+		.high = INFINITY),
+	RECORD_VALUE(struct slowdown, estimate.low, "low", "of its interval"),
+	RECORD_VALUE(struct slowdown, estimate.high, "high", "of its interval"),
+	RECORD_ENUM(struct slowdown, against, against_names, "against", "what time then is"),
+	RECORD_VALUE(struct slowdown, floor_ratio, "floor_ratio",
+		"what differs between runs of one binary: the verdict widens the interval by it",
+		.low = 0, .high = INFINITY),
+	RECORD_VALUE(struct slowdown, blocks, "blocks", "in which both were timed"),
+};
+static RECORD_DEFINE(
+	struct slowdown, slowdown_record, slowdown_members, .name = "slowdown", .open = true);
+
+static const struct record_member difference_members[] = {
+	RECORD_VALUE(struct check_difference, text, "text", "\"registers 128 -> 168\""),
+	RECORD_VALUE(struct check_difference, is_worse, "worse", "a regression without a clock"),
+};
+static RECORD_DEFINE(struct check_difference, difference_record, difference_members,
+	.name = "difference", .open = true);
+
+#define STRING(field, help, ...)                                                                   \
+	RECORD_VALUE(struct row_document, field, #field, help, ##__VA_ARGS__)
+#define AMOUNT(field, help)                                                                        \
+	RECORD_VALUE(struct row_document, field, #field, help, .flags = RECORD_OPTIONAL, .low = 0, \
+		.high = INFINITY)
+static const struct record_member row_members[] = {
+	STRING(operation, "what is computed"),
+	RECORD_NAMED_VALUES(struct row_document, problem, "problem", "of the entry"),
+	STRING(family, "of the winner"),
+	STRING(configuration, "of the winner"),
+	RECORD_ENUM(struct row_document, verdict, check_verdict_names, "verdict", "on the row"),
+	STRING(reason, "a line for a person"),
+	RECORD_VALUE(struct row_document, kernel_changed, "kernel_changed", "since the baseline"),
+	RECORD_RECORDS(struct row_document, differences, difference_count, difference_record,
+		"differences", "of what the compiler says"),
+	AMOUNT(baseline_us, "time then"),
+	AMOUNT(time_us, "time now, median over blocks"),
+	AMOUNT(anchor_us, "of the anchor kernel in the same blocks"),
+	RECORD_VALUE(struct row_document, same_binary, "same_binary",
+		"the kept cubin and today's are the same bytes", .flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct row_document, timed)),
+	RECORD_ARRAY_COUNTED(struct row_document, load_us, loads, "loads_us",
+		"medians of the loads of a short kernel, which is loaded several times",
+		.flags = RECORD_OPTIONAL),
+	RECORD_NESTED(struct row_document, slowdown, slowdown_record, "slowdown",
+		"time now over time then, with its interval", .flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct row_document, compared)),
+	AMOUNT(machine_ratio, "the baseline's own binary, now over then"),
+	STRING(better, "--retune: what is faster than the baseline's winner",
+		.flags = RECORD_OPTIONAL),
+};
+#undef AMOUNT
+#undef STRING
+static RECORD_DEFINE(struct row_document, row_record, row_members, .name = "row", .open = true);
+
+static const struct record_member trait_members[] = {
+	RECORD_ENUM(struct trait_document, trait, check_trait_names, "what", "differs"),
+	RECORD_VALUE(struct trait_document, baseline, "baseline", "as it was"),
+	RECORD_VALUE(struct trait_document, now, "now", "as it is"),
+	RECORD_VALUE(struct trait_document, allowed, "allowed", "to differ (--allow)"),
+};
+static RECORD_DEFINE(
+	struct trait_document, trait_record, trait_members, .name = "trait", .open = true);
+
+#define VALUE(field, help, ...)                                                                    \
+	RECORD_VALUE(struct check_document, field, #field, help, ##__VA_ARGS__)
+static const struct record_member document_members[] = {
+	RECORD_CONSTANT("format", "tiletune.check/1", "what this is"),
+	VALUE(baseline, "the tuned file"),
+	RECORD_TEXT(struct check_document, date, "date", "UTC"),
+	RECORD_NESTED(struct check_document, device, gpu_model_record, "device", "of the check"),
+	RECORD_ENUM(struct check_document, measures, measures_names, "timing",
+		"none: on a device model, resources only"),
+	VALUE(nvrtc, "the compiler", .flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_KEPT),
+	VALUE(threshold_ratio, "by which a time may be longer", .low = 0, .high = INFINITY),
+	VALUE(confidence_ratio, "of intervals", .low = 0.5, .high = 1),
+	VALUE(exit_code, "of the command", .low = 0, .high = STATUS_INCONCLUSIVE),
+	RECORD_NAMED(struct check_document, counts, check_verdict_names, "counts",
+		"entries by verdict", .absent = -1, .low = 0, .high = INFINITY),
+	RECORD_RECORDS(struct check_document, traits, trait_count, trait_record, "identity",
+		"what else is not as it was"),
+	RECORD_RECORDS(struct check_document, rows, row_count, row_record, "entries",
+		"one per winner", .count_min = 1),
+};
+#undef VALUE
+RECORD_DEFINE(struct check_document, check_document_record, document_members, .name = "check",
+	.open = true);
+
+static struct row_document row_document(const struct check_row *row)
 {
-	struct json *json = json_new_object();
+	const bool timed = row->now.blocks > 0;
+	struct row_document document = {.operation = row->operation,
+		.problem = row->entry.problem,
+		.family = row->family,
+		.configuration = row->configuration,
+		.verdict = row->verdict,
+		.reason = row->reason,
+		.kernel_changed = row->kernel_changed,
+		.differences = row->differences,
+		.difference_count = row->difference_count,
+		.baseline_us = row->baseline_us,
+		.timed = timed,
+		.time_us = timed ? row->now.time_us : 0,
+		.anchor_us = timed ? row->now.anchor_us : 0,
+		.same_binary = row->same_binary,
+		.loads = timed && row->loads > 1 ? row->loads : 0,
+		.compared = row->slowdown.value > 0,
+		.slowdown = {row->slowdown, row->against, row->floor_ratio, row->now.blocks},
+		.machine_ratio = row->machine_ratio,
+		.better = row->better};
 
-	json_put_double(json, "ratio", row->slowdown.value);
-	json_put_double(json, "low", row->slowdown.low);
-	json_put_double(json, "high", row->slowdown.high);
-	json_put_string(json, "against", check_against_name(row->against));
-	json_put_double(json, "floor_ratio", row->floor_ratio);
-	json_put_int(json, "blocks", (int64_t)row->now.blocks);
-	return json;
-}
-
-static struct json *loads_json(const struct check_row *row)
-{
-	struct json *json = json_new_array();
-
-	for (size_t i = 0; i < row->loads; i++)
-		json_push(json, json_new_double(row->load_us[i]));
-	return json;
-}
-
-static struct json *row_json(const struct check_row *row)
-{
-	struct json *json = json_new_object(), *differences = json_new_array();
-
-	json_put_string(json, "operation", row->operation);
-	json_put(json, "problem", named_values_to_json(&row->entry.problem));
-	json_put_string(json, "family", row->family);
-	json_put_string(json, "configuration", row->configuration);
-	json_put_string(json, "verdict", check_verdict_name(row->verdict));
-	json_put_string(json, "reason", row->reason);
-	json_put_bool(json, "kernel_changed", row->kernel_changed);
-	for (size_t i = 0; i < row->difference_count; i++) {
-		struct json *difference = json_new_object();
-
-		json_put_string(difference, "text", row->differences[i].text);
-		json_put_bool(difference, "worse", row->differences[i].is_worse);
-		json_push(differences, difference);
-	}
-	json_put(json, "differences", differences);
-	if (row->baseline_us > 0)
-		json_put_double(json, "baseline_us", row->baseline_us);
-	if (row->now.blocks) {
-		json_put_double(json, "time_us", row->now.time_us);
-		json_put_double(json, "anchor_us", row->now.anchor_us);
-		json_put_bool(json, "same_binary", row->same_binary);
-		if (row->loads > 1)
-			json_put(json, "loads_us", loads_json(row));
-	}
-	if (row->slowdown.value > 0)
-		json_put(json, "slowdown", estimate_json(row));
-	if (row->machine_ratio > 0)
-		json_put_double(json, "machine_ratio", row->machine_ratio);
-	if (row->better)
-		json_put_string(json, "better", row->better);
-	return json;
-}
-
-static struct json *identity_json(const struct check *check)
-{
-	struct json *list = json_new_array();
-
-	for (size_t i = 0; i < check->identity.count; i++) {
-		const struct check_trait_difference *item = &check->identity.items[i];
-		struct json *json = json_new_object();
-
-		json_put_string(json, "what", check_trait_name(item->trait));
-		json_put_string(json, "baseline", item->baseline);
-		json_put_string(json, "now", item->now);
-		json_put_bool(json, "allowed", check->options.allowed & 1u << item->trait);
-		json_push(list, json);
-	}
-	return list;
+	for (size_t i = 0; i < document.loads; i++)
+		document.load_us[i] = row->load_us[i];
+	return document;
 }
 
 struct json *check_to_json(const struct check *check)
 {
 	const struct context *context = check->context;
-	struct json *json = json_new_object(), *counts = json_new_object();
-	struct json *rows = json_new_array();
-	char date[CLOCK_DATE_SIZE];
+	const struct check_identity *identity = &check->identity;
+	struct check_document document = {.baseline = check->baseline->path,
+		.device = gpu_model_of(
+			device_spec(context->device), device_identity(context->device)->name),
+		.measures = check->measures,
+		.nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL,
+		.threshold_ratio = check->options.threshold_ratio,
+		.confidence_ratio = check->options.confidence_ratio,
+		.exit_code = check_status(check),
+		.traits = memory_zeroed(identity->count + 1, sizeof(*document.traits)),
+		.trait_count = identity->count,
+		.rows = memory_zeroed(check->row_count + 1, sizeof(*document.rows)),
+		.row_count = check->row_count};
+	struct json *json;
 
-	clock_date(date);
-	json_put_string(json, "format", "tiletune.check/1");
-	json_put_string(json, "baseline", check->baseline->path);
-	json_put_string(json, "date", date);
-	json_put(json, "device",
-		gpu_model_json(
-			device_spec(context->device), device_identity(context->device)->name));
-	json_put_string(json, "timing", check->measures ? "measured" : "none");
-	json_put_string(
-		json, "nvrtc", context->compiler ? compiler_identity(context->compiler) : NULL);
-	json_put_double(json, "threshold_ratio", check->options.threshold_ratio);
-	json_put_double(json, "confidence_ratio", check->options.confidence_ratio);
-	json_put_int(json, "exit_code", (int64_t)check_status(check));
+	clock_date(document.date);
 	for (int i = 0; i < CHECK_VERDICT_COUNT; i++)
-		json_put_int(counts, check_verdict_name((enum check_verdict)i),
-			(int64_t)check_count(check, (enum check_verdict)i));
-	json_put(json, "counts", counts);
-	json_put(json, "identity", identity_json(check));
+		document.counts[i] = (int64_t)check_count(check, (enum check_verdict)i);
+	for (size_t i = 0; i < identity->count; i++)
+		document.traits[i] = (struct trait_document){identity->items[i].trait,
+			identity->items[i].baseline, identity->items[i].now,
+			check->options.allowed & 1u << identity->items[i].trait};
 	for (size_t i = 0; i < check->row_count; i++)
-		json_push(rows, row_json(&check->rows[i]));
-	json_put(json, "entries", rows);
+		document.rows[i] = row_document(&check->rows[i]);
+	json = record_to_json(&check_document_record, &document);
+	free(document.traits);
+	free(document.rows);
+	gpu_model_release(&document.device);
 	return json;
 }

@@ -7,7 +7,10 @@
 
 #include "check/check.h"
 
-/* {"format": "tiletune.check/1", ...}: configs/schemas/check.schema.json. */
+struct check_document;
+RECORD_DECLARE(struct check_document, check_document_record);
+
+/* {"format": "tiletune.check/1", ...} */
 struct json *check_to_json(const struct check *check);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-static const char *const trait_names[TRAIT_COUNT + 1] = {
+const char *const check_trait_names[TRAIT_COUNT + 1] = {
 	[TRAIT_GPU] = "gpu",
 	[TRAIT_SM_COUNT] = "sm_count",
 	[TRAIT_MIG] = "mig",
@@ -16,11 +16,6 @@ static const char *const trait_names[TRAIT_COUNT + 1] = {
 	[TRAIT_NVRTC] = "nvrtc",
 	[TRAIT_KERNEL] = "kernel",
 };
-
-const char *check_trait_name(enum check_trait trait)
-{
-	return trait_names[trait];
-}
 
 static enum status parse_trait(const char *name, uint32_t *allowed, struct error *err)
 {
@@ -33,7 +28,7 @@ static enum status parse_trait(const char *name, uint32_t *allowed, struct error
 		return STATUS_OK;
 	}
 	for (int i = 0; i < TRAIT_COUNT; i++)
-		if (strcmp(name, trait_names[i]) == 0) {
+		if (strcmp(name, check_trait_names[i]) == 0) {
 			*allowed |= 1u << i;
 			return STATUS_OK;
 		}
@@ -41,7 +36,7 @@ static enum status parse_trait(const char *name, uint32_t *allowed, struct error
 		"--allow: expected names out of gpu, sm_count, mig, uuid, driver, nvrtc, kernel, "
 		"all, none, found \"%s\"",
 		name);
-	nearest = name_nearest(name, trait_names);
+	nearest = name_nearest(name, check_trait_names);
 	return nearest ? error_hint(err, "did you mean %s?", nearest) : STATUS_BAD_INPUT;
 }
 

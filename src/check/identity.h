@@ -23,7 +23,7 @@ enum check_trait {
 	TRAIT_KERNEL,
 	TRAIT_COUNT
 };
-const char *check_trait_name(enum check_trait trait); /* "sm_count" */
+extern const char *const check_trait_names[TRAIT_COUNT + 1]; /* "sm_count"; NULL-terminated */
 #define CHECK_DIFFERS(trait) (1u << TRAIT_##trait)
 /* What a check is there to look at may differ without being asked for. */
 #define CHECK_ALLOWED_DEFAULT                                                                      \

@@ -6,19 +6,14 @@
 #include "base/error.h"
 #include "base/statistics.h"
 
-const char *check_verdict_name(enum check_verdict verdict)
-{
-	static const char *const names[CHECK_VERDICT_COUNT] = {
-		[CHECK_SAME] = "same",
-		[CHECK_FASTER] = "faster",
-		[CHECK_SLOWER] = "slower",
-		[CHECK_UNCLEAR] = "unclear",
-		[CHECK_NOT_COMPARABLE] = "not comparable",
-		[CHECK_FAILED] = "failed",
-	};
-
-	return names[verdict];
-}
+const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1] = {
+	[CHECK_SAME] = "same",
+	[CHECK_FASTER] = "faster",
+	[CHECK_SLOWER] = "slower",
+	[CHECK_UNCLEAR] = "unclear",
+	[CHECK_NOT_COMPARABLE] = "not comparable",
+	[CHECK_FAILED] = "failed",
+};
 
 struct check_estimate check_estimate(const double *ratios, size_t count, double confidence_ratio)
 {

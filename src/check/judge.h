@@ -26,7 +26,7 @@ enum check_verdict {
 	CHECK_FAILED,         /* wrong result, crash, does not compile any more */
 	CHECK_VERDICT_COUNT
 };
-const char *check_verdict_name(enum check_verdict verdict);
+extern const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1]; /* NULL-terminated */
 
 /* A ratio and where it may lie at some confidence. */
 struct check_estimate {

@@ -201,18 +201,6 @@ bool check_time_is_settled(
 	       judgement.own_half_ratio <= settled_part * check->options.threshold_ratio;
 }
 
-const char *check_against_name(enum check_against against)
-{
-	static const char *const names[CHECK_AGAINST_COUNT] = {
-		[CHECK_AGAINST_NOTHING] = "nothing",
-		[CHECK_AGAINST_TUNED] = "tuned",
-		[CHECK_AGAINST_CHECKED] = "checked",
-		[CHECK_AGAINST_KEPT] = "kept",
-	};
-
-	return names[against];
-}
-
 static void append(struct text *reason, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 static void append(struct text *reason, const char *format, ...)

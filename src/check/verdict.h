@@ -7,7 +7,6 @@
 
 #include "check/row.h"
 
-const char *check_against_name(enum check_against against);
 /* The verdict of a row that was timed; anchor: sampled in the same blocks. */
 void check_time(struct check *check, struct check_row *row, const struct block_series *anchor);
 /* Whether the row's intervals are narrow enough for a verdict that more blocks would not change. */

@@ -30,8 +30,7 @@ static const char *trait_choice(size_t index, const char **summary)
 	static const char *const others[] = {"all", "none", NULL};
 
 	(void)summary;
-	return index < TRAIT_COUNT ? check_trait_name((enum check_trait)index)
-				   : others[index - TRAIT_COUNT];
+	return index < TRAIT_COUNT ? check_trait_names[index] : others[index - TRAIT_COUNT];
 }
 
 static const struct option check_option_table[] = {

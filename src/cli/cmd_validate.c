@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/record_read.h"
 #include "candidate/example_check.h"
+#include "check/check_json.h"
 #include "cli/common.h"
 #include "tune/suite.h"
 #include "engine/kernel_json.h"
@@ -230,7 +231,7 @@ static const struct {
 	{"tiletune.operation/1", .schema = "operation", .read = read_template},
 	{"tiletune.family/1", .schema = "family", .read = read_template},
 	{"tiletune.explain/1", .schema = "explain"},
-	{"tiletune.check/1", .schema = "check"},
+	{"tiletune.check/1", .record = &check_document_record},
 	{"tiletune.lookup/1", .record = &lookup_document_record},
 	{"tiletune.kernel/1", .record = &kernel_document_record},
 	{"tiletune.advise/1", .record = &advise_record},

@@ -39,7 +39,7 @@ static void append_counts(const struct check *check, struct text *text)
 		if (!count)
 			continue;
 		text_appendf(
-			text, "%s%zu %s", any ? ", " : "", count, check_verdict_name(order[i]));
+			text, "%s%zu %s", any ? ", " : "", count, check_verdict_names[order[i]]);
 		any = true;
 	}
 }
@@ -49,7 +49,7 @@ static void append_identity(const struct check *check, struct text *text)
 	for (size_t i = 0; i < check->identity.count; i++) {
 		const struct check_trait_difference *item = &check->identity.items[i];
 
-		text_appendf(text, "  differs: %s: %s -> %s%s\n", check_trait_name(item->trait),
+		text_appendf(text, "  differs: %s: %s -> %s%s\n", check_trait_names[item->trait],
 			item->baseline, item->now,
 			check->options.allowed & 1u << item->trait ? "" : " (not allowed)");
 	}
@@ -57,7 +57,7 @@ static void append_identity(const struct check *check, struct text *text)
 
 static void text_row(const struct check_row *row, struct text *text)
 {
-	text_appendf(text, "%-14s ", check_verdict_name(row->verdict));
+	text_appendf(text, "%-14s ", check_verdict_names[row->verdict]);
 	append_title(row, text);
 	text_appendf(text, "  %s", row->family);
 	if (row->now.blocks && row->baseline_us > 0)
@@ -119,7 +119,7 @@ static void markdown_row(const struct check_row *row, struct text *text)
 	struct text title = {0};
 
 	append_title(row, &title);
-	text_appendf(text, "| %s %s | ", mark(row->verdict), check_verdict_name(row->verdict));
+	text_appendf(text, "| %s %s | ", mark(row->verdict), check_verdict_names[row->verdict]);
 	append_cell(text, title.data);
 	text_append(text, " | `");
 	append_cell(text, row->family);
@@ -164,7 +164,7 @@ void check_report_markdown(const struct check *check, struct text *text)
 		const struct check_trait_difference *item = &check->identity.items[i];
 
 		text_appendf(text, "%s- %s: ", i ? "" : "\nNot as in the baseline:\n\n",
-			check_trait_name(item->trait));
+			check_trait_names[item->trait]);
 		append_cell(text, item->baseline);
 		text_append(text, " → ");
 		append_cell(text, item->now);
@@ -193,7 +193,7 @@ static void append_message(
 
 static void append_case(const struct check_row *row, struct text *text)
 {
-	const char *verdict = check_verdict_name(row->verdict);
+	const char *verdict = check_verdict_names[row->verdict];
 	char *class = string_format("tiletune.%s", row->operation);
 	char *message = string_format("%s: %s", verdict, row->reason);
 
@@ -226,7 +226,7 @@ static void append_properties(const struct check *check, struct text *text)
 	text_append(text, "/>\n");
 	for (size_t i = 0; i < check->identity.count; i++) {
 		const struct check_trait_difference *item = &check->identity.items[i];
-		char *name = string_format("differs.%s", check_trait_name(item->trait));
+		char *name = string_format("differs.%s", check_trait_names[item->trait]);
 		char *value = string_format("%s -> %s", item->baseline, item->now);
 
 		text_append(text, "      <property");

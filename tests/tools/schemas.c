@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_schema.h"
+#include "check/check_json.h"
 #include "engine/kernel_json.h"
 #include "format/tuned.h"
 #include "lookup/lookup.h"
@@ -31,6 +32,7 @@ static const struct {
 	{"suite", "a list of problems", &suite_record},
 	{"kernel", "a kernel on its own and how it is launched", &kernel_document_record},
 	{"lookup", "what a tuned file knows for problems", &lookup_document_record},
+	{"check", "what became of a baseline's winners", &check_document_record},
 };
 
 static enum status write_schema(const char *folder, size_t index, struct error *err)

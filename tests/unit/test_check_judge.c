@@ -39,7 +39,8 @@ static void the_interval_decides(void **state)
 		if (verdict != cases[i].verdict)
 			fail_msg("%g (%g..%g): expected %s, found %s", cases[i].slowdown.value,
 				cases[i].slowdown.low, cases[i].slowdown.high,
-				check_verdict_name(cases[i].verdict), check_verdict_name(verdict));
+				check_verdict_names[cases[i].verdict],
+				check_verdict_names[verdict]);
 	}
 }
 
