@@ -306,7 +306,7 @@ bool record_allows_real(const struct record_member *member, double value)
 }
 
 /* ---- release, copy, equal ---- */
-void record_item_release(const struct record_member *member, void *item)
+static void record_item_release(const struct record_member *member, void *item)
 {
 	void *pointer;
 

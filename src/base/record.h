@@ -178,7 +178,6 @@ bool record_is_absent(const struct record_member *member, const void *base);
 bool record_item_is_absent(const struct record_member *member, const void *item);
 void record_set_absent(const struct record_member *member, void *base);
 void record_set_present(const struct record_member *member, void *base);
-void record_item_release(const struct record_member *member, void *item);
 
 /* Integers, enums and bools as 64 bits; size: of the item. */
 int64_t record_load(const struct record_member *member, const void *item);

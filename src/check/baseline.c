@@ -141,7 +141,8 @@ static enum status save_cubins(
 	return status;
 }
 
-enum status check_kept_save(const struct check *check, struct check_row *row, struct error *err)
+static enum status check_kept_save(
+	const struct check *check, struct check_row *row, struct error *err)
 {
 	const char *folder = check->kept_folder;
 	const struct trial *trial = row->work->trial;

@@ -21,7 +21,6 @@ void check_reference_put(const struct check_reference *reference, const char *ke
 /* ---- binaries ---- */
 /* What is kept of the row's baseline, if anything. A damaged file is as good as none: notice. */
 void check_kept_load(const char *folder, struct check_row *row, struct text *notice);
-enum status check_kept_save(const struct check *check, struct check_row *row, struct error *err);
 void check_kept_release(struct check_kept *kept);
 
 /* ---- what a check leaves ---- */

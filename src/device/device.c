@@ -10,7 +10,7 @@
 
 extern const struct device_kind device_kind_cuda, device_kind_model, device_kind_replay;
 
-const struct device_kind *const device_kinds[] = {
+static const struct device_kind *const device_kinds[] = {
 	&device_kind_cuda,
 	&device_kind_model,
 	&device_kind_replay,

@@ -134,8 +134,4 @@ struct device_listing {
 enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err);
 
-/* The table of a kind: one file each in src/device, one line in device.c. */
-struct device_kind;
-extern const struct device_kind *const device_kinds[];
-
 #endif

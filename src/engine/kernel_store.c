@@ -19,8 +19,6 @@ struct kernel_store {
 	size_t count, capacity;
 	size_t *table;     /* open addressing on the hash: ticket + 1, 0 is empty */
 	size_t table_size; /* a power of two, at least twice the count */
-	size_t compiled, cached;
-	double seconds;
 };
 
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch)
@@ -105,11 +103,6 @@ static void take_result(struct kernel_store *store, const struct compile_result 
 	if (result->ticket >= store->count)
 		BUG("the compiler answered a ticket that was never submitted");
 	store->slots[result->ticket]->kernel = *result;
-	if (result->from_cache)
-		store->cached++;
-	else
-		store->compiled++;
-	store->seconds += result->from_cache ? 0 : result->seconds;
 }
 
 bool kernel_store_poll(struct kernel_store *store, double timeout_s)
@@ -127,14 +120,6 @@ bool kernel_store_poll(struct kernel_store *store, double timeout_s)
 size_t kernel_store_pending(const struct kernel_store *store)
 {
 	return compiler_pending(store->compiler);
-}
-
-void kernel_store_counts(
-	const struct kernel_store *store, size_t *compiled, size_t *cached, double *seconds)
-{
-	*compiled = store->compiled;
-	*cached = store->cached;
-	*seconds = store->seconds;
 }
 
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,

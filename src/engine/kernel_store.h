@@ -22,9 +22,6 @@ bool kernel_is_ready(const struct compile_result *kernel);
  */
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
 size_t kernel_store_pending(const struct kernel_store *store);
-/* Counts of this run: compiled now, taken from the cache; seconds of compilers' work. */
-void kernel_store_counts(
-	const struct kernel_store *store, size_t *compiled, size_t *cached, double *seconds);
 /* Waits for one unit to be ready (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);

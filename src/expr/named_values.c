@@ -95,15 +95,6 @@ void named_values_put(
 	item->value = value.type == VALUE_STRING ? value_string(string_copy(value.string)) : value;
 }
 
-struct named_values named_values_copy(const struct named_values *values)
-{
-	struct named_values copy = named_values_new(values->count);
-
-	for (size_t i = 0; i < values->count; i++)
-		named_values_put(&copy, i, values->items[i].name, values->items[i].value);
-	return copy;
-}
-
 const struct value *named_values_find(const struct named_values *values, const char *name)
 {
 	for (size_t i = 0; i < values->count; i++)

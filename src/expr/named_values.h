@@ -29,7 +29,6 @@ extern const struct record_custom named_value_custom; /* of a struct value */
 /* The items of an empty list are not NULL: it is there. */
 struct named_values named_values_new(size_t count);
 void named_values_release(struct named_values *values);
-struct named_values named_values_copy(const struct named_values *values);
 void named_values_put(struct named_values *values, size_t index, const char *name,
 	struct value value); /* index < count of named_values_new() */
 /* NULL: there is none of this name. */

@@ -33,11 +33,6 @@ const char *outcome_summary(enum outcome outcome)
 	return summaries[outcome];
 }
 
-int outcome_find(const char *name)
-{
-	return name_find(name, outcome_names);
-}
-
 /* ---- rules ---- */
 /* Letters, digits, _ and, behind the first, -; NULL: it does not begin with a name. */
 static const char *skip_name(const char *text, bool with_dashes)

@@ -23,7 +23,6 @@ enum outcome {
 extern const char *const outcome_names[OUTCOME_COUNT + 1]; /* NULL-terminated */
 const char *outcome_name(enum outcome outcome);
 const char *outcome_summary(enum outcome outcome);
-int outcome_find(const char *name); /* -1 if unknown */
 
 /* How far the output was from the reference. */
 struct verification {

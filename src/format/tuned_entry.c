@@ -79,7 +79,7 @@ static const struct record_member launch_members[] = {
 	RECORD_UNKNOWN(struct tuned_launch, unknown),
 };
 #undef DIMENSIONS
-RECORD_DEFINE(struct tuned_launch, tuned_launch_record, launch_members, .name = "launch");
+static RECORD_DEFINE(struct tuned_launch, tuned_launch_record, launch_members, .name = "launch");
 
 /* ---- rows ---- */
 static const char *const init_names[] = {[BUFFER_INIT_NONE] = "none",

@@ -21,7 +21,6 @@ struct tuned_launch {
 	int64_t smem_static_bytes, regs_per_thread, spill_bytes, blocks_per_sm;
 	struct json *unknown;
 };
-RECORD_DECLARE(struct tuned_launch, tuned_launch_record);
 
 struct tuned_workspace {
 	char *name;

@@ -21,7 +21,7 @@ bool pair_next(const char **list, struct pair *pair)
 	return true;
 }
 
-bool pair_is(const struct pair *pair, const char *name)
+static bool pair_is(const struct pair *pair, const char *name)
 {
 	return (int)strlen(name) == pair->name_length &&
 	       strncmp(pair->name, name, (size_t)pair->name_length) == 0;

@@ -17,7 +17,6 @@ struct pair {
 /* The next pair; false at the end. */
 bool pair_next(const char **list, struct pair *pair);
 bool pair_find(const char *list, const char *name, struct pair *pair);
-bool pair_is(const struct pair *pair, const char *name);
 /* False: the value is no integer. */
 bool pair_integer(const struct pair *pair, int64_t *value);
 

@@ -3,20 +3,6 @@
 
 #include <math.h>
 
-double quantization_tiles(double extent, double tile)
-{
-	return ceil(extent / tile);
-}
-
-double quantization_tile_efficiency(
-	double rows, double columns, double tile_rows, double tile_columns)
-{
-	const double padded = quantization_tiles(rows, tile_rows) * tile_rows *
-			      quantization_tiles(columns, tile_columns) * tile_columns;
-
-	return rows * columns / padded;
-}
-
 static double at_least_one(uint32_t value)
 {
 	return value > 0 ? (double)value : 1;

@@ -12,14 +12,6 @@
 #include "family/plan.h"
 #include "spec/device_spec.h"
 
-/* Tiles that cover an extent: ceil(extent / tile). */
-double quantization_tiles(double extent, double tile);
-
-/* Useful / padded elements of a matrix cut into tiles:
- * rows*columns / (ceil(rows/tile_rows)*tile_rows * ceil(columns/tile_columns)*tile_columns). */
-double quantization_tile_efficiency(
-	double rows, double columns, double tile_rows, double tile_columns);
-
 /* Where the blocks of a launch can be at one moment. */
 struct quantization_slots {
 	double per_wave; /* blocks that run at once */

@@ -13,7 +13,7 @@
 #include "score/time_model.h"
 #include "score/traffic.h"
 
-const char *const bound_kind_names[] = {
+static const char *const bound_kind_names[] = {
 	[BOUND_TENSOR] = "tensor",
 	[BOUND_FP32] = "fp32",
 	[BOUND_MUFU] = "mufu",

@@ -23,7 +23,6 @@ enum bound_kind {
 	BOUND_DRAM,
 	BOUND_LATENCY,
 };
-extern const char *const bound_kind_names[]; /* NULL-terminated */
 const char *bound_kind_name(enum bound_kind bound);
 
 struct launch_score {

@@ -10,7 +10,8 @@ uint64_t alignment_units(uint64_t start, uint64_t size, uint64_t unit)
 	return (start + size - 1) / unit - start / unit + 1;
 }
 
-uint64_t alignment_units_least(uint64_t size, uint64_t unit)
+/* Fewest units that can hold `size` bytes. */
+static uint64_t alignment_units_least(uint64_t size, uint64_t unit)
 {
 	return (size + unit - 1) / unit;
 }

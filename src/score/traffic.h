@@ -28,9 +28,6 @@ enum {
 /* Units touched by `size` bytes from byte `start` on. size and unit > 0. */
 uint64_t alignment_units(uint64_t start, uint64_t size, uint64_t unit);
 
-/* Fewest units that can hold `size` bytes: ceil(size / unit). */
-uint64_t alignment_units_least(uint64_t size, uint64_t unit);
-
 /* Mean over the rows of a tile whose first row starts at byte 0. rows > 0. */
 double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, uint64_t unit);
 

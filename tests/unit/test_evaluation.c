@@ -25,10 +25,10 @@ static void test_outcomes(void **state)
 	assert_string_equal(outcome_name(OUTCOME_OK), "ok");
 	assert_string_equal(outcome_name(OUTCOME_DEVICE_LOST), "device_lost");
 	for (int i = 0; i < OUTCOME_COUNT; i++) {
-		assert_int_equal(outcome_find(outcome_name((enum outcome)i)), i);
+		assert_int_equal(name_find(outcome_name((enum outcome)i), outcome_names), i);
 		assert_true(strlen(outcome_summary((enum outcome)i)) > 0);
 	}
-	assert_int_equal(outcome_find("okay"), -1);
+	assert_int_equal(name_find("okay", outcome_names), -1);
 }
 
 static struct evaluation evaluation_pruned(void)

@@ -24,20 +24,6 @@ static struct quantization_waves waves_of(
 	return quantization_waves(launch, &slots);
 }
 
-static void test_tiles(void **state)
-{
-	(void)state;
-	/* 256x128 tiles: 7*14 for 1792, 8*15 for 1793 */
-	assert_true(quantization_tiles(1792, 256) * quantization_tiles(1792, 128) == 98);
-	assert_true(quantization_tiles(1793, 256) * quantization_tiles(1793, 128) == 120);
-	/* one row more than a tile needs a second one */
-	assert_true(quantization_tiles(257, 256) * quantization_tiles(128, 128) == 2);
-	assert_true(quantization_tile_efficiency(1792, 1792, 256, 128) == 1);
-	assert_true(quantization_tile_efficiency(257, 128, 256, 128) == 257.0 / 512);
-	assert_true(quantization_tile_efficiency(4096, 4096, 192, 192) ==
-		    4096.0 * 4096 / (22.0 * 192 * 22 * 192));
-}
-
 static void test_waves(void **state)
 {
 	const struct device_spec ampere = case_device_ampere();
@@ -119,7 +105,6 @@ static void test_stream_k(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tiles),
 		cmocka_unit_test(test_waves),
 		cmocka_unit_test(test_clusters),
 		cmocka_unit_test(test_clusters_without_figures),
