@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_write.h"
 #include "cli/common.h"
 #include "cli/show.h"
 #include "format/tuned.h"
@@ -41,8 +42,8 @@ struct explain {
 	const struct explain_options *options;
 	struct context context;
 	struct problem_list problems;
-	struct json *candidates; /* of one problem */
-	struct text reasons;     /* why families are left out */
+	struct explain_document document; /* of one problem, for --json */
+	struct text reasons;              /* why families are left out */
 	size_t explained;
 };
 
@@ -145,7 +146,10 @@ static enum status explain_family(struct explain *explain, const struct family *
 		status = explanation_make(&explain->context, &completion, &explanation, err);
 	if (status == STATUS_OK && found) {
 		if (explain->options->common.json) {
-			json_push(explain->candidates, explanation_to_json(&explanation));
+			struct explain_document *document = &explain->document;
+
+			document->candidates[document->candidate_count++] =
+				explanation_describe(&explanation);
 		} else {
 			if (!explain->explained) /* no heading over an error */
 				printf("%s %s on %s\n", operation_name(problem->operation),
@@ -165,7 +169,13 @@ static enum status explain_problem(
 {
 	enum status status = STATUS_OK;
 
-	explain->candidates = json_new_array();
+	explain->document =
+		(struct explain_document){.operation = operation_name(problem->operation),
+			.problem = problem_named_values(problem),
+			.device = gpu_model_of(device_spec(explain->context.device),
+				device_identity(explain->context.device)->name),
+			.candidates = memory_zeroed(explain->context.catalogue.family_count + 1,
+				sizeof(*explain->document.candidates))};
 	explain->explained = 0;
 	text_clear(&explain->reasons);
 	for (size_t i = 0; i < explain->context.catalogue.family_count && status == STATUS_OK;
@@ -181,21 +191,12 @@ static enum status explain_problem(
 			"%s: expected a family that can do this, found none%s", problem->text,
 			text_string(&explain->reasons));
 	if (status == STATUS_OK && explain->options->common.json) {
-		struct json *json = json_new_object();
+		struct json *json = record_to_json(&explain_document_record, &explain->document);
 
-		json_put_string(json, "format", "tiletune.explain/1");
-		json_put_string(json, "operation", operation_name(problem->operation));
-		json_put(json, "problem", problem_to_json(problem));
-		json_put(json, "device",
-			gpu_model_json(device_spec(explain->context.device),
-				device_identity(explain->context.device)->name));
-		json_put(json, "candidates", explain->candidates);
-		explain->candidates = NULL;
 		status = common_write_json("-", json, err);
 		json_free(json);
 	}
-	json_free(explain->candidates);
-	explain->candidates = NULL;
+	record_release(&explain_document_record, &explain->document);
 	return status;
 }
 

@@ -19,6 +19,7 @@
 #include "check/check_json.h"
 #include "cli/common.h"
 #include "tune/suite.h"
+#include "engine/explanation.h"
 #include "engine/kernel_json.h"
 #include "family/family.h"
 #include "format/journal.h"
@@ -230,7 +231,7 @@ static const struct {
 	{"tiletune.correction/1", .schema = "correction", .read = read_correction},
 	{"tiletune.operation/1", .schema = "operation", .read = read_template},
 	{"tiletune.family/1", .schema = "family", .read = read_template},
-	{"tiletune.explain/1", .schema = "explain"},
+	{"tiletune.explain/1", .record = &explain_document_record},
 	{"tiletune.check/1", .record = &check_document_record},
 	{"tiletune.lookup/1", .record = &lookup_document_record},
 	{"tiletune.kernel/1", .record = &kernel_document_record},

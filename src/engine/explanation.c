@@ -302,22 +302,14 @@ enum status explanation_choose_steps(struct context *context, struct bound_famil
 }
 
 /* ---- JSON ---- */
-static struct json *facts_json(const struct explanation *explanation)
-{
-	struct json *list = json_new_array();
-
-	for (size_t i = 0; i < explanation->facts.count; i++) {
-		const struct fact *fact = &explanation->facts.items[i];
-		struct json *json = json_new_object();
-
-		json_put_string(json, "name", fact->name);
-		json_put(json, "value", value_to_json(fact->value));
-		json_put_string(json, "unit", fact->unit);
-		json_put_string(json, "source", fact->source);
-		json_push(list, json);
-	}
-	return list;
-}
+static const struct record_member fact_members[] = {
+	RECORD_VALUE(struct explained_fact, name, "name", "of the operation's fact"),
+	RECORD_VALUE(struct explained_fact, value, "value", "of this candidate"),
+	RECORD_VALUE(struct explained_fact, unit, "unit", "of the value"),
+	RECORD_VALUE(struct explained_fact, source, "source", "where the fact is described"),
+};
+static RECORD_DEFINE(
+	struct explained_fact, fact_record, fact_members, .name = "fact", .open = true);
 
 #define AMOUNT(field, key, meaning) RECORD_VALUE(struct kernel_resources, field, key, meaning)
 static const struct record_member resources_members[] = {
@@ -330,69 +322,105 @@ static const struct record_member resources_members[] = {
 		"what the compiler remarked"),
 };
 #undef AMOUNT
+static RECORD_DEFINE(struct kernel_resources, resources_record, resources_members,
+	.name = "resources", .open = true);
+
+#define BYTES(field, help)                                                                         \
+	RECORD_VALUE(struct explained_traffic, field, #field, help, .low = 0, .high = INFINITY)
+static const struct record_member traffic_members[] = {
+	BYTES(l2_bytes, "through the port of the L2 cache"),
+	BYTES(dram_bytes, "from and to memory"),
+};
+#undef BYTES
 static RECORD_DEFINE(
-	struct kernel_resources, resources_record, resources_members, .name = "resources");
+	struct explained_traffic, traffic_record, traffic_members, .name = "traffic", .open = true);
 
-static struct json *resources_json(const struct explanation *explanation)
+RECORD_DECLARE(struct explained, explained_record);
+static const struct record_member explained_members[] = {
+	RECORD_VALUE(struct explained, family, "family", "of templates"),
+	RECORD_NAMED_VALUES(
+		struct explained, configuration, "configuration", "every parameter of the family"),
+	RECORD_STRINGS(struct explained, filled_in, "filled_in", "parameters that were not given"),
+	RECORD_CUSTOM(struct explained, score, &score_custom, "score", "the model's account"),
+	RECORD_NESTED(struct explained, traffic, traffic_record, "traffic", "of all launches"),
+	RECORD_RECORDS(struct explained, resources, launch_count, resources_record, "resources",
+		"of each launch; null: not compiled",
+		.flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_KEPT),
+	RECORD_VALUE(struct explained, compile_problem, "compile_problem",
+		"why there are no resources", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct explained, facts, fact_count, fact_record, "facts",
+		"of the operation, for this candidate"),
+	RECORD_RECORDS(struct explained, steps, step_count, explained_record, "steps",
+		"of a composite family", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(
+		struct explained, operation, "operation", "of a step", .flags = RECORD_OPTIONAL),
+	RECORD_NAMED_VALUES(
+		struct explained, problem, "problem", "of a step", .flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(
+	struct explained, explained_record, explained_members, .name = "candidate", .open = true);
+
+static const struct record_member document_members[] = {
+	RECORD_CONSTANT("format", "tiletune.explain/1", "what this is"),
+	RECORD_VALUE(struct explain_document, operation, "operation", "what is computed"),
+	RECORD_NAMED_VALUES(struct explain_document, problem, "problem",
+		"every key of the operation, in its order", .count_min = 1),
+	RECORD_NESTED(struct explain_document, device, gpu_model_record, "device",
+		"that it is explained for"),
+	RECORD_RECORDS(struct explain_document, candidates, candidate_count, explained_record,
+		"candidates", "one per family"),
+};
+RECORD_DEFINE(struct explain_document, explain_document_record, document_members, .name = "explain",
+	.open = true);
+
+static struct explained_fact *describe_facts(const struct fact_list *facts)
 {
-	struct json *list = json_new_array();
+	struct explained_fact *described = memory_zeroed(facts->count + 1, sizeof(*described));
 
-	for (size_t i = 0; i < explanation->launch_count; i++)
-		json_push(list, record_to_json(&resources_record, &explanation->resources[i]));
-	return list;
+	for (size_t i = 0; i < facts->count; i++)
+		described[i] = (struct explained_fact){.name = facts->items[i].name,
+			.value = value_to_json(facts->items[i].value),
+			.unit = facts->items[i].unit,
+			.source = facts->items[i].source};
+	return described;
 }
 
-/* Of all launches together: what crosses the L2 cache's and the memory's ports. */
-static struct json *traffic_json(const struct explanation *explanation)
-{
-	struct json *json = json_new_object();
-	double l2_bytes = 0, dram_bytes = 0;
-
-	for (size_t i = 0; i < explanation->score.launch_count; i++) {
-		l2_bytes += explanation->score.launches[i].l2_bytes;
-		dram_bytes += explanation->score.launches[i].dram_bytes;
-	}
-	json_put_double(json, "l2_bytes", l2_bytes);
-	json_put_double(json, "dram_bytes", dram_bytes);
-	return json;
-}
-
-static struct json *step_json(const struct explanation *step)
-{
-	const struct problem *problem = step->completion.candidate.bound->problem;
-	struct json *json = explanation_to_json(step);
-
-	json_put_string(json, "operation", operation_name(problem->operation));
-	json_put(json, "problem", problem_to_json(problem));
-	return json;
-}
-
-struct json *explanation_to_json(const struct explanation *explanation)
+struct explained explanation_describe(struct explanation *explanation)
 {
 	const struct candidate *candidate = &explanation->completion.candidate;
 	const struct bound_family *bound = candidate->bound;
-	struct json *json = json_new_object(), *filled_in = json_new_array();
+	const size_t parameters = space_parameter_count(bound->space);
+	struct explained explained = {.family = family_name(bound->family),
+		.configuration = configuration_named_values(bound, candidate->choices),
+		.filled_in = memory_zeroed(parameters + 1, sizeof(*explained.filled_in)),
+		.score = explanation->score,
+		.resources = explanation->resources,
+		.launch_count = explanation->resources ? explanation->launch_count : 0,
+		.compile_problem = explanation->compile_problem,
+		.facts = describe_facts(&explanation->facts),
+		.fact_count = explanation->facts.count,
+		.steps = memory_zeroed(explanation->step_count + 1, sizeof(*explained.steps)),
+		.step_count = explanation->step_count};
+	size_t filled_in = 0;
 
-	json_put_string(json, "family", family_name(bound->family));
-	json_put(json, "configuration", configuration_to_json(bound, candidate->choices));
-	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
+	explanation->score = (struct score){0};
+	explanation->resources = NULL;
+	explanation->compile_problem = NULL;
+	for (size_t i = 0; i < parameters; i++)
 		if (explanation->completion.filled_in[i])
-			json_push(
-				filled_in, json_new_string(space_parameter_name(bound->space, i)));
-	json_put(json, "filled_in", filled_in);
-	json_put(json, "score", score_to_json(&explanation->score));
-	json_put(json, "traffic", traffic_json(explanation));
-	json_put(json, "resources",
-		explanation->resources ? resources_json(explanation) : json_new_string(NULL));
-	if (explanation->compile_problem)
-		json_put_string(json, "compile_problem", explanation->compile_problem);
-	json_put(json, "facts", facts_json(explanation));
-	if (explanation->step_count) {
-		struct json *steps = json_new_array();
-
-		for (size_t i = 0; i < explanation->step_count; i++)
-			json_push(steps, step_json(&explanation->steps[i]));
-		json_put(json, "steps", steps);
+			explained.filled_in[filled_in++] =
+				string_copy(space_parameter_name(bound->space, i));
+	for (size_t i = 0; i < explained.score.launch_count; i++) {
+		explained.traffic.l2_bytes += explained.score.launches[i].l2_bytes;
+		explained.traffic.dram_bytes += explained.score.launches[i].dram_bytes;
 	}
-	return json;
+	for (size_t i = 0; i < explained.step_count; i++) {
+		const struct problem *problem =
+			explanation->steps[i].completion.candidate.bound->problem;
+
+		explained.steps[i] = explanation_describe(&explanation->steps[i]);
+		explained.steps[i].operation = operation_name(problem->operation);
+		explained.steps[i].problem = problem_named_values(problem);
+	}
+	return explained;
 }

@@ -8,6 +8,7 @@
 
 #include "candidate/candidate.h"
 #include "engine/context.h"
+#include "format/run.h"
 
 /* From a partial configuration ("BM=256,BN=128") to a whole one: the model's best legal completion.
  * Parameters that change the number of independent units (SPLIT_K) keep their default where that is
@@ -45,6 +46,45 @@ enum status explanation_make(struct context *context, const struct completion *c
 enum status explanation_choose_steps(struct context *context, struct bound_family *bound,
 	bool *found, struct text *why, struct error *err);
 void explanation_release(struct explanation *explanation);
-struct json *explanation_to_json(const struct explanation *explanation);
+
+/* ---- as tiletune.explain/1 ---- */
+struct explained_fact {
+	const char *name, *unit, *source;
+	struct json *value;
+};
+
+/* Of all launches together: what crosses the L2 cache's and the memory's ports. */
+struct explained_traffic {
+	double l2_bytes, dram_bytes;
+};
+
+struct explained {
+	const char *family;
+	struct named_values configuration;
+	char **filled_in; /* names of parameters; ends with NULL */
+	struct score score;
+	struct explained_traffic traffic;
+	struct kernel_resources *resources; /* per launch; none: not compiled */
+	size_t launch_count;
+	char *compile_problem;
+	struct explained_fact *facts;
+	size_t fact_count;
+	struct explained *steps;
+	size_t step_count;
+	const char *operation; /* of a step; else NULL */
+	struct named_values problem;
+};
+
+struct explain_document {
+	const char *operation;
+	struct named_values problem;
+	struct gpu_model device;
+	struct explained *candidates;
+	size_t candidate_count;
+};
+RECORD_DECLARE(struct explain_document, explain_document_record);
+
+/* Takes score, resources and compile_problem; names are borrowed from the catalogue. */
+struct explained explanation_describe(struct explanation *explanation);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/record_schema.h"
 #include "check/check_json.h"
+#include "engine/explanation.h"
 #include "engine/kernel_json.h"
 #include "format/tuned.h"
 #include "lookup/lookup.h"
@@ -32,6 +33,7 @@ static const struct {
 	{"suite", "a list of problems", &suite_record},
 	{"kernel", "a kernel on its own and how it is launched", &kernel_document_record},
 	{"lookup", "what a tuned file knows for problems", &lookup_document_record},
+	{"explain", "why configurations are what they are", &explain_document_record},
 	{"check", "what became of a baseline's winners", &check_document_record},
 };
 
