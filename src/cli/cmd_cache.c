@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/record_write.h"
 #include "cli/common.h"
 #include "compile/cache.h"
 #include "report/format.h"
@@ -64,6 +65,32 @@ static enum status parse_age(const char *text, double *age_s, struct error *err)
 		"--max-age: expected a time such as 30d or 90m, found \"%s\"", text);
 }
 
+static const struct record_member item_members[] = {
+	RECORD_TEXT(struct cache_item, key, "key", "that it is found by"),
+	RECORD_VALUE(struct cache_item, label.unit, "unit", "what was compiled"),
+	RECORD_VALUE(struct cache_item, label.arch, "arch", "for what"),
+	RECORD_VALUE(struct cache_item, label.compiler, "compiler", "by what"),
+	RECORD_VALUE(struct cache_item, size_bytes, "size_bytes", "of the file"),
+	RECORD_VALUE(struct cache_item, age_s, "age_s", "since it was last used"),
+	RECORD_VALUE(struct cache_item, failed, "failed", "the compiler refused it"),
+};
+static RECORD_DEFINE(struct cache_item, item_record, item_members, .name = "item");
+
+/* What check and trim did. */
+struct upkeep {
+	const char *folder;
+	struct cache_summary summary;
+};
+
+static const struct record_member upkeep_members[] = {
+	RECORD_VALUE(struct upkeep, folder, "folder", "of the cache"),
+	RECORD_VALUE(struct upkeep, summary.removed_count, "removed_count", "files"),
+	RECORD_VALUE(struct upkeep, summary.removed_bytes, "removed_bytes", "of these"),
+	RECORD_VALUE(struct upkeep, summary.kept_count, "kept_count", "kernels"),
+	RECORD_VALUE(struct upkeep, summary.kept_bytes, "kept_bytes", "of these"),
+};
+static RECORD_DEFINE(struct upkeep, upkeep_record, upkeep_members, .name = "upkeep");
+
 struct listing {
 	struct json *items; /* NULL: print */
 	uint64_t count, bytes;
@@ -77,16 +104,7 @@ static void list_item(const struct cache_item *item, void *context)
 	listing->count++;
 	listing->bytes += item->size_bytes;
 	if (listing->items) {
-		struct json *json = json_new_object();
-
-		json_put_string(json, "key", item->key);
-		json_put_string(json, "unit", item->label.unit);
-		json_put_string(json, "arch", item->label.arch);
-		json_put_string(json, "compiler", item->label.compiler);
-		json_put_int(json, "size_bytes", (int64_t)item->size_bytes);
-		json_put_double(json, "age_s", item->age_s);
-		json_put_bool(json, "failed", item->failed);
-		json_push(listing->items, json);
+		json_push(listing->items, record_to_json(&item_record, item));
 		return;
 	}
 	clock_format_duration(item->age_s, age, sizeof(age));
@@ -129,12 +147,7 @@ static enum status report(const struct cache_options *options, const char *what,
 		print_summary(what, cache, summary);
 		return STATUS_OK;
 	}
-	json = json_new_object();
-	json_put_string(json, "folder", cache_folder(cache));
-	json_put_int(json, "removed_count", (int64_t)summary->removed_count);
-	json_put_int(json, "removed_bytes", (int64_t)summary->removed_bytes);
-	json_put_int(json, "kept_count", (int64_t)summary->kept_count);
-	json_put_int(json, "kept_bytes", (int64_t)summary->kept_bytes);
+	json = record_to_json(&upkeep_record, &(struct upkeep){cache_folder(cache), *summary});
 	status = common_write_json("-", json, err);
 	json_free(json);
 	return status;

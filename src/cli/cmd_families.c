@@ -3,7 +3,10 @@
  * tiletune families: operations, their keys, families and parameters.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/memory.h"
+#include "base/record_write.h"
 #include "cli/common.h"
 
 struct families_options {
@@ -27,30 +30,56 @@ static void print_operation(const struct catalogue *catalogue, const struct oper
 				catalogue->families[i]->summary);
 }
 
+struct family_line {
+	const char *name, *summary;
+	bool composite;
+};
+
+struct operation_line {
+	const char *name, *summary;
+	const char **keys; /* NULL at the end */
+	struct family_line *families;
+	size_t family_count;
+};
+
+static const struct record_member family_members[] = {
+	RECORD_VALUE(struct family_line, name, "family", "its name"),
+	RECORD_VALUE(struct family_line, summary, "summary", "what it is"),
+	RECORD_VALUE(struct family_line, composite, "composite", "made of other operations"),
+};
+static RECORD_DEFINE(struct family_line, family_line_record, family_members, .name = "family");
+
+static const struct record_member operation_members[] = {
+	RECORD_VALUE(struct operation_line, name, "operation", "its name"),
+	RECORD_VALUE(struct operation_line, summary, "summary", "what it computes"),
+	RECORD_STRINGS(struct operation_line, keys, "keys", "of its problems"),
+	RECORD_RECORDS(struct operation_line, families, family_count, family_line_record,
+		"families", "that compete"),
+};
+static RECORD_DEFINE(
+	struct operation_line, operation_line_record, operation_members, .name = "operation");
+
 static struct json *operation_json(
 	const struct catalogue *catalogue, const struct operation *operation)
 {
-	struct json *json = json_new_object(), *keys = json_new_array();
-	struct json *families = json_new_array();
+	struct operation_line line = {.name = operation_name(operation),
+		.summary = operation->summary,
+		.keys = memory_zeroed(operation->key_count + 1, sizeof(*line.keys)),
+		.families = memory_zeroed(catalogue->family_count + 1, sizeof(*line.families))};
+	struct json *json;
 
-	json_put_string(json, "operation", operation_name(operation));
-	json_put_string(json, "summary", operation->summary);
 	for (size_t i = 0; i < operation->key_count; i++)
-		json_push(keys, json_new_string(operation->keys[i].name));
-	json_put(json, "keys", keys);
+		line.keys[i] = operation->keys[i].name;
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
-		struct json *row;
 
-		if (family->operation != operation)
-			continue;
-		row = json_new_object();
-		json_put_string(row, "family", family_name(family));
-		json_put_string(row, "summary", family->summary);
-		json_put_bool(row, "composite", family_is_composite(family));
-		json_push(families, row);
+		if (family->operation == operation)
+			line.families[line.family_count++] = (struct family_line){
+				family_name(family), family->summary, family_is_composite(family)};
 	}
-	json_put(json, "families", families);
+	json = record_to_json(&operation_line_record, &line);
+	free(line.keys);
+	free(line.families);
 	return json;
 }
 
