@@ -295,7 +295,7 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 	if (status == STATUS_OK && tuning->journal) {
 		struct json *line = run_journal_line(&run, tuning->run_id, signature);
 
-		json_put_string(line, "resumes", session->resume ? session->resume->id : NULL);
+		json_put_string(line, "resumes", session->resume ? session->resume->run.id : NULL);
 		status = journal_write(tuning->journal, "run", line, err);
 	}
 	of_tuned = run_of(run.context, tuning->run_id);

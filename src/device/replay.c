@@ -37,40 +37,33 @@ extern const struct device_kind device_kind_replay;
 /* The same of a journal whose times were predicted. */
 static const struct device_kind replay_predicted;
 
-static void override(int64_t *limit, const struct json_at *device, const char *key)
+static void override(int64_t *limit, int64_t recorded)
 {
-	int64_t value;
-
-	if (json_member_int(device, key, &value, NULL) == STATUS_OK && value > 0)
-		*limit = value;
+	if (recorded > 0)
+		*limit = recorded;
 }
 
 /* The sheet that the run names, with the limits that the GPU had then; without one, from those. */
-static enum status recorded_spec(const struct json_at *at, const struct device_options *options,
-	struct device_spec **spec, struct error *err)
+static enum status recorded_spec(const struct gpu_model *model,
+	const struct device_options *options, struct device_spec **spec, struct error *err)
 {
 	struct device_facts facts = {0};
-	const char *name = "", *sheet = NULL;
-	int64_t compute_capability = 0;
 	enum status status;
 
-	if (json_member_string(at, "name", &name, err) != STATUS_OK ||
-		json_member_int(at, "compute_capability", &compute_capability, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	facts.compute_capability = (int)compute_capability;
-	string_put(facts.name, sizeof(facts.name), name);
-	override(&facts.sm_count, at, "sm_count");
-	override(&facts.l2_bytes, at, "l2_bytes");
-	override(&facts.dram_bytes, at, "dram_bytes");
-	override(&facts.smem_per_sm_bytes, at, "smem_per_sm_bytes");
-	override(&facts.smem_per_block_bytes, at, "smem_per_block_bytes");
-	override(&facts.regs_per_sm, at, "regs_per_sm");
-	if (json_member_string(at, "sheet", &sheet, NULL) == STATUS_OK) {
-		status = device_spec_load(sheet, options->config_folders, spec, err);
+	facts.compute_capability = (int)model->compute_capability;
+	string_put(facts.name, sizeof(facts.name), model->name);
+	override(&facts.sm_count, model->sm_count);
+	override(&facts.l2_bytes, model->l2_bytes);
+	override(&facts.dram_bytes, model->dram_bytes);
+	override(&facts.smem_per_sm_bytes, model->smem_per_sm_bytes);
+	override(&facts.smem_per_block_bytes, model->smem_per_block_bytes);
+	override(&facts.regs_per_sm, model->regs_per_sm);
+	if (model->sheet) {
+		status = device_spec_load(model->sheet, options->config_folders, spec, err);
 		if (status == STATUS_OK) {
-			override(&(*spec)->sm_count, at, "sm_count");
-			override(&(*spec)->l2_bytes, at, "l2_bytes");
-			override(&(*spec)->dram_bytes, at, "dram_bytes");
+			override(&(*spec)->sm_count, model->sm_count);
+			override(&(*spec)->l2_bytes, model->l2_bytes);
+			override(&(*spec)->dram_bytes, model->dram_bytes);
 		}
 		return status;
 	}
@@ -78,22 +71,20 @@ static enum status recorded_spec(const struct json_at *at, const struct device_o
 }
 
 /* Which recording it is, so that a resumed replay is one of the same file. */
-static void identify(struct device *device, const struct json_at *line, const struct json_at *at)
+static void identify(struct device *device, const struct journal_run *run)
 {
 	struct replay *replay = device->state;
 	struct device_identity *identity = &device->identity;
 	struct hash *hash = hash_new();
 	struct text content = {0};
 	char digits[HASH_SIZE];
-	const char *text;
 
-	if (json_member_string(at, "name", &text, NULL) == STATUS_OK)
-		string_put(identity->name, sizeof(identity->name), text);
-	if (json_member_string(line, "driver", &text, NULL) == STATUS_OK)
-		string_put(identity->driver, sizeof(identity->driver), text);
-	if (json_member_string(line, "mig", &text, NULL) == STATUS_OK)
-		string_put(identity->mig, sizeof(identity->mig), text);
-	json_member_double(line, "anchor_us", &identity->anchor_us, NULL);
+	string_put(identity->name, sizeof(identity->name), run->device.name);
+	if (run->run.driver)
+		string_put(identity->driver, sizeof(identity->driver), run->run.driver);
+	if (run->run.mig)
+		string_put(identity->mig, sizeof(identity->mig), run->run.mig);
+	identity->anchor_us = run->run.anchor_us;
 	if (file_read(replay->path, &content, NULL) == STATUS_OK)
 		hash_add(hash, text_string(&content), content.length);
 	hash_finish(hash, digits);
@@ -107,8 +98,7 @@ static enum status replay_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
 	struct replay *replay = memory_zeroed(1, sizeof(*replay));
-	struct json_at line, at;
-	char *where;
+	const struct journal_run *run;
 	enum status status;
 
 	device->state = replay;
@@ -121,15 +111,14 @@ static enum status replay_open(struct device *device, const char *rest,
 	status = replay_record_open(rest, &replay->record, err);
 	if (status != STATUS_OK)
 		return status;
-	where = string_format("%s: run %s", rest, replay->record.run->id);
-	line = json_root(replay->record.run->line, where);
-	if (json_find(&line, "device", &at))
-		status = recorded_spec(&at, options, &device->spec, err);
+	run = replay->record.run;
+	status = recorded_spec(&run->device, options, &device->spec, err);
+	if (status != STATUS_OK)
+		error_context(err, "%s: run %s: $.device", rest, run->run.id);
 	if (status == STATUS_OK) {
-		identify(device, &line, &at);
+		identify(device, run);
 		device->kind = replay->record.measured ? &device_kind_replay : &replay_predicted;
 	}
-	free(where);
 	return status;
 }
 

@@ -41,19 +41,7 @@ static int compare_lines(const void *a, const void *b)
 
 static bool same_device(const struct journal_run *a, const struct journal_run *b)
 {
-	struct json_at x = json_root(a->line, ""), y = json_root(b->line, "");
-	struct json_at device_x, device_y;
-	char *text_x, *text_y;
-	bool same;
-
-	if (!json_find(&x, "device", &device_x) || !json_find(&y, "device", &device_y))
-		return false;
-	text_x = json_print(device_x.node, false);
-	text_y = json_print(device_y.node, false);
-	same = strcmp(text_x, text_y) == 0;
-	free(text_x);
-	free(text_y);
-	return same;
+	return record_equal(&gpu_model_record, &a->device, &b->device);
 }
 
 static size_t count_lines(const struct journal_record *journal)
@@ -119,10 +107,8 @@ static void merge(struct replay_record *record, const struct line *lines, size_t
 /* The run says which kind of device it was; a replay of a replay is what its samples are. */
 static bool find_measured(const struct replay_record *record)
 {
-	struct json_at line = json_root(record->run->line, "");
-	const char *kind = "";
+	const char *kind = record->run->run.device_kind;
 
-	json_member_string(&line, "device_kind", &kind, NULL);
 	if (strcmp(kind, "cuda") == 0 || strcmp(kind, "model") == 0)
 		return strcmp(kind, "cuda") == 0;
 	for (size_t i = 0; i < record->count; i++) {
@@ -136,7 +122,6 @@ static bool find_measured(const struct replay_record *record)
 
 enum status replay_record_open(const char *path, struct replay_record *record, struct error *err)
 {
-	struct json_at line, device;
 	struct line *lines;
 	size_t count;
 	enum status status;
@@ -149,12 +134,6 @@ enum status replay_record_open(const char *path, struct replay_record *record, s
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a journal with a run in it, found none", path);
 	record->run = &record->journal.runs[record->journal.run_count - 1];
-	line = json_root(record->run->line, path);
-	status = json_member(&line, "device", &device, err);
-	if (status == STATUS_OK)
-		status = json_expect(&device, JSON_OBJECT, err);
-	if (status != STATUS_OK)
-		return status;
 	lines = memory_zeroed(count_lines(&record->journal) + 1, sizeof(*lines));
 	count = gather(record, lines);
 	qsort(lines, count, sizeof(*lines), compare_lines);

@@ -179,14 +179,12 @@ static void write_journal(const struct journal_record *journal, struct json *res
 {
 	for (size_t r = 0; r < journal->run_count; r++) {
 		const struct journal_run *run = &journal->runs[r];
-		struct json_at line = json_root(run->line, "journal");
-		const char *date = "";
 
-		json_member_string(&line, "date", &date, NULL);
 		for (size_t p = 0; p < run->problem_count; p++)
 			for (size_t i = 0; i < run->problems[p].evaluation_count; i++)
-				json_push(results, evaluation_result(&run->problems[p], date,
-							   &run->problems[p].evaluations[i]));
+				json_push(
+					results, evaluation_result(&run->problems[p], run->run.date,
+							 &run->problems[p].evaluations[i]));
 	}
 }
 

@@ -248,8 +248,22 @@ static enum status evaluation_check(
 	return STATUS_OK;
 }
 
+void evaluation_schema_refine(struct json *schema)
+{
+	static const char text[] = "[{\"if\":{\"required\":[\"time_us\"]},"
+				   "\"then\":{\"required\":[\"timing\"]}},"
+				   "{\"if\":{\"properties\":{\"outcome\":{\"const\":\"ok\"}}},"
+				   "\"then\":{\"anyOf\":[{\"required\":[\"time_us\"]},"
+				   "{\"required\":[\"samples_us\"]}]}}]";
+	struct json *rules;
+
+	if (json_parse(text, strlen(text), "", &rules, NULL) == STATUS_OK)
+		json_put(schema, "allOf", rules);
+}
+
 RECORD_DEFINE(struct evaluation, evaluation_record, evaluation_members, .name = "evaluation",
-	.help = "what became of a candidate", .open = true, .check = evaluation_check);
+	.help = "what became of a candidate", .open = true, .check = evaluation_check,
+	.refine = evaluation_schema_refine);
 
 void evaluation_release(struct evaluation *evaluation)
 {

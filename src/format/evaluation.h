@@ -66,6 +66,8 @@ struct evaluation {
 RECORD_DECLARE(struct verification, verification_record);
 RECORD_DECLARE(struct measured, measured_record);
 RECORD_DECLARE(struct evaluation, evaluation_record);
+/* Which members need which others. */
+void evaluation_schema_refine(struct json *schema);
 void evaluation_release(struct evaluation *evaluation);
 void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count);
 

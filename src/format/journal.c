@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_read.h"
+#include "format/journal_line.h"
 #include "format/journal_table.h"
 
 /* ---- writing ---- */
@@ -139,80 +140,62 @@ static struct journal_run *last_run(const struct reader *reader)
 static enum status read_run(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_record *record = reader->record;
-	const char *id, *signature, *resumes = NULL;
 	struct journal_run *run;
-	struct json_at member;
 
-	if (json_expect_format(at, "tiletune.journal/1", err) != STATUS_OK ||
-		json_member_string(at, "id", &id, err) != STATUS_OK ||
-		json_member_string(at, "signature", &signature, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (json_find(at, "resumes", &member) && json_type(&member) != JSON_NULL &&
-		json_get_string(&member, &resumes, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
 	ARRAY_GROW(record->runs, record->run_count, record->run_capacity);
 	run = &record->runs[record->run_count++];
-	*run = (struct journal_run){.id = string_copy(id),
-		.signature = string_copy(signature),
-		.resumes = string_copy(resumes),
-		.line = json_copy(at->node)};
-	return STATUS_OK;
+	*run = (struct journal_run){.line = json_copy(at->node)};
+	return record_from_json(&journal_run_record, at, run, NULL, err);
 }
 
 static enum status read_problem(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_run *run = last_run(reader);
-	const char *operation, *text;
-	int64_t number;
+	struct journal_problem *problem;
 
-	if (json_member_int(at, "number", &number, err) != STATUS_OK ||
-		json_member_string(at, "operation", &operation, err) != STATUS_OK ||
-		json_member_string(at, "text", &text, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
 	ARRAY_GROW(run->problems, run->problem_count, run->problem_capacity);
-	run->problems[run->problem_count++] = (struct journal_problem){.number = number,
-		.operation = string_copy(operation),
-		.problem = string_copy(text),
-		.line = json_copy(at->node)};
-	return STATUS_OK;
+	problem = &run->problems[run->problem_count++];
+	*problem = (struct journal_problem){.line = json_copy(at->node)};
+	return record_from_json(&journal_problem_record, at, problem, NULL, err);
 }
 
 /* The problem that a line names. */
-static enum status find_problem(struct reader *reader, const struct json_at *at,
+static enum status find_problem(struct reader *reader, const struct json_at *at, int64_t number,
 	struct journal_problem **problem, struct error *err)
 {
 	struct journal_run *run = last_run(reader);
 	struct json_at number_at;
-	int64_t number;
 
-	if (json_member(at, "problem", &number_at, err) != STATUS_OK ||
-		json_get_int(&number_at, &number, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
 	for (size_t i = 0; i < run->problem_count; i++) {
 		*problem = &run->problems[i];
 		if ((*problem)->number == number)
 			return STATUS_OK;
 	}
-	return json_error(&number_at, err, "the number of a problem line above");
+	return json_find(at, "problem", &number_at)
+		       ? json_error(&number_at, err, "the number of a problem line above")
+		       : STATUS_BAD_INPUT;
 }
 
 static enum status read_evaluation(
-	struct reader *reader, const struct json_at *at, bool final, struct error *err)
+	struct reader *reader, const struct json_at *at, bool remeasured, struct error *err)
 {
+	struct journal_evaluation line = {0};
 	struct journal_problem *problem;
-	struct evaluation evaluation = {0};
 
-	if (find_problem(reader, at, &problem, err) != STATUS_OK ||
-		record_from_json(&evaluation_record, at, &evaluation, NULL, err) != STATUS_OK)
+	if (record_from_json(&journal_evaluation_record, at, &line, NULL, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	if (final) {
+	if (find_problem(reader, at, line.problem, &problem, err) != STATUS_OK) {
+		evaluation_release(&line.evaluation);
+		return STATUS_BAD_INPUT;
+	}
+	if (remeasured) {
 		ARRAY_GROW(problem->remeasurements, problem->remeasurement_count,
 			problem->remeasurement_capacity);
-		problem->remeasurements[problem->remeasurement_count++] = evaluation;
+		problem->remeasurements[problem->remeasurement_count++] = line.evaluation;
 	} else {
 		ARRAY_GROW(problem->evaluations, problem->evaluation_count,
 			problem->evaluation_capacity);
-		problem->evaluations[problem->evaluation_count++] = evaluation;
+		problem->evaluations[problem->evaluation_count++] = line.evaluation;
 	}
 	return STATUS_OK;
 }
@@ -221,16 +204,20 @@ static enum status read_evaluation(
 static enum status read_table(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_problem *problem;
-	const char *of;
+	struct journal_table table = {0};
+	enum status status;
 
-	if (find_problem(reader, at, &problem, err) != STATUS_OK ||
-		json_member_string(at, "of", &of, err) != STATUS_OK)
+	if (record_from_json(&journal_table_record, at, &table, NULL, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	if (strcmp(of, "final") == 0)
-		return journal_table_read(at, &problem->remeasurements,
+	status = find_problem(reader, at, table.problem, &problem, err);
+	if (status == STATUS_OK && table.remeasured)
+		status = journal_table_read(at, &table, &problem->remeasurements,
 			&problem->remeasurement_count, &problem->remeasurement_capacity, err);
-	return journal_table_read(at, &problem->evaluations, &problem->evaluation_count,
-		&problem->evaluation_capacity, err);
+	else if (status == STATUS_OK)
+		status = journal_table_read(at, &table, &problem->evaluations,
+			&problem->evaluation_count, &problem->evaluation_capacity, err);
+	record_release(&journal_table_record, &table);
+	return status;
 }
 
 /* Every place of a list has a row. */
@@ -253,16 +240,33 @@ static enum status check_places(
 
 static enum status read_entry(struct reader *reader, const struct json_at *at, struct error *err)
 {
+	struct journal_entry line = {0};
 	struct journal_problem *problem;
-	struct json_at entry;
 
-	if (find_problem(reader, at, &problem, err) != STATUS_OK ||
-		json_member(at, "entry", &entry, err) != STATUS_OK)
+	if (record_from_json(&journal_entry_record, at, &line, NULL, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
-	if (!problem->entry)
+	if (find_problem(reader, at, line.problem, &problem, err) != STATUS_OK) {
+		tuned_entry_release(&line.entry);
+		return STATUS_BAD_INPUT;
+	}
+	if (problem->entry)
+		tuned_entry_release(problem->entry);
+	else
 		problem->entry = memory_zeroed(1, sizeof(*problem->entry));
-	tuned_entry_release(problem->entry);
-	return record_from_json(&tuned_entry_record, &entry, problem->entry, NULL, err);
+	*problem->entry = line.entry;
+	return STATUS_OK;
+}
+
+static enum status read_finish(struct reader *reader, const struct json_at *at, struct error *err)
+{
+	struct journal_finish line = {0};
+
+	if (record_from_json(&journal_finish_record, at, &line, NULL, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	record_release(&journal_finish_record, &line);
+	json_free(last_run(reader)->finish);
+	last_run(reader)->finish = json_copy(at->node);
+	return STATUS_OK;
 }
 
 static enum status read_event(struct reader *reader, const struct json_at *at, struct error *err)
@@ -286,11 +290,7 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 		return read_table(reader, at, err);
 	if (strcmp(event, "entry") == 0)
 		return read_entry(reader, at, err);
-	if (strcmp(event, "finish") == 0) {
-		json_free(last_run(reader)->finish);
-		last_run(reader)->finish = json_copy(at->node);
-	}
-	return STATUS_OK;
+	return strcmp(event, "finish") == 0 ? read_finish(reader, at, err) : STATUS_OK;
 }
 
 enum status journal_read(const char *path, struct journal_record *record, struct error *err)
@@ -346,8 +346,7 @@ static void problem_release(struct journal_problem *problem)
 		evaluation_release(&problem->remeasurements[i]);
 	free(problem->evaluations);
 	free(problem->remeasurements);
-	free(problem->operation);
-	free(problem->problem);
+	record_release(&journal_problem_record, problem);
 	json_free(problem->line);
 	if (problem->entry)
 		tuned_entry_release(problem->entry);
@@ -362,9 +361,7 @@ void journal_record_release(struct journal_record *record)
 		for (size_t k = 0; k < run->problem_count; k++)
 			problem_release(&run->problems[k]);
 		free(run->problems);
-		free(run->id);
-		free(run->signature);
-		free(run->resumes);
+		record_release(&journal_run_record, run);
 		json_free(run->finish);
 		json_free(run->line);
 	}
@@ -385,7 +382,7 @@ const struct journal_run *journal_previous(
 	const struct journal_record *record, const struct journal_run *run)
 {
 	for (size_t i = (size_t)(run - record->runs); run->resumes && i-- > 0;)
-		if (strcmp(record->runs[i].id, run->resumes) == 0)
+		if (strcmp(record->runs[i].run.id, run->resumes) == 0)
 			return &record->runs[i];
 	return NULL;
 }

@@ -6,13 +6,15 @@
  *
  * Lines, told apart by "event":
  *
- *	run         format, id, date, command, tiletune, device, compiler, options, signature, and
- *	            resumes: the id of the interrupted run that it goes on with
- *	problem     number, operation, problem, product, legal, families[{name, parameters, hash}]
- *	evaluation  problem, and format/evaluation.h's members
- *	final       the same with the samples of the final, interleaved round
- *	entry       problem, and entry as in the tuned file: the problem is concluded
+ *	run         the run, its GPU model and what was asked for
+ *	problem     its number, its keys, the families that are searched
+ *	evaluation  the problem's number, and format/evaluation.h's members
+ *	final       the same of the re-measurement, whose samples are interleaved
+ *	evaluations many of them as a table (format/journal_table.h)
+ *	entry       the problem's number, and entry as in the tuned file: the problem is concluded
  *	finish      run, status
+ *
+ * What each has is said by the records of format/journal_line.c.
  *
  * Nothing is ever truncated; a torn last line is ignored.
  */
@@ -22,6 +24,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
+#include "format/run.h"
 #include "format/tuned_entry.h"
 
 /* ---- writing ---- */
@@ -39,10 +42,26 @@ const char *journal_path(const struct journal *journal);
 void journal_close(struct journal *journal);
 
 /* ---- reading ---- */
+struct journal_parameter {
+	char *name;
+	char **values; /* NULL-terminated */
+};
+
+struct journal_family {
+	char *name;
+	struct journal_parameter *parameters;
+	size_t parameter_count;
+	double product; /* of the numbers of values; 0: not known, as is legal */
+	uint64_t legal;
+};
+
 struct journal_problem {
 	int64_t number;
 	char *operation;
-	char *problem;     /* canonical text */
+	char *problem; /* canonical text */
+	struct named_values keys;
+	struct journal_family *families;
+	size_t family_count;
 	struct json *line; /* the whole problem line */
 	struct evaluation *evaluations;
 	size_t evaluation_count, evaluation_capacity;
@@ -51,10 +70,16 @@ struct journal_problem {
 	struct tuned_entry *entry; /* NULL: the problem did not end */
 };
 
+struct journal_options {
+	char *where; /* NULL: all configurations */
+};
+
 struct journal_run {
-	char *id;
+	struct run run;
 	char *signature;
-	char *resumes;       /* id of the interrupted run that it goes on with, or NULL */
+	char *resumes; /* id of the interrupted run that it goes on with, or NULL */
+	struct gpu_model device;
+	struct journal_options options;
 	struct json *line;   /* the whole run line */
 	struct json *finish; /* the whole finish line; NULL: the run did not end */
 	struct journal_problem *problems;

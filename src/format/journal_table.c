@@ -11,9 +11,6 @@
 #include "base/record_read.h"
 #include "base/record_write.h"
 
-enum {
-	PLACES_MAX = 1 << 24
-};
 static const char configuration_path[] = "configuration.";
 
 /* ---- an evaluation as {path: value} ---- */
@@ -279,34 +276,29 @@ static struct json *assemble(const struct fields *fields, const char *prefix)
 }
 
 /* "BM=128,BN=256" by the line's order of parameters. */
-static enum status put_configuration(struct json *whole, const struct fields *fields,
-	const struct json_at *parameters, struct error *err)
+static void put_configuration(
+	struct json *whole, const struct fields *fields, char *const *parameters)
 {
-	struct json_at item = {0};
 	struct text text = {0};
-	const char *name;
-	enum status status = STATUS_OK;
 
-	while (status == STATUS_OK && json_next(parameters, &item)) {
-		status = json_get_string(&item, &name, err);
-		for (size_t i = 0; status == STATUS_OK && i < fields->count; i++) {
+	for (; *parameters; parameters++)
+		for (size_t i = 0; i < fields->count; i++) {
 			char *printed;
 			int quotes;
 
 			if (!fields->items[i].value ||
 				!string_starts_with(fields->items[i].path, configuration_path) ||
-				strcmp(fields->items[i].path + strlen(configuration_path), name))
+				strcmp(fields->items[i].path + strlen(configuration_path),
+					*parameters))
 				continue;
 			printed = json_print(fields->items[i].value, false);
 			quotes = *printed == '"';
-			text_appendf(&text, "%s%s=%.*s", text.length ? "," : "", name,
+			text_appendf(&text, "%s%s=%.*s", text.length ? "," : "", *parameters,
 				(int)strlen(printed) - 2 * quotes, printed + quotes);
 			free(printed);
 		}
-	}
 	json_put_string(whole, "configuration", text_string(&text));
 	text_release(&text);
-	return status;
 }
 
 /* Moves all columns on by a row. */
@@ -324,7 +316,7 @@ static enum status next_row(struct fields *fields, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status read_row(const struct json_at *place, const struct json_at *parameters,
+static enum status read_row(const struct json_at *place, const struct journal_table *table,
 	struct fields *fields, struct evaluation *evaluation, struct error *err)
 {
 	struct json *whole;
@@ -337,51 +329,33 @@ static enum status read_row(const struct json_at *place, const struct json_at *p
 	if (!whole)
 		whole = json_new_object();
 	at.node = whole;
-	status = put_configuration(whole, fields, parameters, err);
-	if (status == STATUS_OK)
-		status = record_from_json(&evaluation_record, &at, evaluation, NULL, err);
+	put_configuration(whole, fields, table->parameters);
+	status = record_from_json(&evaluation_record, &at, evaluation, NULL, err);
 	json_free(whole);
 	return status;
 }
 
-static struct evaluation *place_find(const struct json_at *place, struct evaluation **evaluations,
-	size_t *count, size_t *capacity, struct error *err)
+/* NULL: it is taken. */
+static struct evaluation *place_find(
+	size_t index, struct evaluation **evaluations, size_t *count, size_t *capacity)
 {
-	int64_t index;
-
-	if (json_get_int(place, &index, err) != STATUS_OK)
-		return NULL;
-	if (index < 0 || index > PLACES_MAX ||
-		((size_t)index < *count && (*evaluations)[index].family)) {
-		json_error(place, err, "a place that no other row has, at most %d", PLACES_MAX);
-		return NULL;
-	}
-	while (*count <= (size_t)index) {
+	while (*count <= index) {
 		ARRAY_GROW(*evaluations, *count, *capacity);
 		(*evaluations)[(*count)++] = (struct evaluation){0};
 	}
-	return &(*evaluations)[index];
+	return (*evaluations)[index].family ? NULL : &(*evaluations)[index];
 }
 
-static enum status member_of(const struct json_at *line, const char *key, enum json_type type,
-	struct json_at *at, struct error *err)
+enum status journal_table_read(const struct json_at *line, const struct journal_table *table,
+	struct evaluation **evaluations, size_t *count, size_t *capacity, struct error *err)
 {
-	const enum status status = json_member(line, key, at, err);
-
-	return status == STATUS_OK ? json_expect(at, type, err) : status;
-}
-
-enum status journal_table_read(const struct json_at *line, struct evaluation **evaluations,
-	size_t *count, size_t *capacity, struct error *err)
-{
-	struct json_at same, columns, places, parameters, item = {0};
+	struct json_at same, columns, places, item = {0};
 	struct fields fields = {0};
 	enum status status = STATUS_OK;
 
-	if (member_of(line, "same", JSON_OBJECT, &same, err) != STATUS_OK ||
-		member_of(line, "columns", JSON_OBJECT, &columns, err) != STATUS_OK ||
-		member_of(line, "parameters", JSON_ARRAY, &parameters, err) != STATUS_OK ||
-		member_of(line, "places", JSON_ARRAY, &places, err) != STATUS_OK)
+	if (json_member(line, "same", &same, err) != STATUS_OK ||
+		json_member(line, "columns", &columns, err) != STATUS_OK ||
+		json_member(line, "places", &places, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
 	fields.items =
 		memory_zeroed(json_count(&same) + json_count(&columns) + 1, sizeof(*fields.items));
@@ -391,12 +365,12 @@ enum status journal_table_read(const struct json_at *line, struct evaluation **e
 	while (json_next(&columns, &item))
 		fields.items[fields.count++] = (struct field){item.key, .column = item};
 	item = (struct json_at){0};
-	while (status == STATUS_OK && json_next(&places, &item)) {
+	for (size_t i = 0; status == STATUS_OK && json_next(&places, &item); i++) {
 		struct evaluation *evaluation =
-			place_find(&item, evaluations, count, capacity, err);
+			place_find(table->places[i], evaluations, count, capacity);
 
-		status = evaluation ? read_row(&item, &parameters, &fields, evaluation, err)
-				    : STATUS_BAD_INPUT;
+		status = evaluation ? read_row(&item, table, &fields, evaluation, err)
+				    : json_error(&item, err, "a place that no other row has");
 	}
 	free(fields.items);
 	return status;

@@ -14,7 +14,7 @@
 #ifndef FORMAT_JOURNAL_TABLE_H
 #define FORMAT_JOURNAL_TABLE_H
 
-#include "format/journal.h"
+#include "format/journal_line.h"
 
 /* Adds the tables of a problem's evaluations (samples: with those of the samples), a family each.
  */
@@ -23,7 +23,7 @@ void journal_table_put(const struct evaluation *evaluations, size_t count, const
 
 /* Places the rows of a line where they stood in the problem's list, which grows; what no line
  * speaks of is zeroed. */
-enum status journal_table_read(const struct json_at *line, struct evaluation **evaluations,
-	size_t *count, size_t *capacity, struct error *err);
+enum status journal_table_read(const struct json_at *line, const struct journal_table *table,
+	struct evaluation **evaluations, size_t *count, size_t *capacity, struct error *err);
 
 #endif

@@ -51,27 +51,6 @@ static enum status is_journal(const char *path, bool *journal, struct error *err
 	return status;
 }
 
-static const struct record_member run_members[] = {
-	RECORD_FLAT(struct report_run, run, run_line_record),
-	RECORD_NESTED(struct report_run, device, gpu_model_record, "device", "that it was on"),
-};
-static RECORD_DEFINE(
-	struct report_run, run_record_of_line, run_members, .name = "run_line", .open = true);
-
-/* A run whose line says less than today's is not known. */
-static void read_runs(struct report_source *source)
-{
-	const size_t count = source->journal.run_count;
-
-	source->runs = memory_zeroed(count + 1, sizeof(*source->runs));
-	for (size_t i = 0; i < count; i++) {
-		struct json_at at = json_root(source->journal.runs[i].line, source->path);
-		struct error ignored = {0};
-
-		record_from_json(&run_record_of_line, &at, &source->runs[i], NULL, &ignored);
-	}
-}
-
 static enum status source_open(const char *path, struct report_source *source, struct error *err)
 {
 	char *stem = path_stem(path);
@@ -83,8 +62,6 @@ static enum status source_open(const char *path, struct report_source *source, s
 	if (status == STATUS_OK && journal) {
 		status = journal_read(path, &source->journal, err);
 		source->has_journal = status == STATUS_OK;
-		if (status == STATUS_OK)
-			read_runs(source);
 	} else if (status == STATUS_OK) {
 		status = tuned_load(path, &source->tuned, err);
 		source->has_tuned = status == STATUS_OK;
@@ -106,9 +83,6 @@ static enum status source_open(const char *path, struct report_source *source, s
 
 static void source_release(struct report_source *source)
 {
-	for (size_t i = 0; source->runs && i < source->journal.run_count; i++)
-		record_release(&run_record_of_line, &source->runs[i]);
-	free(source->runs);
 	if (source->has_tuned)
 		tuned_release(&source->tuned);
 	if (source->has_journal)
@@ -189,7 +163,7 @@ static const struct journal_run *entry_run(
 
 		if (!journal_problem_find(run, entry->operation, entry->problem))
 			continue;
-		if (strcmp(run->id, id) == 0)
+		if (strcmp(run->run.id, id) == 0)
 			return run;
 		last = run;
 	}
@@ -230,13 +204,11 @@ static void add_problem(struct report *report, const struct report_source *sourc
 	struct report_entry *entry = entry_add(report, source);
 
 	if (source->journal.run_count > 1)
-		entry->label = run->id;
+		entry->label = run->run.id;
 	entry->operation = string_copy(problem->operation);
 	entry->problem = string_copy(problem->problem);
-	if (source->runs[run - source->journal.runs].run.id) {
-		entry->run = &source->runs[run - source->journal.runs].run;
-		entry->device = &source->runs[run - source->journal.runs].device;
-	}
+	entry->run = &run->run;
+	entry->device = &run->device;
 	find_sheet(report, entry);
 	if (problem->entry)
 		take_tuned(entry, problem->entry);

@@ -16,12 +16,6 @@
 #include "format/tuned.h"
 #include "spec/device_spec.h"
 
-/* What the line of a journal's run says. */
-struct report_run {
-	struct run run;
-	struct gpu_model device;
-};
-
 /* One file that was named, with what lies beside it. */
 struct report_source {
 	char *path;
@@ -30,7 +24,6 @@ struct report_source {
 	bool has_tuned;
 	struct journal_record journal;
 	bool has_journal;
-	struct report_run *runs; /* of a journal that was named itself, one each */
 };
 
 /* A configuration that a tuned file has, or the best so far of a search. */

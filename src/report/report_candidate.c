@@ -254,22 +254,12 @@ static double flop_of(const struct report_entry *entry)
 static void take_space(struct report_entry *entry, const struct journal_run *run,
 	const struct journal_problem *problem)
 {
-	struct json_at line = json_root(run->line, run->id), options, where, families;
-	struct json_at problem_line = json_root(problem->line, run->id);
-
-	if (json_find(&line, "options", &options) && json_find(&options, "where", &where) &&
-		json_type(&where) == JSON_STRING)
-		json_get_string(&where, &entry->where, NULL);
-	if (entry->legal > 0 || !json_find(&problem_line, "families", &families))
+	entry->where = run->options.where;
+	if (entry->legal > 0)
 		return;
-	for (size_t i = 0; i < json_count(&families); i++) {
-		struct json_at family = json_item(&families, i);
-		double product = 0, legal = 0;
-
-		json_member_double(&family, "product", &product, NULL);
-		json_member_double(&family, "legal", &legal, NULL);
-		entry->product += product;
-		entry->legal += legal;
+	for (size_t i = 0; i < problem->family_count; i++) {
+		entry->product += problem->families[i].product;
+		entry->legal += (double)problem->families[i].legal;
 	}
 }
 

@@ -282,23 +282,12 @@ static double recorded_legal(const struct report_entry *entry, const char *famil
 	for (size_t i = journal->run_count; i-- > 0;) {
 		const struct journal_problem *problem =
 			journal_problem_find(&journal->runs[i], entry->operation, entry->problem);
-		struct json_at line, families;
 
 		if (!problem)
 			continue;
-		line = json_root(problem->line, "journal");
-		if (!json_find(&line, "families", &families))
-			return 0;
-		for (size_t k = 0; k < json_count(&families); k++) {
-			struct json_at item = json_item(&families, k);
-			const char *name = "";
-			double legal = 0;
-
-			json_member_string(&item, "name", &name, NULL);
-			if (strcmp(name, family) == 0 &&
-				json_member_double(&item, "legal", &legal, NULL) == STATUS_OK)
-				return legal;
-		}
+		for (size_t k = 0; k < problem->family_count; k++)
+			if (strcmp(problem->families[k].name, family) == 0)
+				return (double)problem->families[k].legal;
 	}
 	return 0;
 }

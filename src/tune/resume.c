@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
 #include "tune/row_validity.h"
 
 static const struct journal_problem *recorded_problem(
@@ -20,28 +19,6 @@ static bool worth_taking(const struct evaluation *evaluation)
 {
 	return evaluation->outcome != OUTCOME_DEVICE_LOST &&
 	       evaluation->outcome != OUTCOME_TOO_NOISY;
-}
-
-/* Of the run that measured the entry, as the tuned file lists runs. */
-static void put_run(struct tuned *tuned, const struct journal_run *run)
-{
-	static const char *const members[] = {"id", "date", "command", "tiletune", "driver",
-		"nvrtc", "uuid", "clocks", "power_limit_w", "mig", "anchor_us"};
-	struct json_at line = json_root(run->line, ""), member;
-	struct json *json = json_new_object();
-	struct run ours = {0};
-	struct json_at at;
-	const char *kind;
-
-	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
-		if (json_find(&line, members[i], &member))
-			json_put(json, members[i], json_copy(member.node));
-	if (json_member_string(&line, "device_kind", &kind, NULL) == STATUS_OK)
-		json_put_string(json, "device", kind);
-	at = json_root(json, run->id);
-	if (record_from_json(&run_record, &at, &ours, NULL, NULL) == STATUS_OK)
-		tuned_put_run(tuned, &ours);
-	json_free(json);
 }
 
 /* Whether the tuned file has the entry of that run, perhaps with what stayed of an older one. */
@@ -62,6 +39,7 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 		.context = session->context, .problem = session->queue->items[number].problem};
 	const struct tuned_judge judge = {row_validity_row, &row_validity};
 	struct tuned_entry copy;
+	struct run head = {0};
 	const char *kept;
 
 	*done = false;
@@ -73,7 +51,8 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	if (!run)
 		return STATUS_OK;
 	*done = true;
-	put_run(session->tuned, run);
+	record_copy(&run_record, &run->run, &head);
+	tuned_put_run(session->tuned, &head);
 	row_validity.recorded = recorded->evaluations;
 	row_validity.recorded_count = recorded->evaluation_count;
 	if (!is_put(session->tuned, recorded->entry)) {

@@ -177,15 +177,22 @@ static struct session_outcome session_fixture_run(
 		json_put_string(line, "id", id);
 		json_put_string(line, "date", "2026-01-01");
 		json_put(line, "tiletune", program);
+		json_put_string(line, "device_kind", "replay");
+		json_put(line, "device",
+			gpu_model_json(device_spec(fixture->bench.device), "Test GPU"));
 		json_put_string(line, "signature", "signature");
-		json_put_string(line, "resumes", session.resume ? session.resume->id : NULL);
+		json_put_string(line, "resumes", session.resume ? session.resume->run.id : NULL);
 		assert_ok(journal_write(session.journal, "run", line, &err));
 	}
 	outcome.status = session_run(&session, &err);
 	if (outcome.status != STATUS_OK && outcome.status != STATUS_INTERRUPTED)
 		fail_msg("session: %s", err.message);
 	if (session.journal && outcome.status == STATUS_OK)
-		assert_ok(journal_write(session.journal, "finish", json_new_object(), &err));
+		struct json *line = json_new_object();
+
+	json_put_string(line, "run", id);
+	json_put_int(line, "status", 0);
+	assert_ok(journal_write(session.journal, "finish", line, &err));
 	session_read_winners(&tuned, &outcome);
 	journal_close(session.journal);
 	journal_record_release(&record);

@@ -50,9 +50,14 @@ static int teardown(void **state)
 /* ---- lines ---- */
 static struct json *run_line(const char *id, const char *signature, const char *resumes)
 {
-	struct json *line = json_new_object();
+	static const char text[] =
+		"{\"format\":\"tiletune.journal/1\",\"date\":\"2026-01-01\",\"tiletune\":"
+		"{\"version\":\"0\"},\"device_kind\":\"cuda\",\"device\":{\"name\":\"x\","
+		"\"compute_capability\":90,\"sm_count\":100}}";
+	struct json *line = NULL;
+	struct error err = {0};
 
-	json_put_string(line, "format", "tiletune.journal/1");
+	assert_ok(json_parse(text, strlen(text), "run", &line, &err));
 	json_put_string(line, "id", id);
 	json_put_string(line, "signature", signature);
 	if (resumes)
@@ -62,8 +67,11 @@ static struct json *run_line(const char *id, const char *signature, const char *
 
 static struct json *problem_line(int64_t number, const char *text)
 {
-	struct json *line = json_new_object();
+	static const char rest[] = "{\"problem\":{\"M\":1},\"families\":[]}";
+	struct json *line = NULL;
+	struct error err = {0};
 
+	assert_ok(json_parse(rest, strlen(rest), "problem", &line, &err));
 	json_put_int(line, "number", number);
 	json_put_string(line, "operation", "gemm");
 	json_put_string(line, "text", text);
@@ -81,6 +89,15 @@ static struct json *evaluation_line(int64_t problem, const char *configuration, 
 	line = record_to_json(&evaluation_record, &evaluation);
 	json_put_int(line, "problem", problem);
 	evaluation_release(&evaluation);
+	return line;
+}
+
+static struct json *finish_line(void)
+{
+	struct json *line = json_new_object();
+
+	json_put_string(line, "run", "r");
+	json_put_int(line, "status", 0);
 	return line;
 }
 
@@ -117,7 +134,7 @@ static void write_run(const char *path, const char *id, const char *resumes, boo
 	assert_ok(journal_write(journal, "problem", problem_line(1, "M=2"), &err));
 	assert_ok(journal_write(journal, "evaluation", evaluation_line(1, "BM=64", 7), &err));
 	if (finish)
-		assert_ok(journal_write(journal, "finish", json_new_object(), &err));
+		assert_ok(journal_write(journal, "finish", finish_line(), &err));
 	journal_close(journal);
 }
 
@@ -142,7 +159,7 @@ static void test_round_trip(void **state)
 	assert_ok(journal_read(scratch->path, &record, &err));
 	assert_int_equal(record.run_count, 1);
 	assert_int_equal(record.ignored_lines, 0);
-	assert_string_equal(record.runs[0].id, "one");
+	assert_string_equal(record.runs[0].run.id, "one");
 	assert_true(record.runs[0].finish);
 	assert_int_equal(record.runs[0].problem_count, 2);
 	problem = journal_problem_find(&record.runs[0], "gemm", "M=1");
@@ -178,7 +195,7 @@ static void test_what_is_resumed(void **state)
 
 		assert_ok(journal_open(scratch->path, &journal, &err));
 		assert_ok(journal_write(journal, "run", run_line("other", "another", NULL), &err));
-		assert_ok(journal_write(journal, "finish", json_new_object(), &err));
+		assert_ok(journal_write(journal, "finish", finish_line(), &err));
 		journal_close(journal);
 	}
 	assert_ok(journal_read(scratch->path, &record, &err));
@@ -186,11 +203,11 @@ static void test_what_is_resumed(void **state)
 	assert_null(journal_resumable(&record, "unknown"));
 	run = journal_resumable(&record, "sig");
 	assert_non_null(run);
-	assert_string_equal(run->id, "four");
+	assert_string_equal(run->run.id, "four");
 	run = journal_previous(&record, run);
-	assert_string_equal(run->id, "fresh");
+	assert_string_equal(run->run.id, "fresh");
 	assert_null(journal_previous(&record, run)); /* --fresh began anew */
-	assert_string_equal(journal_previous(&record, &record.runs[1])->id, "one");
+	assert_string_equal(journal_previous(&record, &record.runs[1])->run.id, "one");
 	journal_record_release(&record);
 }
 
@@ -228,7 +245,7 @@ static void test_cut_at_every_byte(void **state)
 		if (size % 16 == 0) {
 			write_run(scratch->path, "two", NULL, true);
 			assert_ok(journal_read(scratch->path, &record, &err));
-			assert_string_equal(record.runs[record.run_count - 1].id, "two");
+			assert_string_equal(record.runs[record.run_count - 1].run.id, "two");
 			assert_int_equal(record.runs[record.run_count - 1].problem_count, 2);
 			assert_int_equal(record.ignored_lines, torn);
 			journal_record_release(&record);
@@ -250,8 +267,8 @@ static void test_broken_lines_are_named(void **state)
 		{"[]\n", "line 2"},
 		{"{\"event\":\"problem\",\"number\":\"x\"}\n", "line 2: $.number"},
 		{"{\"event\":\"run\",\"format\":\"tiletune.journal/9\"}\n", "line 2: $.format"},
-		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":"
-		 "\"b\",\"resumes\":1}\n",
+		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"date\":\"d\","
+		 "\"tiletune\":{\"version\":\"0\"},\"signature\":\"b\",\"resumes\":1}\n",
 			"line 2: $.resumes"},
 		{"{\"event\":\"entry\",\"problem\":0}\n", "line 2"},
 	};
@@ -390,7 +407,7 @@ static void test_full_disk(void **state)
 			assert_int_equal(status, STATUS_FAILED);
 			assert_non_null(strstr(err.message, scratch->path));
 			assert_non_null(strstr(err.hint, "run again to resume"));
-			assert_int_equal(journal_write(journal, "finish", json_new_object(), &err),
+			assert_int_equal(journal_write(journal, "finish", finish_line(), &err),
 				STATUS_FAILED);
 		}
 		limit_file_size(RLIM_INFINITY);
@@ -417,11 +434,11 @@ static void test_devices_are_written_through(void **state)
 
 	(void)state;
 	assert_ok(journal_open("/dev/null", &journal, &err));
-	assert_ok(journal_write(journal, "finish", json_new_object(), &err));
+	assert_ok(journal_write(journal, "finish", finish_line(), &err));
 	journal_close(journal);
 	assert_ok(journal_open("/dev/full", &journal, &err));
-	assert_fails(journal_write(journal, "finish", json_new_object(), &err), STATUS_FAILED,
-		"/dev/full");
+	assert_fails(
+		journal_write(journal, "finish", finish_line(), &err), STATUS_FAILED, "/dev/full");
 	journal_close(journal);
 }
 

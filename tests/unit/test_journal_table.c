@@ -15,9 +15,13 @@
 #include "format/journal_table.h"
 
 static const char small[] = TEST_DATA "/report/small.journal.jsonl";
-static const char head[] =
-	"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":\"s\"}\n"
-	"{\"event\":\"problem\",\"number\":0,\"operation\":\"gemm\",\"text\":\"M=1\"}\n";
+#define RUN                                                                                        \
+	"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"date\":\"2026-01-01\","            \
+	"\"tiletune\":{\"version\":\"0\"},\"device_kind\":\"cuda\",\"device\":{\"name\":\"x\","    \
+	"\"compute_capability\":90,\"sm_count\":100},"
+#define PROBLEM "{\"event\":\"problem\",\"problem\":{\"M\":1},\"families\":[],"
+static const char head[] = RUN "\"id\":\"a\",\"signature\":\"s\"}\n" PROBLEM
+			       "\"number\":0,\"operation\":\"gemm\",\"text\":\"M=1\"}\n";
 
 static void write_compact(const struct journal_record *record, const char *path)
 {
@@ -27,16 +31,13 @@ static void write_compact(const struct journal_record *record, const char *path)
 	for (size_t r = 0; r < record->run_count; r++) {
 		const struct journal_run *run = &record->runs[r];
 
-		text_appendf(&text,
-			"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"%s\","
-			"\"signature\":\"%s\"}\n",
-			run->id, run->signature);
+		text_appendf(&text, RUN "\"id\":\"%s\",\"signature\":\"%s\"}\n", run->run.id,
+			run->signature);
 		for (size_t p = 0; p < run->problem_count; p++) {
 			const struct journal_problem *problem = &run->problems[p];
 
 			text_appendf(&text,
-				"{\"event\":\"problem\",\"number\":%d,\"operation\":\"%s\","
-				"\"text\":\"%s\"}\n",
+				PROBLEM "\"number\":%d,\"operation\":\"%s\",\"text\":\"%s\"}\n",
 				(int)problem->number, problem->operation, problem->problem);
 			journal_table_put(problem->evaluations, problem->evaluation_count,
 				"evaluation", problem->number, &text);
@@ -138,7 +139,7 @@ static void test_refused(void **state)
 	refuse(TABLE("[0,0]", "{\"configuration.BM\":[64,128]}"), "a place that no other row has");
 	refuse(TABLE("[1]", "{\"configuration.BM\":[64]}"),
 		"a row for each place, found none for 0");
-	refuse(TABLE("[99999999]", "{\"configuration.BM\":[64]}"), "at most 16777216");
+	refuse(TABLE("[99999999]", "{\"configuration.BM\":[64]}"), "0..16777216");
 	refuse(TABLE("[0]", "{\"detail\":[5]}"), "detail: expected a string");
 	refuse(TABLE("[0]", "[]"), "$.columns: expected an object");
 }

@@ -239,6 +239,10 @@ static void test_a_recorded_model_predicts(void **state)
 	session_fixture_close(&fixture);
 }
 
+#define RUN                                                                                        \
+	"{\"event\":\"run\",\"format\":\"tiletune.journal/"                                        \
+	"1\",\"id\":\"a\",\"date\":\"d\",\"tiletune\":"                                            \
+	"{\"version\":\"0\"},\"device_kind\":\"cuda\",\"signature\":"
 static void test_broken_recordings_are_refused(void **state)
 {
 	const struct {
@@ -246,15 +250,11 @@ static void test_broken_recordings_are_refused(void **state)
 	} cases[] = {
 		{"", "expected a journal with a run in it, found none"},
 		{"{\"event\":\"ru", "expected a journal with a run in it, found none"},
-		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":"
-		 "\"b\"}\n",
-			"device"},
-		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":"
-		 "\"b\",\"device\":{\"name\":\"x\"}}\n",
-			"run a: $.device"},
-		{"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"a\",\"signature\":"
-		 "\"b\",\"device\":{\"name\":\"x\",\"sheet\":\"nowhere\",\"compute_capability\":90}"
-		 "}\n",
+		{RUN "\"b\"}\n", "device"},
+		{RUN "\"b\",\"device\":{\"name\":\"x\"}}\n", "line 1: $.device"},
+		{RUN "\"b\",\"device\":{\"name\":\"x\",\"sheet\":\"nowhere\",\"compute_"
+		     "capability\":90,\"sm_count\":1}"
+		     "}\n",
 			"nowhere"},
 		{"{\"event\":\"problem\"}\n", "line 1"},
 	};
@@ -346,8 +346,9 @@ static void test_a_replay_of_a_replay_is_the_same(void **state)
 	/* the fixture's run line is short: give it the device that a real one has */
 	assert_ok(file_read(fixture.journal, &content, &err));
 	copy = string_format("%s%s",
-		"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"x\",\"signature\":"
-		"\"y\",\"device_kind\":\"replay\",\"device\":{\"name\":\"Test GPU 100\",\"compute_"
+		"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"x\",\"date\":\"d\","
+		"\"tiletune\":{\"version\":\"0\"},\"signature\":\"y\",\"device_kind\":\"replay\","
+		"\"device\":{\"name\":\"Test GPU 100\",\"compute_"
 		"capability\":90,\"sm_count\":100,\"smem_per_block_bytes\":232448}}",
 		strchr(content.data, '\n'));
 	assert_ok(file_write(fixture.journal, copy, strlen(copy), &err));

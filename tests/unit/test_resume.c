@@ -225,7 +225,7 @@ static void test_remeasurements_belong_together(void **state)
 		assert_string_equal(resumed.winners, full.winners);
 		assert_ok(journal_read(fixture.journal, &record, &err));
 		assert_int_equal(record.run_count, 2);
-		assert_string_equal(record.runs[1].resumes, record.runs[0].id);
+		assert_string_equal(record.runs[1].resumes, record.runs[0].run.id);
 		if (complete)
 			assert_int_equal(record.runs[1].problems[0].remeasurement_count, 0);
 		else
