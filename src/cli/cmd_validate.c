@@ -22,7 +22,7 @@
 #include "engine/explanation.h"
 #include "engine/kernel_json.h"
 #include "family/family.h"
-#include "format/journal.h"
+#include "format/journal_line.h"
 #include "format/schema.h"
 #include "format/tuned.h"
 #include "learn/correction.h"
@@ -58,6 +58,50 @@ static enum status read_tuned(const struct checked *file, struct error *err)
 
 	if (status == STATUS_OK)
 		tuned_release(&tuned);
+	return status;
+}
+
+static enum status read_line(const struct json_at *at, struct error *err)
+{
+	const struct journal_line *line = journal_lines;
+	enum status status;
+	const char *event;
+	void *value;
+
+	if (json_member_string(at, "event", &event, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	while (line->event && strcmp(line->event, event) != 0)
+		line++;
+	if (!line->event)
+		return STATUS_OK;
+	value = memory_zeroed(1, line->record->size);
+	status = record_from_json(line->record, at, value, NULL, err);
+	if (status == STATUS_OK)
+		record_release(line->record, value);
+	free(value);
+	return status;
+}
+
+/* Every whole line; what a kill tore is the reader's to judge. */
+static enum status journal_form(const struct checked *file, struct error *err)
+{
+	enum status status = STATUS_OK;
+	const char *line = text_string(&file->content);
+
+	for (size_t number = 1; *line && status == STATUS_OK; number++) {
+		const size_t length = strcspn(line, "\n");
+		char *where = string_format("%s: line %zu", file->path, number);
+		struct json *root = NULL;
+
+		if (length && json_parse(line, length, where, &root, NULL) == STATUS_OK) {
+			const struct json_at at = json_root(root, where);
+
+			status = read_line(&at, err);
+		}
+		json_free(root);
+		free(where);
+		line += length + (line[length] == '\n');
+	}
 	return status;
 }
 
@@ -224,7 +268,7 @@ static const struct {
 	enum status (*read)(const struct checked *file, struct error *err);
 } formats[] = {
 	{"tiletune.tuned/1", .form = read_tuned},
-	{"tiletune.journal/1", .schema = "journal", .read = read_journal},
+	{"tiletune.journal/1", .form = journal_form, .read = read_journal},
 	{"tiletune.suite/1", .form = suite_form, .read = read_suite},
 	{"tiletune.device/1", .form = read_device},
 	{"tiletune.device_defaults/1", .record = &device_defaults_record},
@@ -270,31 +314,6 @@ static enum status load_schema(
 	return error_hint(err, "--path DIR or TILETUNE_PATH name the folder that holds configs/");
 }
 
-/* Every whole line; what a kill tore is the reader's to judge. */
-static enum status check_lines(
-	const struct checked *file, const struct json_at *schema, struct error *err)
-{
-	enum status status = STATUS_OK;
-	const char *line = text_string(&file->content);
-
-	for (size_t number = 1; *line && status == STATUS_OK; number++) {
-		const char *newline = strchr(line, '\n');
-		size_t length = newline ? (size_t)(newline - line) : strlen(line);
-		char *where = string_format("%s: line %zu", file->path, number);
-		struct json *root = NULL;
-
-		if (length && json_parse(line, length, where, &root, NULL) == STATUS_OK) {
-			struct json_at at = json_root(root, where);
-
-			status = schema_check(schema, &at, err);
-		}
-		json_free(root);
-		free(where);
-		line += length + (newline != NULL);
-	}
-	return status;
-}
-
 static enum status check_schema(const struct checked *file, const char *name, struct error *err)
 {
 	struct json *schema = NULL, *root = NULL;
@@ -304,9 +323,7 @@ static enum status check_schema(const struct checked *file, const char *name, st
 	if (status != STATUS_OK)
 		return status;
 	schema_at = json_root(schema, name);
-	if (strcmp(name, "journal") == 0) {
-		status = check_lines(file, &schema_at, err);
-	} else {
+	{
 		status = json_parse(
 			text_string(&file->content), file->content.length, file->path, &root, err);
 		at = json_root(root, file->path);

@@ -34,7 +34,8 @@ static const struct record_member run_members[] = {
 	RECORD_NESTED(struct journal_run, options, options_record, "options", "of the command",
 		.flags = RECORD_OPTIONAL),
 };
-RECORD_DEFINE(struct journal_run, journal_run_record, run_members, .name = "run", .open = true);
+RECORD_DEFINE(
+	struct journal_run, journal_run_record, run_members, .name = "run_line", .open = true);
 
 /* ---- problem ---- */
 static const struct record_member parameter_members[] = {
@@ -69,8 +70,8 @@ static const struct record_member problem_members[] = {
 	RECORD_RECORDS(struct journal_problem, families, family_count, family_record, "families",
 		"that were searched"),
 };
-RECORD_DEFINE(struct journal_problem, journal_problem_record, problem_members, .name = "problem",
-	.open = true);
+RECORD_DEFINE(struct journal_problem, journal_problem_record, problem_members,
+	.name = "problem_line", .open = true);
 
 /* ---- evaluation, final ---- */
 static const struct record_member evaluation_members[] = {
@@ -87,7 +88,7 @@ static enum status evaluation_check(
 }
 
 RECORD_DEFINE(struct journal_evaluation, journal_evaluation_record, evaluation_members,
-	.name = "evaluation", .open = true, .check = evaluation_check,
+	.name = "evaluation_line", .open = true, .check = evaluation_check,
 	.refine = evaluation_schema_refine);
 
 /* ---- evaluations ---- */
@@ -144,7 +145,7 @@ static const struct record_member table_members[] = {
 	RECORD_DERIVED(struct journal_table, &columns_custom, "columns",
 		"path: a value a row; null: there is none"),
 };
-RECORD_DEFINE(struct journal_table, journal_table_record, table_members, .name = "evaluations",
+RECORD_DEFINE(struct journal_table, journal_table_record, table_members, .name = "evaluations_line",
 	.help = "evaluations of one family of a problem as a table; a path is the way to a value "
 		"in an evaluation",
 	.open = true);
@@ -155,8 +156,8 @@ static const struct record_member entry_members[] = {
 	RECORD_NESTED(struct journal_entry, entry, tuned_entry_record, "entry",
 		"as in a tuned file: the problem is concluded"),
 };
-RECORD_DEFINE(
-	struct journal_entry, journal_entry_record, entry_members, .name = "entry", .open = true);
+RECORD_DEFINE(struct journal_entry, journal_entry_record, entry_members, .name = "entry_line",
+	.open = true);
 
 static const struct record_member finish_members[] = {
 	RECORD_VALUE(struct journal_finish, run, "run", "its id"),
@@ -165,7 +166,7 @@ static const struct record_member finish_members[] = {
 		"from the command's start: opening the device and compiling included",
 		.flags = RECORD_OPTIONAL, .absent = NAN, .low = 0, .high = INFINITY),
 };
-RECORD_DEFINE(struct journal_finish, journal_finish_record, finish_members, .name = "finish",
+RECORD_DEFINE(struct journal_finish, journal_finish_record, finish_members, .name = "finish_line",
 	.open = true);
 
 const struct journal_line journal_lines[] = {

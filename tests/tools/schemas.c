@@ -16,6 +16,7 @@
 #include "check/check_json.h"
 #include "engine/explanation.h"
 #include "engine/kernel_json.h"
+#include "format/journal_line.h"
 #include "format/tuned.h"
 #include "lookup/lookup.h"
 #include "spec/sheet.h"
@@ -23,7 +24,7 @@
 
 static const struct {
 	const char *name, *title;
-	const struct record *record;
+	const struct record *record; /* NULL: of journal_lines */
 } schemas[] = {
 	{"tuned", "the best configurations of one GPU model", &tuned_record},
 	{"device", "a device sheet", &device_record},
@@ -31,17 +32,55 @@ static const struct {
 	{"advise", "sizes near the asked ones that are better", &advise_record},
 	{"sweep", "fixed configurations over a range of sizes", &sweep_record},
 	{"suite", "a list of problems", &suite_record},
+	{"journal", "a line of a journal", NULL},
 	{"kernel", "a kernel on its own and how it is launched", &kernel_document_record},
 	{"lookup", "what a tuned file knows for problems", &lookup_document_record},
 	{"explain", "why configurations are what they are", &explain_document_record},
 	{"check", "what became of a baseline's winners", &check_document_record},
 };
 
+/* {"if": {"properties": {"event": {"const": EVENT}}}, "then": its record} */
+static struct json *line_schema(const struct journal_line *line, struct json *definitions)
+{
+	char *text = string_format(
+		"{\"if\":{\"properties\":{\"event\":{\"const\":\"%s\"}}}}", line->event);
+	struct json *schema = NULL;
+
+	if (json_parse(text, strlen(text), "", &schema, NULL) != STATUS_OK)
+		BUG("the name of an event");
+	json_put(schema, "then", record_schema_reference(line->record, definitions));
+	free(text);
+	return schema;
+}
+
+/* Each line is what its event says; one of another event may be anything. */
+static struct json *journal_schema(const char *title)
+{
+	struct json *schema = json_new_object(), *definitions = json_new_object();
+	struct json *properties = json_new_object(), *required = json_new_array();
+	struct json *event = json_new_object(), *lines = json_new_array();
+
+	json_put_string(schema, "$schema", "http://json-schema.org/draft-07/schema#");
+	json_put_string(schema, "title", title);
+	json_put_string(schema, "type", "object");
+	json_put_string(event, "type", "string");
+	json_put(properties, "event", event);
+	json_put(schema, "properties", properties);
+	json_push(required, json_new_string("event"));
+	json_put(schema, "required", required);
+	for (const struct journal_line *line = journal_lines; line->event; line++)
+		json_push(lines, line_schema(line, definitions));
+	json_put(schema, "allOf", lines);
+	json_put(schema, "definitions", definitions);
+	return schema;
+}
+
 static enum status write_schema(const char *folder, size_t index, struct error *err)
 {
 	char *title = string_format("tiletune.%s/1: %s", schemas[index].name, schemas[index].title);
 	char *path = string_format("%s/%s.schema.json", folder, schemas[index].name);
-	struct json *schema = record_schema(schemas[index].record, title);
+	struct json *schema = schemas[index].record ? record_schema(schemas[index].record, title)
+						    : journal_schema(title);
 	char *printed = json_print(schema, true), *text = string_format("%s\n", printed);
 	enum status status = file_write(path, text, strlen(text), err);
 

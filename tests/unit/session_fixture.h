@@ -187,12 +187,13 @@ static struct session_outcome session_fixture_run(
 	outcome.status = session_run(&session, &err);
 	if (outcome.status != STATUS_OK && outcome.status != STATUS_INTERRUPTED)
 		fail_msg("session: %s", err.message);
-	if (session.journal && outcome.status == STATUS_OK)
+	if (session.journal && outcome.status == STATUS_OK) {
 		struct json *line = json_new_object();
 
-	json_put_string(line, "run", id);
-	json_put_int(line, "status", 0);
-	assert_ok(journal_write(session.journal, "finish", line, &err));
+		json_put_string(line, "run", id);
+		json_put_int(line, "status", 0);
+		assert_ok(journal_write(session.journal, "finish", line, &err));
+	}
 	session_read_winners(&tuned, &outcome);
 	journal_close(session.journal);
 	journal_record_release(&record);

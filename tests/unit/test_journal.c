@@ -261,7 +261,11 @@ static void test_broken_lines_are_named(void **state)
 	} cases[] = {
 		{"{\"event\":\"evaluation\",\"prob\n", "line 2"},
 		{"nonsense\n", "line 2"},
-		{"{\"event\":\"evaluation\",\"problem\":5}\n", "line 2: $.problem"},
+		{"{\"event\":\"evaluation\",\"problem\":0}\n", "line 2: $: expected a member"},
+		{"{\"event\":\"evaluations\",\"problem\":5,\"of\":\"final\",\"parameters\":[],"
+		 "\"places\":[],\"same\":{},\"columns\":{}}\n",
+			"line 2: $.problem: expected the number of a problem line above, found 5"},
+		{"{\"event\":\"finish\",\"run\":\"a\",\"status\":-1}\n", "line 2: $.status"},
 		{"{\"event\":7}\n", "line 2: $.event: expected a string"},
 		{"{\"no\":\"event\"}\n", "line 2"},
 		{"[]\n", "line 2"},
