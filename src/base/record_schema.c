@@ -54,6 +54,16 @@ struct json *record_schema_reference(const struct record *record, struct json *d
 	return record_schema_define(record->name, NULL, definitions);
 }
 
+void record_schema_require(struct json *schema, const char *rules)
+{
+	struct json *list;
+	struct error err = {0};
+
+	if (json_parse(rules, strlen(rules), "", &list, &err) != STATUS_OK)
+		BUG("rules of a schema%s", err.message);
+	json_put(schema, "allOf", list);
+}
+
 static struct json *names_schema(const char *const *names, bool is_bool)
 {
 	struct json *schema = json_new_object(), *list = json_new_array();

@@ -15,6 +15,9 @@ struct json *record_schema_reference(const struct record *record, struct json *d
 /* The same for what a custom member's schema function makes by hand; takes schema. */
 struct json *record_schema_define(const char *name, struct json *schema, struct json *definitions);
 
+/* For refine: "allOf" of the record's schema, as JSON text. */
+void record_schema_require(struct json *schema, const char *rules);
+
 /* ---- columns: members with one value, those of nested and owned records as "score.waves" ---- */
 struct record_cell {
 	const struct record_member *member;

@@ -249,7 +249,8 @@ static enum status read_template(const struct checked *file, struct error *err)
 	memcpy(folders + 1, others, count * sizeof(*folders));
 	status = catalogue_load(folders, path_name(resolved ? resolved : folder), &catalogue, err);
 	if (status == STATUS_OK) {
-		status = check_examples(file, &catalogue, err);
+		if (!file->schema_only)
+			status = check_examples(file, &catalogue, err);
 		catalogue_release(&catalogue);
 	}
 	free(folders);
@@ -272,9 +273,9 @@ static const struct {
 	{"tiletune.suite/1", .form = suite_form, .read = read_suite},
 	{"tiletune.device/1", .form = read_device},
 	{"tiletune.device_defaults/1", .record = &device_defaults_record},
-	{"tiletune.correction/1", .schema = "correction", .read = read_correction},
-	{"tiletune.operation/1", .schema = "operation", .read = read_template},
-	{"tiletune.family/1", .schema = "family", .read = read_template},
+	{"tiletune.correction/1", .form = read_correction},
+	{"tiletune.operation/1", .form = read_template},
+	{"tiletune.family/1", .form = read_template},
 	{"tiletune.explain/1", .record = &explain_document_record},
 	{"tiletune.check/1", .record = &check_document_record},
 	{"tiletune.lookup/1", .record = &lookup_document_record},

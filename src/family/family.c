@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_schema.h"
 #include "family/source.h"
 #include "space/space.h"
 
@@ -204,8 +205,24 @@ static const struct record_member family_members[] = {
 		"configurations that are legal, or not", .flags = RECORD_OPTIONAL),
 };
 #undef LIST
-RECORD_DEFINE(
-	struct family, family_record, family_members, .name = "family", .check = family_check);
+static void family_refine(struct json *schema)
+{
+	static const char text[] =
+		"[{\"if\":{\"required\":[\"steps\"]},\"then\":{\"properties\":{"
+		"\"source\":false,\"parameters\":false,\"defaults\":false,\"constraints\":false,"
+		"\"prune\":false,\"tensor_maps\":false,\"launches\":false,"
+		"\"steps\":{\"minItems\":1}}},"
+		"\"else\":{\"required\":[\"launches\"],\"properties\":{"
+		"\"launches\":{\"minItems\":1}}}},"
+		"{\"if\":{\"required\":[\"parameters\"],"
+		"\"properties\":{\"parameters\":{\"minProperties\":1}}},"
+		"\"then\":{\"required\":[\"defaults\"]}}]";
+
+	record_schema_require(schema, text);
+}
+
+RECORD_DEFINE(struct family, family_record, family_members, .name = "family", .check = family_check,
+	.refine = family_refine);
 
 /* In the wrong folder nothing else would make sense. */
 static enum status place_check(const struct json_at *root, const char *name,

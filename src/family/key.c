@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_schema.h"
 #include "family/operation.h"
 
 /* ---- aliases ---- */
@@ -103,17 +104,8 @@ static enum status key_check(
 /* Either a type or an enum. */
 static void key_refine(struct json *schema)
 {
-	static const char *const names[] = {"type", "enum"};
-	struct json *either = json_new_array();
-
-	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-		struct json *one = json_new_object(), *required = json_new_array();
-
-		json_push(required, json_new_string(names[i]));
-		json_put(one, "required", required);
-		json_push(either, one);
-	}
-	json_put(schema, "oneOf", either);
+	record_schema_require(
+		schema, "[{\"oneOf\":[{\"required\":[\"type\"]},{\"required\":[\"enum\"]}]}]");
 }
 
 static const struct record_member key_members[] = {

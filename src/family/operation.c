@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record_schema.h"
 #include "family/problem.h"
 #include "family/source.h"
 
@@ -50,6 +51,11 @@ static enum status fact_check(
 		       : STATUS_OK;
 }
 
+static void fact_refine(struct json *schema)
+{
+	record_schema_require(schema, "[{\"not\":{\"required\":[\"as\",\"when\"]}}]");
+}
+
 static const struct record_member fact_members[] = {
 	RECORD_VALUE(struct fact_text, name, "name", "for people"),
 	RECORD_VALUE(struct fact_text, unit, "unit", ""),
@@ -61,8 +67,8 @@ static const struct record_member fact_members[] = {
 		.flags = RECORD_OPTIONAL, .rule = &name_rule),
 	RECORD_COMMENT("help", ""),
 };
-static RECORD_DEFINE(
-	struct fact_text, fact_record, fact_members, .name = "fact", .check = fact_check);
+static RECORD_DEFINE(struct fact_text, fact_record, fact_members, .name = "fact",
+	.check = fact_check, .refine = fact_refine);
 
 static enum status rule_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
@@ -73,6 +79,12 @@ static enum status rule_check(
 	return rule->is_argmax && !rule->expression.text
 		       ? json_error(at, err, "a member \"expression\"")
 		       : STATUS_OK;
+}
+
+static void rule_refine(struct json *schema)
+{
+	record_schema_require(schema, "[{\"if\":{\"properties\":{\"pick\":{\"const\":\"argmax\"}}},"
+				      "\"then\":{\"required\":[\"expression\"]}}]");
 }
 
 static const struct record_member setting_members[] = {
@@ -95,8 +107,8 @@ static const struct record_member rule_members[] = {
 		"the first value, or that with the largest expression"),
 	FORMULA(struct rule_text, expression, "of argmax", .flags = RECORD_OPTIONAL),
 };
-static RECORD_DEFINE(
-	struct rule_text, rule_record, rule_members, .name = "rule", .check = rule_check);
+static RECORD_DEFINE(struct rule_text, rule_record, rule_members, .name = "rule",
+	.check = rule_check, .refine = rule_refine);
 
 /* ---- advice ---- */
 static enum status axis_check(

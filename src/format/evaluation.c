@@ -255,10 +255,8 @@ void evaluation_schema_refine(struct json *schema)
 				   "{\"if\":{\"properties\":{\"outcome\":{\"const\":\"ok\"}}},"
 				   "\"then\":{\"anyOf\":[{\"required\":[\"time_us\"]},"
 				   "{\"required\":[\"samples_us\"]}]}}]";
-	struct json *rules;
 
-	if (json_parse(text, strlen(text), "", &rules, NULL) == STATUS_OK)
-		json_put(schema, "allOf", rules);
+	record_schema_require(schema, text);
 }
 
 RECORD_DEFINE(struct evaluation, evaluation_record, evaluation_members, .name = "evaluation",

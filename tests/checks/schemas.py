@@ -12,6 +12,7 @@ import glob
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,9 @@ TILETUNE = os.path.join(os.path.abspath(sys.argv[1]), "tiletune")
 ENVIRONMENT = {**os.environ, "TILETUNE_PATH": os.getcwd()}  # wherever OUT is
 MUTANTS_PER_FORMAT = 160
 # Their readers also hold members against each other, which no schema says.
-READ_STRICTLY = {"tiletune.journal/1", "tiletune.kernel/1", "tiletune.lookup/1"}
+READ_STRICTLY = {"tiletune.correction/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.journal/1", "tiletune.kernel/1", "tiletune.lookup/1"}
+# They are read with the other files of their folder.
+IN_FOLDER = {"tiletune.family/1", "tiletune.operation/1"}
 failures = []
 
 
@@ -150,10 +153,10 @@ def spread(items, count):
 
 
 def compare_mutants(schemas, documents, folder):
-    """documents: format -> one of each kind. Both validators over damaged copies."""
+    """documents: format -> (document, path), one of each kind. Both validators over damaged copies."""
     paths, expected = [], []
     for name, group in documents.items():
-        for number, document in enumerate(group):
+        for number, (document, origin) in enumerate(group):
             chosen = spread(list(changes_of(document)), max(30, MUTANTS_PER_FORMAT // len(group)))
             for path, change in chosen:
                 mutant = mutate(document, path, change)
@@ -164,6 +167,11 @@ def compare_mutants(schemas, documents, folder):
                 if name != "tiletune.journal/1" and "format" not in mutant:
                     continue
                 file_path = os.path.join(folder, f"{len(paths)}.json")
+                if name in IN_FOLDER:
+                    place = os.path.dirname(origin)
+                    there = os.path.join(folder, str(len(paths)), os.path.basename(place))
+                    shutil.copytree(place, there)
+                    file_path = os.path.join(there, os.path.basename(origin))
                 with open(file_path, "w", encoding="utf-8") as file:
                     json.dump(mutant, file)
                 paths.append(file_path)
@@ -204,9 +212,9 @@ def main():
                     break
             kinds = samples.setdefault(name, {})
             for document in documents:
-                kind = document.get("event", "whole")
-                if kind not in kinds or len(str(document)) < len(str(kinds[kind])):
-                    kinds[kind] = document
+                kind = document.get("event", "steps" if "steps" in document else "whole")
+                if kind not in kinds or len(str(document)) < len(str(kinds[kind][0])):
+                    kinds[kind] = document, path
         # one process: a template's folder is loaded again for each of its files
         result = run("validate", "--path", "tests/toy", "--path", "tests/data/replay", "--json", *paths)
         if result.returncode:

@@ -39,10 +39,12 @@ illegal = {key: family["examples"]["illegal"][0][key] for key in ("problem", "co
 family["examples"] = {"legal": [illegal]}
 json.dump(family, open(path, "w", encoding="utf-8"))
 del family["examples"], family["defaults"]
-json.dump(family, open("mine/without.json", "w", encoding="utf-8"))
+family["name"] = "without"
+json.dump(family, open("mine/templates/row_softmax/without.json", "w", encoding="utf-8"))
 PYTHON
+validate --schema-only mine/templates/row_softmax/without.json
+rm mine/templates/row_softmax/without.json
 validate mine/templates/row_softmax/online.json
-validate --schema-only mine/without.json
 
 validate --json tuned.json bad1.json
 validate

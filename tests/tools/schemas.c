@@ -16,6 +16,7 @@
 #include "check/check_json.h"
 #include "engine/explanation.h"
 #include "engine/kernel_json.h"
+#include "family/family.h"
 #include "format/journal_line.h"
 #include "format/tuned.h"
 #include "lookup/lookup.h"
@@ -32,6 +33,8 @@ static const struct {
 	{"advise", "sizes near the asked ones that are better", &advise_record},
 	{"sweep", "fixed configurations over a range of sizes", &sweep_record},
 	{"suite", "a list of problems", &suite_record},
+	{"operation", "an operation: what kernels compute", &operation_record},
+	{"family", "a family: kernels of an operation and their tiles", &family_record},
 	{"journal", "a line of a journal", NULL},
 	{"kernel", "a kernel on its own and how it is launched", &kernel_document_record},
 	{"lookup", "what a tuned file knows for problems", &lookup_document_record},
