@@ -2,9 +2,8 @@
  *
  * tiletune validate: are these files what they say they are?
  *
- * Two looks at each: its form, by the records that the reader works by or else by the JSON Schema
- * of its format (configs/schemas), then the reader that would use it. One row per format in the
- * table below.
+ * By the readers that tiletune works with, and by the records from which their schemas follow
+ * (configs/schemas). One row per format in the table below.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,6 @@
 #include "engine/kernel_json.h"
 #include "family/family.h"
 #include "format/journal_line.h"
-#include "format/schema.h"
 #include "format/tuned.h"
 #include "learn/correction.h"
 #include "lookup/lookup.h"
@@ -262,8 +260,7 @@ static enum status read_template(const struct checked *file, struct error *err)
 
 static const struct {
 	const char *format;
-	/* what looks at the form: a schema, a function or, where nothing else reads it, a record */
-	const char *schema;
+	/* what looks at the form: a function or, where nothing else reads it, a record */
 	enum status (*form)(const struct checked *file, struct error *err);
 	const struct record *record;
 	enum status (*read)(const struct checked *file, struct error *err);
@@ -282,59 +279,7 @@ static const struct {
 	{"tiletune.kernel/1", .record = &kernel_document_record},
 	{"tiletune.advise/1", .record = &advise_record},
 	{"tiletune.sweep/1", .record = &sweep_record},
-	{"tiletune.loads/1", .schema = "loads"},
-	{"tiletune.check_rates/1", .schema = "check_rates"},
-	{"tiletune.lookup_rates/1", .schema = "lookup_rates"},
-	{"tiletune.races/1", .schema = "races"},
-	{"tiletune.versus/1", .schema = "versus"},
-	{"tiletune.tiles/1", .schema = "tiles"},
-	{"tiletune.chain_map/1", .schema = "chain_map"},
-	{"tiletune.chain_counters/1", .schema = "chain_counters"},
-	{"tiletune.chain_rule/1", .schema = "chain_rule"},
 };
-
-/* ---- schemas ---- */
-static enum status load_schema(
-	const struct checked *file, const char *name, struct json **schema, struct error *err)
-{
-	for (char **root = file->folders->roots; *root; root++) {
-		char *path = string_format("%s/configs/schemas/%s.schema.json", *root, name);
-		enum status status = STATUS_OK;
-		bool there = file_exists(path);
-
-		if (there)
-			status = json_load(path, schema, err);
-		free(path);
-		if (there)
-			return status;
-	}
-	error_set(err, STATUS_FAILED,
-		"%s: expected configs/schemas/%s.schema.json to check it with, "
-		"found none",
-		file->path, name);
-	return error_hint(err, "--path DIR or TILETUNE_PATH name the folder that holds configs/");
-}
-
-static enum status check_schema(const struct checked *file, const char *name, struct error *err)
-{
-	struct json *schema = NULL, *root = NULL;
-	struct json_at schema_at, at;
-	enum status status = load_schema(file, name, &schema, err);
-
-	if (status != STATUS_OK)
-		return status;
-	schema_at = json_root(schema, name);
-	{
-		status = json_parse(
-			text_string(&file->content), file->content.length, file->path, &root, err);
-		at = json_root(root, file->path);
-		if (status == STATUS_OK)
-			status = schema_check(&schema_at, &at, err);
-	}
-	json_free(schema);
-	json_free(root);
-	return status;
-}
 
 /* ---- formats ---- */
 /* What the file says that it is: "format" of the whole, or of a journal's first line. */
@@ -371,11 +316,33 @@ static enum status find_format(struct checked *file, struct error *err)
 	return status;
 }
 
+/* The schema of a format that we only describe, below one of the roots; the caller frees it. */
+static char *schema_find(const struct checked *file)
+{
+	const char *name = file->format;
+
+	if (!string_starts_with(name, "tiletune.") || !string_ends_with(name, "/1"))
+		return NULL;
+	name += strlen("tiletune.");
+	if (strspn(name, "abcdefghijklmnopqrstuvwxyz_") != strlen(name) - strlen("/1"))
+		return NULL;
+	for (char **root = file->folders->roots; *root; root++) {
+		char *path = string_format("%s/configs/schemas/%.*s.schema.json", *root,
+			(int)(strlen(name) - strlen("/1")), name);
+
+		if (file_exists(path))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
 static enum status unknown_format(const struct checked *file, struct error *err)
 {
 	const char *names[ARRAY_COUNT(formats) + 1] = {NULL};
 	struct text list = {0};
 	const char *nearest;
+	char *schema = schema_find(file);
 
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
 		names[i] = formats[i].format;
@@ -384,8 +351,12 @@ static enum status unknown_format(const struct checked *file, struct error *err)
 	error_set(err, STATUS_BAD_INPUT, "%s: $.format: expected one of %s, found \"%s\"",
 		file->path, text_string(&list), file->format);
 	nearest = name_nearest(file->format, names);
-	if (nearest)
+	if (schema)
+		error_hint(
+			err, "tiletune does not read this format; its JSON Schema is %s", schema);
+	else if (nearest)
 		error_hint(err, "did you mean \"%s\"?", nearest);
+	free(schema);
 	text_release(&list);
 	return STATUS_BAD_INPUT;
 }
@@ -405,8 +376,6 @@ static enum status check_file(struct checked *file, struct error *err)
 			status = read_record(file, formats[i].record, err);
 		else if (formats[i].form)
 			status = formats[i].form(file, err);
-		else if (formats[i].schema)
-			status = check_schema(file, formats[i].schema, err);
 		if (status == STATUS_OK && formats[i].read && !file->schema_only)
 			status = formats[i].read(file, err);
 		return status;
@@ -468,7 +437,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_validate = {
 	.name = "validate",
-	.summary = "Check files of any of our formats: against its schema, then with its reader",
+	.summary = "Check files of any of our formats with the readers that use them",
 	.arguments = "FILE...",
 	.description = "Tuned files, journals (plain or gzip), suites, device sheets, operations, "
 		       "families,\n"

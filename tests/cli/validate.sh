@@ -28,6 +28,10 @@ echo '{"a": 1, "a": 2}' >bad12.json
 validate bad1.json bad2.json bad3.json bad4.json bad5.jsonl bad6.jsonl bad7.json bad8.json bad9.json \
 	bad10.json bad11.json bad12.json empty.json missing.json . | sed -E 's/one of those in .* \(/one of those in FOLDERS (/; s/^(bad6.*column) [0-9]+/\1 N/'
 
+echo "# of a format that has a schema and no reader"
+echo '{"format": "tiletune.races/1"}' >races.json
+validate races.json
+
 echo "# a family whose own example is not legal, and one without defaults"
 mkdir -p mine/templates
 cp -R "$ROOT/tests/toy/templates/row_softmax" mine/templates/
