@@ -35,10 +35,18 @@ fail() {
 	[ -z "${2:-}" ] || tail -n 40 "$2"
 	exit 1
 }
+# by the schemas: tiletune itself reads few of these formats
 valid() {
-	for file in "$@"; do
-		./tiletune validate --path . "$file" >"$work/validate.log" 2>&1 || fail "$file: not valid" "$work/validate.log"
-	done
+	/usr/bin/python3 - "$root/configs/schemas" "$@" >"$work/validate.log" 2>&1 <<'PYTHON' || fail "$*: not valid" "$work/validate.log"
+import json, sys
+import jsonschema
+for path in sys.argv[2:]:
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file)
+    name = document["format"].split(".")[1].split("/")[0]
+    with open(f"{sys.argv[1]}/{name}.schema.json", encoding="utf-8") as file:
+        jsonschema.Draft7Validator(json.load(file)).validate(document)
+PYTHON
 }
 ./tiletune tune gemm --family mma -p M=96,N=80,K=64,dtype=bf16 -p M=80,N=96,K=64,dtype=bf16 \
 	--where "BM == 64 and BK == 32 and MIN_BLOCKS == 1 and SPLIT_K == 1 and (BN == 64 and M == 96 or BN == 32 and M == 80)" \
