@@ -101,11 +101,13 @@ static enum status key_check(
 				    : json_error(at, err, "a min that is not above max");
 }
 
-/* Either a type or an enum. */
+/* Either a type or an enum; a choice is no argument. */
 static void key_refine(struct json *schema)
 {
-	record_schema_require(
-		schema, "[{\"oneOf\":[{\"required\":[\"type\"]},{\"required\":[\"enum\"]}]}]");
+	record_schema_require(schema,
+		"[{\"oneOf\":[{\"required\":[\"type\"]},{\"required\":[\"enum\"]}]},"
+		"{\"if\":{\"required\":[\"enum\"]},"
+		"\"then\":{\"properties\":{\"as\":{\"const\":\"constant\"}}}}]");
 }
 
 static const struct record_member key_members[] = {
