@@ -170,6 +170,13 @@ void build_unit_add_entry(struct build_unit *unit, const char *entry)
 	unit->entries[unit->entry_count] = NULL;
 }
 
+static enum status launch_is_built(
+	const struct launch *launch, const struct value *slots, bool *is_built, struct error *err)
+{
+	*is_built = true;
+	return launch->always_built ? STATUS_OK : launch_is_active(launch, slots, is_built, err);
+}
+
 static void add_strings(struct hash *hash, char *const *strings, size_t count)
 {
 	hash_add(hash, &(uint64_t){count}, sizeof(uint64_t));
@@ -203,14 +210,11 @@ enum status family_units(
 		units[i] = -1;
 	for (size_t i = 0; i < family->launch_count; i++) {
 		const struct launch *launch = &family->launches[i];
-		bool is_built = true;
+		bool is_built;
+		const enum status status = launch_is_built(launch, slots, &is_built, err);
 
-		if (!launch->always_built) {
-			enum status status = launch_is_active(launch, slots, &is_built, err);
-
-			if (status != STATUS_OK)
-				return status;
-		}
+		if (status != STATUS_OK)
+			return status;
 		if (is_built && units[launch->source] < 0)
 			units[launch->source] = count++;
 	}
@@ -222,14 +226,11 @@ static enum status add_entries(const struct family *family, const struct value *
 {
 	for (size_t i = 0; i < family->launch_count; i++) {
 		const struct launch *launch = &family->launches[i];
-		bool is_built = true;
+		bool is_built;
+		const enum status status = launch_is_built(launch, slots, &is_built, err);
 
-		if (!launch->always_built) {
-			enum status status = launch_is_active(launch, slots, &is_built, err);
-
-			if (status != STATUS_OK)
-				return status;
-		}
+		if (status != STATUS_OK)
+			return status;
 		if (is_built)
 			build_unit_add_entry(&build->units[units[launch->source]], launch->entry);
 	}
