@@ -109,11 +109,6 @@ enum status journal_write(
 	return status;
 }
 
-const char *journal_path(const struct journal *journal)
-{
-	return journal->path;
-}
-
 void journal_close(struct journal *journal)
 {
 	if (!journal)

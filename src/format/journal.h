@@ -38,7 +38,6 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
  * still fits (a finish) would speak for lines that are not there. */
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err);
-const char *journal_path(const struct journal *journal);
 void journal_close(struct journal *journal);
 
 /* ---- reading ---- */
