@@ -25,6 +25,16 @@ enum status {
 	STATUS_INTERRUPTED = 130,
 };
 
+/* Ends the function that it stands in with the call's status, unless that is STATUS_OK. What the
+ * function owns must then be released by CLEANUP() (base/memory.h). */
+#define TRY(call)                                                                                  \
+	do {                                                                                       \
+		enum status try_status = (call);                                                   \
+                                                                                                   \
+		if (try_status != STATUS_OK)                                                       \
+			return try_status;                                                         \
+	} while (0)
+
 struct error {
 	enum status status;
 	char message[2048]; /* "where: what was expected, what was found" */

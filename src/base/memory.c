@@ -42,3 +42,8 @@ void *memory_copy(const void *data, size_t size)
 		memcpy(copy, data, size);
 	return copy;
 }
+
+void memory_free(void *pointer_to_pointer)
+{
+	free(*(void **)pointer_to_pointer);
+}

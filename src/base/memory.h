@@ -22,6 +22,13 @@ void *memory_copy(const void *data, size_t size) __attribute__((malloc, returns_
 		}                                                                                  \
 	} while (0)
 
+/* Releases a variable when its scope ends, however that happens: `CLEANUP(text_release) struct text
+ * text = {0};`, `CLEANUP(memory_free) char *path = NULL;`. The variable is initialised where it is
+ * declared. What the caller shall own is set to zero (a pointer to NULL) once it was handed over.
+ */
+#define CLEANUP(release) __attribute__((cleanup(release)))
+void memory_free(void *pointer_to_pointer);
+
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif
