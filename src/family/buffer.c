@@ -148,6 +148,14 @@ static enum status tensor_check(
 
 	if (name_table_find(&reading->operation->key_names, tensor->name) != NAME_UNKNOWN)
 		return json_error(at, err, "a name that is not a key's");
+	if (tensor->is_output && json_find(at, "when", &fill))
+		return json_error(&fill, err, "no condition on a tensor that is written");
+	if (tensor->contents == CONTENTS_PERMUTATION &&
+		(tensor->is_output || tensor->has_fill || tensor->dtype.text ||
+			tensor->dtype.dtype != DTYPE_I32)) {
+		json_find(at, "contents", &fill);
+		return json_error(&fill, err, "an input of dtype i32 without \"fill\"");
+	}
 	if (!tensor->has_fill) {
 		tensor->fill[0] = -1;
 		tensor->fill[1] = 1;
@@ -171,6 +179,10 @@ static const struct record_member tensor_members[] = {
 	RECORD_CUSTOM(struct tensor, dtype, &dtype_member, "dtype",
 		"an element type or an expression that gives one"),
 	RECORD_ENUM(struct tensor, is_output, role_names, "role", ""),
+	EXPRESSION_OPTIONAL(struct tensor, when, "when", "else kernels get a null pointer"),
+	RECORD_ENUM(struct tensor, contents, buffer_contents_names, "contents",
+		"random numbers, or each of 0 .. elements - 1 once (i32)",
+		.flags = RECORD_OPTIONAL),
 	RECORD_ARRAY(struct tensor, fill, "fill", "lowest and highest value of an input",
 		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct tensor, has_fill)),
 	RECORD_COMMENT("help", ""),
@@ -215,19 +227,27 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 	enum status status;
 	uint64_t bytes;
 	int64_t ld;
+	bool is_there = true;
 
 	*buffer = (struct plan_buffer){.role = tensor->is_output ? BUFFER_OUTPUT : BUFFER_INPUT,
 		.init = BUFFER_INIT_GIVEN};
 	string_put(buffer->name, sizeof(buffer->name), tensor->name);
 	if (!tensor->is_output) {
+		buffer->contents = tensor->contents;
 		buffer->fill_low = tensor->fill[0];
 		buffer->fill_high = tensor->fill[1];
 	}
 	status = dtype_evaluate(&tensor->dtype, values, &buffer->dtype, err);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && tensor->when)
+		status = expression_test(tensor->when, values, &is_there, err);
+	if (status == STATUS_OK && is_there)
 		status = evaluate_shape(tensor, values, buffer, err);
-	if (status != STATUS_OK)
+	if (status != STATUS_OK || !is_there)
 		return status;
+	if (buffer->contents == CONTENTS_PERMUTATION && buffer->columns > INT32_MAX / buffer->rows)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor %s: expected a permutation of less than 2^31 numbers, found more",
+			tensor->name);
 	buffer->ld = buffer->columns;
 	if (tensor->ld) {
 		status = expression_int(tensor->ld, values, &ld, err);

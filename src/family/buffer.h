@@ -29,8 +29,10 @@ struct tensor {
 	const char *name;             /* borrowed from the operation's JSON */
 	struct expression_list shape; /* outermost dimension first */
 	struct expression *ld;        /* elements; NULL: packed */
+	struct expression *when;      /* else it has no bytes; NULL: always there */
 	struct dtype_choice dtype;
 	bool is_output, has_fill;
+	enum buffer_contents contents;
 	double fill[2]; /* lowest, highest */
 };
 RECORD_DECLARE(struct tensor, tensor_record);

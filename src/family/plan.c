@@ -10,6 +10,8 @@
 /* ---- buffers ---- */
 static const char *const role_names[] = {
 	[BUFFER_INPUT] = "in", [BUFFER_OUTPUT] = "out", [BUFFER_WORKSPACE] = "workspace", NULL};
+const char *const buffer_contents_names[] = {
+	[CONTENTS_RANDOM] = "random", [CONTENTS_PERMUTATION] = "permutation", NULL};
 static const char *const init_names[] = {[BUFFER_INIT_NONE] = "none",
 	[BUFFER_INIT_ONCE] = "once",
 	[BUFFER_INIT_EACH] = "each",
@@ -28,6 +30,8 @@ static const struct record_member buffer_members[] = {
 	TENSOR_VALUE(rows, "of a tensor: all outer dimensions"),
 	TENSOR_VALUE(columns, "of a tensor: the innermost dimension"),
 	TENSOR_VALUE(ld, "of a tensor: elements from row to row"),
+	RECORD_ENUM(struct plan_buffer, contents, buffer_contents_names, "contents", "of an input",
+		.flags = RECORD_OPTIONAL),
 	TENSOR_VALUE(fill_low, "an input's lowest value"),
 	TENSOR_VALUE(fill_high, "an input's highest value"),
 };

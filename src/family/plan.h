@@ -24,6 +24,13 @@ enum buffer_role {
 	BUFFER_WORKSPACE,
 };
 
+enum buffer_contents {
+	CONTENTS_RANDOM,      /* uniform between fill_low and fill_high */
+	CONTENTS_PERMUTATION, /* i32: each of 0 .. elements - 1 once, at random places */
+};
+/* As JSON says them, NULL-terminated. */
+extern const char *const buffer_contents_names[];
+
 enum buffer_init {
 	BUFFER_INIT_NONE,
 	BUFFER_INIT_ONCE,  /* zeroed when loaded */
@@ -39,7 +46,8 @@ struct plan_buffer {
 	uint64_t rows, columns; /* tensors: all outer dimensions flattened, innermost dimension */
 	uint64_t ld;            /* tensors: elements from row to row */
 	uint64_t bytes;         /* 0: the kernel gets a null pointer */
-	double fill_low, fill_high; /* inputs: uniform */
+	enum buffer_contents contents; /* inputs */
+	double fill_low, fill_high;
 };
 
 enum argument_kind {

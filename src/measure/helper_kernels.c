@@ -35,8 +35,17 @@ bool helper_fill(struct gpu_session *gpu, CUdeviceptr data, const struct plan_bu
 		[FILL_HIGH] = &high,
 		[FILL_SEED] = &seed,
 	};
+	void *permutation[PERMUTATION_ARGUMENTS] = {
+		[PERMUTATION_DATA] = &data,
+		[PERMUTATION_ROWS] = &rows,
+		[PERMUTATION_COLUMNS] = &columns,
+		[PERMUTATION_LD] = &ld,
+		[PERMUTATION_SEED] = &seed,
+	};
+	const bool permutes = tensor->contents == CONTENTS_PERMUTATION;
 
-	return launch(gpu, gpu->helpers.fill, tensor->bytes ? tensor->rows * tensor->ld : 0, values,
+	return launch(gpu, permutes ? gpu->helpers.permutation : gpu->helpers.fill,
+		tensor->bytes ? tensor->rows * tensor->ld : 0, permutes ? permutation : values,
 		"filling an input", failure);
 }
 

@@ -13,6 +13,7 @@
 /* HELPER(member, entry): arguments are given below in the kernel's order, each of its own type. */
 #define HELPER_KERNELS(HELPER)                                                                     \
 	HELPER(fill, "tt_fill")                                                                    \
+	HELPER(permutation, "tt_permutation")                                                      \
 	HELPER(poison, "tt_poison")                                                                \
 	HELPER(guard_check, "tt_guard_check")                                                      \
 	HELPER(compare_begin, "tt_compare_begin")                                                  \
@@ -38,6 +39,15 @@ enum {
 	FILL_HIGH,
 	FILL_SEED, /* uint64 */
 	FILL_ARGUMENTS
+};
+/* PERMUTATION_*: as FILL_* up to the pitch, without a dtype. */
+enum {
+	PERMUTATION_DATA,
+	PERMUTATION_ROWS, /* int64 */
+	PERMUTATION_COLUMNS,
+	PERMUTATION_LD,
+	PERMUTATION_SEED, /* uint64 */
+	PERMUTATION_ARGUMENTS
 };
 enum {
 	POISON_DATA,

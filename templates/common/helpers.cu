@@ -14,6 +14,9 @@
 //       r*cols + c alone, rounded to the dtype. The pitch (cols <= c < ld) becomes NaN (i32: the
 //       most negative number), so that whoever reads it shows. Nothing is written after the last
 //       row's last column: the tensor ends there.
+//   tt_permutation(i32 *data, i64 rows, i64 cols, i64 ld, u64 seed)
+//       The rows*cols elements (fewer than 2^31) become each of 0 .. rows*cols - 1 once, in an
+//       order that is a function of seed and their number alone. Pitch as tt_fill.
 //   tt_poison(void *data, u64 bytes, u32 pattern)
 //       Writes the pattern's bytes, little end first, from the first byte on, over and over.
 //   tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 *bad_count)
@@ -127,6 +130,37 @@ extern "C" __global__ void tt_fill(
 			((i32 *)data)[i] = inside ? __float2int_rn(value) : (i32)0x80000000;
 			break;
 		}
+	}
+}
+
+// Where a permutation of 0 .. count-1 puts `index`. A Feistel network permutes the numbers of an
+// even count of bits that hold count; what lands beyond count goes through again until it does not.
+__device__ __forceinline__ u32 permuted(u32 index, u32 count, u64 seed)
+{
+	int half = 1;
+	while (half < 16 && 1ull << 2 * half < count)
+		half++;
+	u32 mask = (1u << half) - 1;
+	do {
+		u32 left = index >> half, right = index & mask;
+		for (u64 round = 0; round < 4; round++) {
+			u32 next = left ^ ((u32)mix(mix(seed + round) + right) & mask);
+			left = right;
+			right = next;
+		}
+		index = left << half | right;
+	} while (index >= count);
+	return index;
+}
+
+extern "C" __global__ void tt_permutation(i32 *data, i64 rows, i64 cols, i64 ld, u64 seed)
+{
+	i64 total = rows > 0 ? (rows - 1) * ld + cols : 0;
+	for (i64 i = (i64)thread_index(); i < total; i += (i64)thread_count()) {
+		i64 row = i / ld, col = i - row * ld;
+		data[i] = col < cols
+				  ? (i32)permuted((u32)(row * cols + col), (u32)(rows * cols), seed)
+				  : (i32)0x80000000;
 	}
 }
 

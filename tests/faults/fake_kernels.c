@@ -140,6 +140,24 @@ static void fill(const struct standin_launch *launch)
 		}
 }
 
+/* A rotation by the seed. */
+static void permutation(const struct standin_launch *launch)
+{
+	int32_t *data = POINTER(int32_t, PERMUTATION_DATA);
+	int64_t rows = PARAM(int64_t, PERMUTATION_ROWS);
+	int64_t columns = PARAM(int64_t, PERMUTATION_COLUMNS);
+	int64_t ld = PARAM(int64_t, PERMUTATION_LD), count = rows * columns;
+	uint64_t seed = PARAM(uint64_t, PERMUTATION_SEED);
+
+	for (int64_t row = 0; row < rows; row++)
+		for (int64_t column = 0; column < (row + 1 < rows ? ld : columns); column++)
+			data[row * ld + column] =
+				column < columns ? (int32_t)((row * columns + column +
+								     (int64_t)(seed % 1000)) %
+							     count)
+						 : INT32_MIN;
+}
+
 static void poison(const struct standin_launch *launch)
 {
 	CUdeviceptr data = PARAM(CUdeviceptr, POISON_DATA);
@@ -249,6 +267,8 @@ bool standin_helper(const struct standin_launch *launch, double *us)
 	*us = 3;
 	if (strcmp(name, "tt_fill") == 0)
 		fill(launch);
+	else if (strcmp(name, "tt_permutation") == 0)
+		permutation(launch);
 	else if (strcmp(name, "tt_poison") == 0)
 		poison(launch);
 	else if (strcmp(name, "tt_guard_check") == 0)

@@ -221,7 +221,9 @@ static void test_tensor_errors(void **state)
 	struct error err = {0};
 	static const char text[] =
 		"{\"tensors\": {\"T\": {\"shape\": [\"a\", \"a\", \"a\"], \"ld\": \"b\", "
-		"\"dtype\": \"fp16\", \"role\": \"in\"}}}";
+		"\"dtype\": \"fp16\", \"role\": \"in\"}, \"U\": {\"shape\": [\"a\", \"b\"], "
+		"\"when\": \"a > 0\", \"contents\": \"permutation\", \"dtype\": \"i32\", "
+		"\"role\": \"in\"}}}";
 	struct value values[2];
 
 	(void)state;
@@ -251,6 +253,17 @@ static void test_tensor_errors(void **state)
 	values[0] = values[1] = value_int((int64_t)1 << 31);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
 		"tensor T: expected less than 2^63 bytes");
+	tensor = &tensors.items[1];
+	values[0] = values[1] = value_int(5);
+	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
+	assert_int_equal(buffer.contents, CONTENTS_PERMUTATION);
+	assert_int_equal(buffer.bytes, 5 * 5 * 4);
+	values[0] = values[1] = value_int(46341);
+	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+		"tensor U: expected a permutation of less than 2^31 numbers, found more");
+	values[0] = value_int(0);
+	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
+	assert_int_equal(buffer.bytes, 0);
 	record_release(&tensors_record, &tensors);
 	name_table_release(names);
 	json_free(tree);
