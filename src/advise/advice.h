@@ -6,7 +6,9 @@
 #define ADVISE_ADVICE_H
 
 #include "advise/variant.h"
+#include "base/record.h"
 #include "engine/seeds.h"
+#include "format/run.h"
 
 /* One difference between the asked problem's best candidate and the variant's. */
 enum advice_reason_kind {
@@ -45,5 +47,12 @@ extern const double advice_gain_least_ratio;
 
 /* Reasons of a row, from the best candidates of both. */
 void advice_explain(const struct advice_row *asked, struct advice_row *row);
+
+struct advise;
+/* The answer of `advise` (advise/advise.h): {"format": "tiletune.advise/1", ...}. run: that made
+ * it.
+ */
+struct json *advise_to_json(const struct advise *advise, const struct run *run);
+extern const struct record advise_record; /* of that document */
 
 #endif

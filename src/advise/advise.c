@@ -18,15 +18,11 @@ enum {
 static enum status open_row(struct advise *advise, struct advice_row *row,
 	const struct problem *problem, struct error *err)
 {
-	enum status status = problem_flop(problem, &row->flop, err);
-
+	TRY(problem_flop(problem, &row->flop, err));
 	row->best_of.problem = problem;
-	if (status == STATUS_OK)
-		status = problem_min_bytes(problem, &row->min_bytes, err);
-	if (status == STATUS_OK)
-		status = seeds_candidates(&advise->seeds, advise->context, problem,
-			advise->options.families, &row->best_of.candidates, err);
-	return status;
+	TRY(problem_min_bytes(problem, &row->min_bytes, err));
+	return seeds_candidates(&advise->seeds, advise->context, problem, advise->options.families,
+		&row->best_of.candidates, err);
 }
 
 static double first_prediction_us(const struct advice_row *row)
@@ -221,10 +217,8 @@ static enum status tune_rows(struct advise *advise, struct error *err)
 		struct best_of *best_of = &advise->rows[i].best_of;
 
 		candidate_list_release(&best_of->candidates);
-		status = seeds_candidates(&advise->seeds, advise->context, best_of->problem,
-			advise->options.families, &best_of->candidates, err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(seeds_candidates(&advise->seeds, advise->context, best_of->problem,
+			advise->options.families, &best_of->candidates, err));
 	}
 	return STATUS_OK;
 }
@@ -304,27 +298,18 @@ enum status advise_run(struct advise *advise, struct context *context,
 	const struct operation *operation, const char *text, const struct advise_options *options,
 	struct error *err)
 {
-	enum status status;
-
 	*advise = (struct advise){.context = context,
 		.options = *options,
 		.operation = operation,
 		.evaluator = {.context = context, .interrupted = options->interrupted},
 		.measured = device_measures(context->device)};
-	status = variants_make(operation, text, &advise->variants, err);
-	if (status == STATUS_OK)
-		status = problem_parse(operation, text, &advise->asked, err);
-	if (status == STATUS_OK)
-		status = open_rows(advise, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(variants_make(operation, text, &advise->variants, err));
+	TRY(problem_parse(operation, text, &advise->asked, err));
+	TRY(open_rows(advise, err));
 	choose_rows(advise);
 	if (advise->measured)
-		status = tune_rows(advise, err);
-	if (status == STATUS_OK)
-		status = settle(advise, err);
-	if (status != STATUS_OK)
-		return status;
+		TRY(tune_rows(advise, err));
+	TRY(settle(advise, err));
 	for (size_t i = 0; i < advise->row_count; i++)
 		conclude_row(advise, &advise->rows[i]);
 	qsort(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_gain);

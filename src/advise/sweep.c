@@ -12,7 +12,7 @@
 #include "candidate/configuration.h"
 #include "family/catalogue.h"
 #include "family/family.h"
-#include "advise/setting.h"
+#include "advise/variant.h"
 
 enum {
 	PROBLEMS_PER_BATCH = 6, /* that are on the device at once */
@@ -236,28 +236,24 @@ enum status sweep_run(struct sweep *sweep, struct context *context,
 	const struct operation *operation, const char *text, const char *range,
 	const struct sweep_options *options, struct error *err)
 {
-	enum status status;
-
 	*sweep = (struct sweep){.context = context,
 		.operation = operation,
 		.measured = device_measures(context->device),
 		.evaluator = {.context = context, .interrupted = options->interrupted}};
-	status = read_problems(sweep, text, range, err);
-	if (status == STATUS_OK)
-		status = sweep_choose(sweep, options, err);
+	TRY(read_problems(sweep, text, range, err));
+	TRY(sweep_choose(sweep, options, err));
 	for (size_t s = 0; s < sweep->series_count; s++)
 		sweep->series[s].values =
 			memory_zeroed(sweep->problems.count + 1, sizeof(*sweep->series[s].values));
-	for (size_t i = 0; i < sweep->problems.count && status == STATUS_OK;
-		i += PROBLEMS_PER_BATCH) {
+	for (size_t i = 0; i < sweep->problems.count; i += PROBLEMS_PER_BATCH) {
 		size_t end = i + PROBLEMS_PER_BATCH < sweep->problems.count ? i + PROBLEMS_PER_BATCH
 									    : sweep->problems.count;
 
-		status = run_batch(sweep, i, end, err);
+		TRY(run_batch(sweep, i, end, err));
 		if (options->progress)
 			options->progress(options->progress_context, end, sweep->problems.count);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 void sweep_release(struct sweep *sweep)

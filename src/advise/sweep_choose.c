@@ -94,26 +94,25 @@ static enum status rate_seeds(struct choosing *choosing)
 {
 	struct sweep *sweep = choosing->sweep;
 	struct seeds *seeds = &sweep->seeds;
-	enum status status = STATUS_OK;
 
 	/* the middle, and what lies beside a round size */
 	for (size_t i = choosing->sample_count / 2; i <= choosing->sample_count / 2 + 1; i++)
-		if (i < choosing->sample_count && status == STATUS_OK)
-			status = seeds_scan(seeds, sweep->context,
+		if (i < choosing->sample_count)
+			TRY(seeds_scan(seeds, sweep->context,
 				sweep->problems.items[choosing->samples[i]],
-				choosing->options->families, choosing->err);
+				choosing->options->families, choosing->err));
 	choosing->rated = memory_zeroed(seeds->count + 1, sizeof(*choosing->rated));
-	for (size_t i = 0; i < seeds->count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < seeds->count; i++) {
 		struct rated *rated = &choosing->rated[choosing->rated_count++];
 
 		*rated = (struct rated){.family = seeds->items[i].family,
 			.configuration = string_copy(seeds->items[i].configuration)};
-		status = rate(choosing, rated);
+		TRY(rate(choosing, rated));
 	}
 	if (choosing->rated_count)
 		qsort(choosing->rated, choosing->rated_count, sizeof(*choosing->rated),
 			compare_rated);
-	return status;
+	return STATUS_OK;
 }
 
 /* How many samples work, and the mean log of their times, from a comparison. */
@@ -235,10 +234,8 @@ static enum status add_if_faster(
 static enum status add_other_families(struct choosing *choosing, size_t from)
 {
 	struct sweep *sweep = choosing->sweep;
-	enum status status = STATUS_OK;
 
-	while (from < choosing->rated_count && sweep->series_count < SWEEP_SERIES_MAX &&
-		status == STATUS_OK) {
+	while (from < choosing->rated_count && sweep->series_count < SWEEP_SERIES_MAX) {
 		const struct rated *next = &choosing->rated[from];
 		size_t tried = 0;
 		bool known = !next->legal;
@@ -246,10 +243,10 @@ static enum status add_other_families(struct choosing *choosing, size_t from)
 		for (size_t i = 0; i < from && !known; i++)
 			known = choosing->rated[i].family == next->family;
 		if (!known)
-			status = add_if_faster(choosing, from, next->family, &tried);
+			TRY(add_if_faster(choosing, from, next->family, &tried));
 		from += tried ? tried : 1;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static size_t count_working(const struct choosing *choosing, size_t tried, size_t wanted)
@@ -265,19 +262,17 @@ static enum status choose_best(struct choosing *choosing)
 {
 	const struct sweep *sweep = choosing->sweep;
 	size_t tried = 0, wanted;
-	enum status status = rate_seeds(choosing);
 
+	TRY(rate_seeds(choosing));
 	wanted = choosing->rated_count ? choosing->rated[0].legal : 0;
-	while (status == STATUS_OK && tried < choosing->rated_count && tried < TRIED_MAX &&
+	while (tried < choosing->rated_count && tried < TRIED_MAX &&
 		count_working(choosing, tried, wanted) < SWEEP_OF_A_FAMILY_MAX) {
 		size_t end = tried + TRIED_AT_ONCE < choosing->rated_count ? tried + TRIED_AT_ONCE
 									   : choosing->rated_count;
 
-		status = try_some(choosing, tried, end);
+		TRY(try_some(choosing, tried, end));
 		tried = end;
 	}
-	if (status != STATUS_OK)
-		return status;
 	take_series(choosing, tried);
 	return sweep->series_count ? add_other_families(choosing, tried) : STATUS_OK;
 }

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "candidate/bound_model.h"
 #include "candidate/composite.h"
+#include "candidate/configuration.h"
+#include "family/catalogue.h"
 #include "family/family.h"
 #include "family/operation.h"
 
@@ -65,30 +66,130 @@ static struct value *fixed_values(const struct family *family, const struct prob
 enum status family_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *applies, struct text *why_not, struct error *err)
 {
-	struct value *values = fixed_values(family, problem, device);
-	enum status status = STATUS_OK;
+	CLEANUP(memory_free) struct value *values = fixed_values(family, problem, device);
 
 	*applies = true;
-	for (size_t i = 0; i < family->requires.count && status == STATUS_OK && *applies; i++) {
-		status = expression_test(family->requires.items[i], values, applies, err);
-		if (status == STATUS_OK && !*applies && why_not)
+	for (size_t i = 0; i < family->requires.count && *applies; i++) {
+		TRY(expression_test(family->requires.items[i], values, applies, err));
+		if (!*applies && why_not)
 			text_append(why_not, expression_text(family->requires.items[i]));
 	}
-	free(values);
-	return status;
+	return STATUS_OK;
 }
 
+/* ---- launches and models ---- */
+/* Puts copies in place of expressions (NULL stays NULL) that the shallow copy of a launch still
+ * shares with its family. */
+static void specialise_all(
+	struct expression **expressions, size_t count, const struct value *values)
+{
+	for (size_t i = 0; i < count; i++)
+		if (expressions[i])
+			expressions[i] = expression_specialise(expressions[i], values);
+}
+
+static void specialise_list(struct expression_list *list, const struct value *values)
+{
+	list->items =
+		list->count ? memory_copy(list->items, list->count * sizeof(*list->items)) : NULL;
+	specialise_all(list->items, list->count, values);
+}
+
+static void specialise_model(struct model *model, const struct value *values)
+{
+	struct expression **const single[] = {&model->units, &model->useful_fraction,
+		&model->steps_mean, &model->steps_max, &model->stages, &model->schedule_text,
+		&model->dtype.text, &model->epilogue_overlap, &model->dram_read_bytes,
+		&model->dram_write_bytes};
+
+	for (size_t i = 0; i < ARRAY_COUNT(single); i++)
+		specialise_all(single[i], 1, values);
+	specialise_all(model->per_step.pipe, PIPE_COUNT, values);
+	specialise_all(model->prologue.pipe, PIPE_COUNT, values);
+	specialise_all(model->epilogue.pipe, PIPE_COUNT, values);
+	if (model->access_count)
+		model->accesses = memory_copy(
+			model->accesses, model->access_count * sizeof(*model->accesses));
+	for (size_t i = 0; i < model->access_count; i++) {
+		struct model_access *access = &model->accesses[i];
+
+		specialise_all(&access->width_bytes, 1, values);
+		specialise_all(&access->address, 1, values);
+		specialise_all(&access->bytes, 1, values);
+		specialise_all(&access->when, 1, values);
+	}
+	if (model->tile_count)
+		model->tiles = memory_copy(model->tiles, model->tile_count * sizeof(*model->tiles));
+	for (size_t i = 0; i < model->tile_count; i++) {
+		struct model_tile *tile = &model->tiles[i];
+
+		specialise_all(&tile->rows, 1, values);
+		specialise_all(&tile->columns, 1, values);
+		specialise_all(&tile->row_offset, 1, values);
+		specialise_all(&tile->when, 1, values);
+	}
+}
+
+static struct launch specialise_launch(const struct launch *launch, const struct value *values)
+{
+	struct launch copy = *launch;
+
+	copy.arguments = (struct argument_list){0};
+	specialise_all(&copy.when, 1, values);
+	specialise_all(&copy.smem_bytes, 1, values);
+	specialise_all(&copy.repeat, 1, values);
+	specialise_all(&copy.regs_estimate, 1, values);
+	specialise_list(&copy.grid, values);
+	specialise_list(&copy.block, values);
+	specialise_list(&copy.cluster, values);
+	specialise_model(&copy.model, values);
+	return copy;
+}
+
+/* fixed: values of the slots before the parameters; strings outlive the model. */
+static enum status model_fill(struct bound_model *model, const struct family *family,
+	const struct problem *problem, const struct value *fixed, struct error *err)
+{
+	const struct scope *scope = &family->scope;
+	CLEANUP(memory_free)
+	struct value *values = memory_zeroed(scope->count, sizeof(*values));
+
+	memcpy(values, fixed, scope->extra_at * sizeof(*values)); /* extras stay unbound */
+	model->launch_count = family->launch_count;
+	model->launches = memory_zeroed(family->launch_count + 1, sizeof(*model->launches));
+	for (size_t i = 0; i < family->launch_count; i++)
+		model->launches[i] = specialise_launch(&family->launches[i], values);
+	model->workspace_count = family->workspace_count;
+	model->workspace_bytes =
+		memory_zeroed(family->workspace_count + 1, sizeof(*model->workspace_bytes));
+	for (size_t i = 0; i < family->workspace_count; i++)
+		model->workspace_bytes[i] = family->workspaces[i].bytes;
+	specialise_all(model->workspace_bytes, family->workspace_count, values);
+	model->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*model->tensors));
+	TRY(operation_tensors_evaluate(family->operation, fixed, model->tensors, err));
+	TRY(problem_flop(problem, &model->flop, err));
+	return problem_min_bytes(problem, &model->min_bytes, err);
+}
+
+static void model_release(struct bound_model *model)
+{
+	for (size_t i = 0; i < model->launch_count; i++)
+		launch_release(&model->launches[i]);
+	for (size_t i = 0; i < model->workspace_count; i++)
+		expression_free(model->workspace_bytes[i]);
+	free(model->launches);
+	free(model->workspace_bytes);
+	free(model->tensors);
+}
+
+/* ---- binding ---- */
 static enum status add_fixed(struct space *space, const struct scope *scope, struct error *err)
 {
 	for (size_t i = 0; i < scope->parameter_at; i++) {
-		const char *name =
-			i < scope->extra_at
-				? scope->names[i]
-				: scope_hidden_name((enum scope_extra)(i - scope->extra_at));
-		enum status status = space_add_fixed(space, name, err);
+		const enum scope_extra extra = (enum scope_extra)(i - scope->extra_at);
 
-		if (status != STATUS_OK)
-			return status;
+		TRY(space_add_fixed(space,
+			i < scope->extra_at ? scope->names[i] : scope_hidden_name(extra), err));
 	}
 	return STATUS_OK;
 }
@@ -96,85 +197,74 @@ static enum status add_fixed(struct space *space, const struct scope *scope, str
 static enum status build_space(
 	const struct family *family, const char *where, struct space *space, struct error *err)
 {
-	enum status status = add_fixed(space, &family->scope, err);
-
-	for (size_t i = 0; i < family->parameter_count && status == STATUS_OK; i++) {
+	TRY(add_fixed(space, &family->scope, err));
+	for (size_t i = 0; i < family->parameter_count; i++) {
 		const struct expression *values = family->parameters[i].values;
 
-		status = space_add_parameter(space, family->parameters[i].name,
-			expression_text(values), expression_where(values), err);
+		TRY(space_add_parameter(space, family->parameters[i].name, expression_text(values),
+			expression_where(values), err));
 	}
-	for (size_t i = 0; i < family->constant_count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < family->constant_count; i++) {
 		const struct expression *expression = family->constants[i].expression;
 
-		status = space_add_derived(space, family->constants[i].name,
-			expression_text(expression), expression_where(expression), err);
+		TRY(space_add_derived(space, family->constants[i].name, expression_text(expression),
+			expression_where(expression), err));
 	}
-	for (size_t i = 0; i < family->constraints.count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < family->constraints.count; i++) {
 		const struct condition *condition = &family->constraints.items[i];
 
-		status = space_add_constraint(space, expression_text(condition->expression),
-			condition->why, expression_where(condition->expression), err);
+		TRY(space_add_constraint(space, expression_text(condition->expression),
+			condition->why, expression_where(condition->expression), err));
 	}
-	if (status == STATUS_OK && where)
-		status = space_add_constraint(space, where, "asked for by --where", "--where", err);
-	return status;
+	if (where)
+		TRY(space_add_constraint(space, where, "asked for by --where", "--where", err));
+	return STATUS_OK;
 }
 
 enum status family_bind(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct error *err)
 {
-	struct bound_family *made = memory_zeroed(1, sizeof(*made));
-	struct value *fixed = fixed_values(family, problem, device);
-	enum status status;
+	CLEANUP(bound_family_drop) struct bound_family *made = memory_zeroed(1, sizeof(*made));
+	CLEANUP(memory_free) struct value *fixed = fixed_values(family, problem, device);
 
+	*bound = NULL;
 	*made = (struct bound_family){
 		.family = family, .problem = problem, .device = device, .space = space_new()};
-	status = build_space(family, where, made->space, err);
-	if (status == STATUS_OK)
-		status = space_bind(made->space, fixed, err);
-	if (status == STATUS_OK)
-		status = bound_model_new(family, problem, fixed, &made->model, err);
-	free(fixed);
-	if (status != STATUS_OK) {
-		bound_family_free(made);
-		made = NULL;
-	}
+	TRY(build_space(family, where, made->space, err));
+	TRY(space_bind(made->space, fixed, err));
+	TRY(model_fill(&made->model, family, problem, fixed, err));
 	*bound = made;
-	return status;
+	made = NULL;
+	return STATUS_OK;
 }
 
 enum status family_bind_if_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct text *left_out, struct error *err)
 {
-	struct text why = {0};
+	CLEANUP(text_release) struct text why = {0};
 	bool applies = false;
-	enum status status = family_applies(family, problem, device, &applies, &why, err);
 
 	*bound = NULL;
-	if (status == STATUS_OK && applies)
-		status = family_bind(family, problem, device, where, bound, err);
-	else if (status == STATUS_OK && left_out)
+	TRY(family_applies(family, problem, device, &applies, &why, err));
+	if (applies)
+		return family_bind(family, problem, device, where, bound, err);
+	if (left_out)
 		text_appendf(
 			left_out, "%s does not apply: needs %s\n", family->name, text_string(&why));
-	text_release(&why);
-	return status;
+	return STATUS_OK;
 }
 
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err)
 {
-	struct text left_out = {0};
-	enum status status =
-		family_bind_if_applies(family, problem, device, NULL, bound, &left_out, err);
+	CLEANUP(text_release) struct text left_out = {0};
 
-	if (status == STATUS_OK && !*bound)
-		status = error_set(
-			err, STATUS_BAD_INPUT, "%.*s", (int)left_out.length - 1, left_out.data);
-	text_release(&left_out);
-	return status;
+	TRY(family_bind_if_applies(family, problem, device, NULL, bound, &left_out, err));
+	return *bound ? STATUS_OK
+		      : error_set(err, STATUS_BAD_INPUT, "%.*s", (int)left_out.length - 1,
+				left_out.data);
 }
 
 void bound_family_free(struct bound_family *bound)
@@ -182,7 +272,109 @@ void bound_family_free(struct bound_family *bound)
 	if (!bound)
 		return;
 	composite_free(bound->composite);
-	bound_model_free(bound->model);
+	model_release(&bound->model);
 	space_free(bound->space);
 	free(bound);
+}
+
+void bound_family_drop(struct bound_family **bound)
+{
+	bound_family_free(*bound);
+}
+
+/* ---- examples ---- */
+/* The example's configuration, defaults where it says nothing. */
+static enum status read_values(const struct bound_family *bound, const struct json_at *config,
+	struct value *values, struct error *err)
+{
+	const struct family *family = bound->family;
+	CLEANUP(memory_free)
+	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
+
+	for (size_t i = 0; i < family->parameter_count; i++)
+		names[i] = family->parameters[i].name;
+	TRY(json_expect_keys(config, names, err));
+	TRY(configuration_defaults(bound, values, err));
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		struct json_at at;
+
+		if (json_find(config, names[i], &at))
+			TRY(configuration_value_json(&at, &values[i], err));
+	}
+	return STATUS_OK;
+}
+
+/* *violated: what forbids it (borrowed from the family), or NULL. */
+static enum status examine(const struct bound_family *bound, const struct json_at *config,
+	const char **violated, struct error *err)
+{
+	const struct scope *scope = &bound->family->scope;
+	size_t count = bound->family->parameter_count;
+	CLEANUP(memory_free) struct value *values = memory_zeroed(count + 1, sizeof(*values));
+	CLEANUP(memory_free) struct value *slots = memory_zeroed(scope->count, sizeof(*slots));
+	int constraint = -1;
+
+	TRY(read_values(bound, config, values, err));
+	*violated = NULL;
+	space_fixed(bound->space, slots);
+	for (size_t i = 0; i < count; i++)
+		slots[scope->parameter_at + i] = values[i];
+	for (size_t i = 0; i < count && !*violated; i++)
+		if (space_choice_find(bound->space, i, values[i]) < 0)
+			*violated = "a value that is not in its parameter's list";
+	if (!*violated)
+		TRY(space_examine(bound->space, slots, &constraint, err));
+	if (constraint >= 0)
+		*violated = bound->family->constraints.items[constraint].why;
+	return STATUS_OK;
+}
+
+static enum status check_example(const struct family *family, const struct device_spec *device,
+	const struct example *example, bool is_legal, const struct json_at *at, struct error *err)
+{
+	struct json_at problem_at, config;
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
+	const char *violated = NULL;
+
+	json_find(at, "problem", &problem_at);
+	json_find(at, "config", &config);
+	if (problem_parse(family->operation, example->problem, &problems, err) != STATUS_OK)
+		return error_context(err, "%s: %s", family->file, family->name);
+	if (problems.count != 1)
+		return json_error(&problem_at, err, "one problem");
+	TRY(family_bind_if_applies(family, problems.items[0], device, NULL, &bound, NULL, err));
+	if (!bound)
+		return STATUS_OK;
+	TRY(examine(bound, &config, &violated, err));
+	if (is_legal && violated)
+		return json_error(at, err, "a legal configuration (violated: %s)", violated);
+	if (!is_legal && !violated)
+		return json_error(at, err, "an illegal configuration, which this is not");
+	return STATUS_OK;
+}
+
+static enum status check_examples(const struct family *family, const struct device_spec *device,
+	bool is_legal, struct error *err)
+{
+	const struct example_list *examples = &family->examples;
+	const struct example *list = is_legal ? examples->legal : examples->illegal;
+	const size_t count = is_legal ? examples->legal_count : examples->illegal_count;
+	const struct json_at root = json_root(family->tree, family->file);
+	struct json_at all, some, at;
+
+	for (size_t i = 0; i < count; i++) {
+		json_find(&root, "examples", &all);
+		json_find(&all, is_legal ? "legal" : "illegal", &some);
+		at = json_item(&some, i);
+		TRY(check_example(family, device, &list[i], is_legal, &at, err));
+	}
+	return STATUS_OK;
+}
+
+enum status family_examples_check(
+	const struct family *family, const struct device_spec *device, struct error *err)
+{
+	TRY(check_examples(family, device, true, err));
+	return check_examples(family, device, false, err);
 }

@@ -9,19 +9,31 @@
 #define CANDIDATE_BOUND_FAMILY_H
 
 #include "family/catalogue.h"
+#include "family/family.h"
+#include "family/launch.h"
 #include "family/plan.h"
 #include "space/space.h"
 #include "spec/device_spec.h"
 
-struct bound_model; /* candidate/bound_model.h */
-struct composite;   /* candidate/composite.h */
+struct composite; /* candidate/composite.h */
+
+/* The family's launches and models, with all that follows from problem and device computed
+ * beforehand: candidates are scored by the hundred thousand. */
+struct bound_model {
+	struct launch *launches; /* specialised copies; without arguments */
+	size_t launch_count;
+	struct expression **workspace_bytes;
+	size_t workspace_count;
+	struct plan_buffer *tensors; /* the problem's */
+	double flop, min_bytes;
+};
 
 struct bound_family {
 	const struct family *family;
 	const struct problem *problem;
 	const struct device_spec *device;
-	struct space *space;         /* owned, bound to the problem and the device */
-	struct bound_model *model;   /* owned */
+	struct space *space; /* owned, bound to the problem and the device */
+	struct bound_model model;
 	struct composite *composite; /* owned; of a composite family: composite_open() */
 };
 
@@ -42,6 +54,13 @@ enum status family_bind_if_applies(const struct family *family, const struct pro
 /* The same; that it does not apply is an error. */
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err);
-void bound_family_free(struct bound_family *bound);
+void bound_family_free(struct bound_family *bound);  /* NULL is fine */
+void bound_family_drop(struct bound_family **bound); /* for CLEANUP() */
+
+/* Whether the family's examples are as legal as their author says: compares every one with what the
+ * constraints say on a device; examples for problems that `requires` excludes there are passed
+ * over. The first that is wrong is the error. */
+enum status family_examples_check(
+	const struct family *family, const struct device_spec *device, struct error *err);
 
 #endif

@@ -36,7 +36,6 @@ static enum status define_list_add(
 	struct define_list *list, const char *name, struct value value, struct error *err)
 {
 	struct define define = {0};
-	enum status status = STATUS_OK;
 
 	switch (value.type) {
 	case VALUE_INT:
@@ -49,17 +48,14 @@ static enum status define_list_add(
 		define.value = string_format("%.17g", value.real);
 		break;
 	case VALUE_STRING:
-		status = add_string(&define, name, value.string, err);
+		TRY(add_string(&define, name, value.string, err));
 		break;
 	case VALUE_NONE:
 	case VALUE_LIST:
-		status = error_set(err, STATUS_BAD_INPUT,
+		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a number or a string, found %s", name,
 			value_type_name(value.type));
-		break;
 	}
-	if (status != STATUS_OK)
-		return status;
 	if (!define.name)
 		define.name = string_copy(name);
 	ARRAY_GROW(list->items, list->count, list->capacity);
@@ -91,12 +87,10 @@ void define_list_release(struct define_list *list)
 enum status operation_defines(const struct operation *operation, const struct value *values,
 	struct define_list *list, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < operation->key_count && status == STATUS_OK; i++)
+	for (size_t i = 0; i < operation->key_count; i++)
 		if (operation->keys[i].is_constant)
-			status = define_list_add(list, operation->keys[i].name, values[i], err);
-	return status;
+			TRY(define_list_add(list, operation->keys[i].name, values[i], err));
+	return STATUS_OK;
 }
 
 /* Of a family: slots as of the bound space. Sorted. */
@@ -104,18 +98,16 @@ static enum status family_defines(const struct family *family, const struct valu
 	struct define_list *list, struct error *err)
 {
 	const struct scope *scope = &family->scope;
-	enum status status = operation_defines(family->operation, slots, list, err);
 
-	for (size_t i = 0; i < family->parameter_count && status == STATUS_OK; i++)
+	TRY(operation_defines(family->operation, slots, list, err));
+	for (size_t i = 0; i < family->parameter_count; i++)
 		if (!family->parameters[i].is_argument)
-			status = define_list_add(list, family->parameters[i].name,
-				slots[scope->parameter_at + i], err);
-	for (size_t i = 0; i < family->constant_count && status == STATUS_OK; i++)
+			TRY(define_list_add(list, family->parameters[i].name,
+				slots[scope->parameter_at + i], err));
+	for (size_t i = 0; i < family->constant_count; i++)
 		if (!family->constants[i].is_for_model)
-			status = define_list_add(list, family->constants[i].name,
-				slots[scope->constant_at + i], err);
-	if (status != STATUS_OK)
-		return error_context(err, "%s", family->file);
+			TRY(define_list_add(list, family->constants[i].name,
+				slots[scope->constant_at + i], err));
 	define_list_sort(list);
 	return STATUS_OK;
 }
@@ -123,7 +115,7 @@ static enum status family_defines(const struct family *family, const struct valu
 struct named_values candidate_defines(const struct bound_family *bound, const struct value *slots)
 {
 	struct named_values values;
-	struct define_list list = {0};
+	CLEANUP(define_list_release) struct define_list list = {0};
 
 	if (family_defines(bound->family, slots, &list, NULL) != STATUS_OK)
 		define_list_release(&list);
@@ -136,7 +128,6 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 		named_values_put(&values, i, list.items[i].name,
 			*end ? value_real(strtod(text, NULL)) : value_int(integer));
 	}
-	define_list_release(&list);
 	return values;
 }
 
@@ -145,12 +136,14 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 static const char *const fixed_options[] = {
 	"--std=c++17", "-default-device", "-DNDEBUG", "--ptxas-options=-v"};
 
-void build_unit_make(struct build_unit *unit, const char *name, const char *source,
+/* A unit with the fixed options and the -D list, without entries. */
+static void unit_make(struct build_unit *unit, const char *name, const char *source,
 	const struct define_list *defines)
 {
 	size_t fixed = ARRAY_COUNT(fixed_options);
 
-	*unit = (struct build_unit){.name = string_copy(name), .source = string_copy(source)};
+	*unit = (struct build_unit){
+		.name = string_copy(name), .source = string_copy(source ? source : "")};
 	unit->option_count = fixed + defines->count;
 	unit->options = memory_zeroed(unit->option_count + 1, sizeof(*unit->options));
 	for (size_t i = 0; i < fixed; i++)
@@ -160,7 +153,8 @@ void build_unit_make(struct build_unit *unit, const char *name, const char *sour
 			string_format("-D%s=%s", defines->items[i].name, defines->items[i].value);
 }
 
-void build_unit_add_entry(struct build_unit *unit, const char *entry)
+/* Once each. */
+static void unit_add_entry(struct build_unit *unit, const char *entry)
 {
 	for (size_t i = 0; i < unit->entry_count; i++)
 		if (strcmp(unit->entries[i], entry) == 0)
@@ -211,28 +205,10 @@ enum status family_units(
 	for (size_t i = 0; i < family->launch_count; i++) {
 		const struct launch *launch = &family->launches[i];
 		bool is_built;
-		const enum status status = launch_is_built(launch, slots, &is_built, err);
 
-		if (status != STATUS_OK)
-			return status;
+		TRY(launch_is_built(launch, slots, &is_built, err));
 		if (is_built && units[launch->source] < 0)
 			units[launch->source] = count++;
-	}
-	return STATUS_OK;
-}
-
-static enum status add_entries(const struct family *family, const struct value *slots,
-	const int *units, struct build *build, struct error *err)
-{
-	for (size_t i = 0; i < family->launch_count; i++) {
-		const struct launch *launch = &family->launches[i];
-		bool is_built;
-		const enum status status = launch_is_built(launch, slots, &is_built, err);
-
-		if (status != STATUS_OK)
-			return status;
-		if (is_built)
-			build_unit_add_entry(&build->units[units[launch->source]], launch->entry);
 	}
 	return STATUS_OK;
 }
@@ -241,40 +217,50 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 	struct build *build, struct error *err)
 {
 	const struct family *family = bound->family;
-	int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
-	struct define_list defines = {0};
-	enum status status;
+	CLEANUP(memory_free) int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
+	CLEANUP(define_list_release) struct define_list defines = {0};
+	CLEANUP(build_release) struct build made = {0};
 
-	if (family->step_count) {
-		free(units);
+	*build = (struct build){0};
+	if (family->step_count)
 		return composite_build(bound, build, err);
-	}
-	status = family_defines(family, slots, &defines, err);
-	*build = (struct build){
-		.units = memory_zeroed(family->source_count + 1, sizeof(*build->units))};
-	if (status == STATUS_OK)
-		status = family_units(family, slots, units, err);
-	for (size_t i = 0; i < family->source_count && status == STATUS_OK; i++) {
+	if (family_defines(family, slots, &defines, err) != STATUS_OK)
+		return error_context(err, "%s", family->file);
+	TRY(family_units(family, slots, units, err));
+	made.units = memory_zeroed(family->source_count + 1, sizeof(*made.units));
+	for (size_t i = 0; i < family->source_count; i++) {
 		const struct family_source *source = &family->sources[i];
 
 		if (units[i] < 0)
 			continue;
-		build_unit_make(&build->units[units[i]], source->name,
-			source->text ? source->text : "", &defines);
-		build->unit_count++;
+		unit_make(&made.units[units[i]], source->name, source->text, &defines);
+		made.unit_count++;
 	}
-	if (status == STATUS_OK)
-		status = add_entries(family, slots, units, build, err);
-	if (status == STATUS_OK)
-		build_finish(build);
-	else
-		build_release(build);
-	define_list_release(&defines);
-	free(units);
-	return status;
+	for (size_t i = 0; i < family->launch_count; i++) {
+		const struct launch *launch = &family->launches[i];
+		bool is_built;
+
+		TRY(launch_is_built(launch, slots, &is_built, err));
+		if (is_built)
+			unit_add_entry(&made.units[units[launch->source]], launch->entry);
+	}
+	build_finish(&made);
+	*build = made;
+	made = (struct build){0};
+	return STATUS_OK;
 }
 
-static void build_unit_release(struct build_unit *unit)
+void build_of_source(struct build *build, const char *name, const char *source,
+	const struct define_list *defines, const char *entry)
+{
+	*build = (struct build){.units = memory_zeroed(1, sizeof(*build->units)), .unit_count = 1};
+	unit_make(&build->units[0], name, source, defines);
+	if (entry)
+		unit_add_entry(&build->units[0], entry);
+	build_finish(build);
+}
+
+static void unit_release(struct build_unit *unit)
 {
 	for (size_t i = 0; i < unit->option_count; i++)
 		free(unit->options[i]);
@@ -290,7 +276,7 @@ static void build_unit_release(struct build_unit *unit)
 void build_release(struct build *build)
 {
 	for (size_t i = 0; i < build->unit_count; i++)
-		build_unit_release(&build->units[i]);
+		unit_release(&build->units[i]);
 	free(build->units);
 	*build = (struct build){0};
 }
@@ -298,46 +284,34 @@ void build_release(struct build *build)
 static enum status not_found(
 	const char *const *template_folders, const char *name, struct error *err)
 {
-	struct text folders = {0};
-	enum status status;
+	CLEANUP(text_release) struct text folders = {0};
 
 	for (; *template_folders; template_folders++)
 		text_appendf(&folders, "%s%s", folders.length ? ", " : "", *template_folders);
-	status = error_set(err, STATUS_BAD_INPUT,
-		"%s: expected it in a template folder, found it in "
-		"none of: %s",
-		name, folders.length ? folders.data : "(no folder)");
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: expected it in a template folder, found it in none of: %s", name,
+		folders.length ? folders.data : "(no folder)");
 	error_hint(err, "--path DIR or TILETUNE_PATH name the folder that holds templates/");
-	text_release(&folders);
-	return status;
+	return STATUS_BAD_INPUT;
 }
 
 enum status plain_build(const char *const *template_folders, const char *name, struct build *build,
 	struct error *err)
 {
 	const struct define_list no_defines = {0};
-	char *source = NULL;
+	CLEANUP(memory_free) char *source = NULL;
 	const char *const *folder = template_folders;
-	enum status status;
 
 	*build = (struct build){0};
 	for (; *folder; folder++) {
-		char *path = path_join(*folder, name);
-		bool found = file_exists(path);
+		CLEANUP(memory_free) char *path = path_join(*folder, name);
 
-		free(path);
-		if (found)
+		if (file_exists(path))
 			break;
 	}
 	if (!*folder)
 		return not_found(template_folders, name, err);
-	status = source_expand(*folder, name, template_folders, &source, err);
-	if (status != STATUS_OK)
-		return status;
-	build->units = memory_zeroed(1, sizeof(*build->units));
-	build->unit_count = 1;
-	build_unit_make(&build->units[0], name, source, &no_defines);
-	build_finish(build);
-	free(source);
+	TRY(source_expand(*folder, name, template_folders, &source, err));
+	build_of_source(build, name, source, &no_defines, NULL);
 	return STATUS_OK;
 }

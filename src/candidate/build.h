@@ -58,10 +58,9 @@ void build_release(struct build *build);
 /* slots: values of all slots (space_values(), or filled by hand for values outside the lists). */
 enum status candidate_build(const struct bound_family *bound, const struct value *slots,
 	struct build *build, struct error *err);
-/* A unit with the fixed options and the -D list, without entries. */
-void build_unit_make(struct build_unit *unit, const char *name, const char *source,
-	const struct define_list *defines);
-void build_unit_add_entry(struct build_unit *unit, const char *entry); /* once each */
+/* One unit of a source (NULL: an empty one) with one entry, or NULL: none. */
+void build_of_source(struct build *build, const char *name, const char *source,
+	const struct define_list *defines, const char *entry);
 /* The hashes: of source, options and entries. */
 void build_finish(struct build *build);
 
@@ -70,10 +69,10 @@ void build_finish(struct build *build);
 enum status family_units(
 	const struct family *family, const struct value *slots, int *units, struct error *err);
 
-/* A source of the templates built as it stands, without a family: the helper kernels. */
-/* name: relative to one of the template folders (NULL-terminated), "common/helpers.cu"; the first
- * folder that has it wins. One unit without entries. Errors: not found (and where it was looked
- * for), includes that do not expand. */
+/* A source of the templates built as it stands, without a family: the helper kernels. name:
+ * relative to one of the template folders (NULL-terminated), "common/helpers.cu"; the first folder
+ * that has it wins. One unit without entries. Errors: not found (and where it was looked for),
+ * includes that do not expand. */
 enum status plain_build(const char *const *template_folders, const char *name, struct build *build,
 	struct error *err);
 

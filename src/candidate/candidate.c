@@ -2,6 +2,7 @@
 #include "candidate/candidate.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,23 +34,22 @@ static enum status plan_buffers(const struct family *family, const struct value 
 	struct plan *plan, struct error *err)
 {
 	const struct operation *operation = family->operation;
-	enum status status;
 
 	plan->tensor_count = operation->tensor_count;
 	plan->buffer_count = operation->tensor_count + family->workspace_count;
 	plan->buffers = memory_zeroed(plan->buffer_count + 1, sizeof(*plan->buffers));
-	status = operation_tensors_evaluate(operation, slots, plan->buffers, err);
-	for (size_t i = 0; i < family->workspace_count && status == STATUS_OK; i++) {
+	TRY(operation_tensors_evaluate(operation, slots, plan->buffers, err));
+	for (size_t i = 0; i < family->workspace_count; i++) {
 		struct plan_buffer *buffer = &plan->buffers[operation->tensor_count + i];
 
-		status = workspace_evaluate(&family->workspaces[i], slots, buffer, err);
-		if (status == STATUS_OK && __builtin_add_overflow(plan->workspace_bytes,
-						   buffer->bytes, &plan->workspace_bytes))
-			status = error_set(err, STATUS_BAD_INPUT,
+		TRY(workspace_evaluate(&family->workspaces[i], slots, buffer, err));
+		if (__builtin_add_overflow(
+			    plan->workspace_bytes, buffer->bytes, &plan->workspace_bytes))
+			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected workspaces of less than 2^64 bytes, found more",
 				family->name);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Every map in the family's order, those whose `when` is false with rank 0. */
@@ -63,14 +63,11 @@ static enum status plan_tensor_maps(const struct family *family, const struct va
 		struct plan_tensor_map *result = &plan->tensor_maps[i];
 		enum dtype dtype = plan->buffers[map->buffer].dtype;
 		bool is_there = true;
-		enum status status = STATUS_OK;
 
 		if (map->when)
-			status = expression_test(map->when, slots, &is_there, err);
-		if (status == STATUS_OK && is_there)
-			status = tensor_map_evaluate(map, dtype, slots, result, err);
-		if (status != STATUS_OK)
-			return status;
+			TRY(expression_test(map->when, slots, &is_there, err));
+		if (is_there)
+			TRY(tensor_map_evaluate(map, dtype, slots, result, err));
 		string_put(result->name, sizeof(result->name), map->name);
 		result->buffer = map->buffer;
 		result->dtype = dtype;
@@ -83,13 +80,9 @@ static enum status plan_arguments(const struct launch *launch, const struct valu
 {
 	result->argument_count = launch->arguments.count;
 	result->arguments = memory_zeroed(launch->arguments.count + 1, sizeof(*result->arguments));
-	for (size_t i = 0; i < launch->arguments.count; i++) {
-		enum status status = argument_evaluate(
-			&launch->arguments.items[i], slots, &result->arguments[i], err);
-
-		if (status != STATUS_OK)
-			return status;
-	}
+	for (size_t i = 0; i < launch->arguments.count; i++)
+		TRY(argument_evaluate(
+			&launch->arguments.items[i], slots, &result->arguments[i], err));
 	return STATUS_OK;
 }
 
@@ -97,10 +90,8 @@ static enum status plan_launch(const struct bound_family *bound, const struct la
 	const struct value *slots, const int *units, struct plan_launch *result, struct error *err)
 {
 	struct launch_shape shape;
-	enum status status = launch_shape_evaluate(launch, slots, bound->device, &shape, err);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(launch_shape_evaluate(launch, slots, bound->device, &shape, err));
 	result->unit = (uint32_t)units[launch->source];
 	result->entry = string_copy(launch->entry);
 	for (size_t i = 0; i < 3; i++) {
@@ -121,13 +112,11 @@ static enum status plan_launches(const struct bound_family *bound, const struct 
 	plan->launches = memory_zeroed(family->launch_count + 1, sizeof(*plan->launches));
 	for (size_t i = 0; i < family->launch_count; i++) {
 		bool is_active;
-		enum status status = launch_is_active(&family->launches[i], slots, &is_active, err);
 
-		if (status == STATUS_OK && is_active)
-			status = plan_launch(bound, &family->launches[i], slots, units,
-				&plan->launches[plan->launch_count++], err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(launch_is_active(&family->launches[i], slots, &is_active, err));
+		if (is_active)
+			TRY(plan_launch(bound, &family->launches[i], slots, units,
+				&plan->launches[plan->launch_count++], err));
 	}
 	if (plan->launch_count == 0)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -135,24 +124,28 @@ static enum status plan_launches(const struct bound_family *bound, const struct 
 	return STATUS_OK;
 }
 
-enum status candidate_plan(const struct bound_family *bound, const struct value *slots,
+static enum status make_plan(const struct bound_family *bound, const struct value *slots,
 	struct plan *plan, struct error *err)
 {
 	const struct family *family = bound->family;
-	int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
-	enum status status = family_units(family, slots, units, err);
+	CLEANUP(memory_free) int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
+
+	TRY(family_units(family, slots, units, err));
+	TRY(plan_buffers(family, slots, plan, err));
+	TRY(plan_tensor_maps(family, slots, plan, err));
+	return family->step_count ? composite_plan(bound, plan, err)
+				  : plan_launches(bound, slots, units, plan, err);
+}
+
+enum status candidate_plan(const struct bound_family *bound, const struct value *slots,
+	struct plan *plan, struct error *err)
+{
+	enum status status;
 
 	*plan = (struct plan){0};
-	if (status == STATUS_OK)
-		status = plan_buffers(family, slots, plan, err);
-	if (status == STATUS_OK)
-		status = plan_tensor_maps(family, slots, plan, err);
-	if (status == STATUS_OK)
-		status = family->step_count ? composite_plan(bound, plan, err)
-					    : plan_launches(bound, slots, units, plan, err);
+	status = make_plan(bound, slots, plan, err);
 	if (status != STATUS_OK)
 		plan_release(plan);
-	free(units);
 	return status;
 }
 
@@ -168,10 +161,8 @@ static enum status first_smem_bytes(const struct bound_family *bound, const stru
 	for (size_t i = 0; i < family->launch_count; i++) {
 		const struct launch *launch = &family->launches[i];
 		bool is_active;
-		enum status status = launch_is_active(launch, slots, &is_active, err);
 
-		if (status != STATUS_OK)
-			return status;
+		TRY(launch_is_active(launch, slots, &is_active, err));
 		if (is_active)
 			return launch->smem_bytes
 				       ? expression_int(launch->smem_bytes, slots, smem_bytes, err)
@@ -186,12 +177,13 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 {
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
+	CLEANUP(memory_free)
 	struct value *values = memory_copy(slots, scope->count * sizeof(*values));
 	struct value *extras = &values[scope->extra_at];
 	int64_t smem_bytes, spill_bytes = 0;
 	uint32_t flags = 0;
-	enum status status = first_smem_bytes(bound, slots, &smem_bytes, err);
 
+	TRY(first_smem_bytes(bound, slots, &smem_bytes, err));
 	*rule = -1;
 	for (size_t i = 0; i < launch_count; i++) {
 		flags |= resources[i].flags;
@@ -206,17 +198,16 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 	extras[EXTRA_SPILL_BYTES] = value_int(spill_bytes);
 	extras[EXTRA_WGMMA_SERIALIZED] = value_bool(flags & FLAG_MASK(WGMMA_SERIALIZED));
 	extras[EXTRA_SETMAXNREG_IGNORED] = value_bool(flags & FLAG_MASK(SETMAXNREG_IGNORED));
-	for (size_t i = 0; i < family->prune.count && status == STATUS_OK && *rule < 0; i++) {
+	for (size_t i = 0; i < family->prune.count && *rule < 0; i++) {
 		bool holds;
 
-		status = expression_test(family->prune.items[i].expression, values, &holds, err);
-		if (status == STATUS_OK && holds) {
+		TRY(expression_test(family->prune.items[i].expression, values, &holds, err));
+		if (holds) {
 			*rule = (int)i;
 			*why = family->prune.items[i].why;
 		}
 	}
-	free(values);
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- facts ---- */
@@ -263,4 +254,100 @@ void fact_list_release(struct fact_list *facts)
 	free(facts->items);
 	value_arena_release(&facts->values);
 	*facts = (struct fact_list){0};
+}
+
+/* ---- reference ---- */
+static enum status evaluate_bounded(const struct expression *expression, const struct value *values,
+	int64_t least, int64_t most, uint32_t *result, struct error *err)
+{
+	int64_t number = 0;
+
+	TRY(expression_int_within(expression, values, least, most, &number, err));
+	*result = (uint32_t)number;
+	return STATUS_OK;
+}
+
+static enum status plan_reference(const struct operation *operation, const struct value *values,
+	const struct device_spec *device, struct reference_plan *plan, struct error *err)
+{
+	const struct reference *reference = &operation->reference;
+	struct plan_launch *launch = &plan->launch;
+
+	*launch = (struct plan_launch){.entry = string_copy(reference->entry),
+		.grid = {1, 1, 1},
+		.block = {1, 1, 1},
+		.cluster = {1, 1, 1},
+		.repeat = 1};
+	TRY(evaluate_bounded(
+		reference->units_per_block, values, 1, INT32_MAX, &plan->units_per_block, err));
+	TRY(evaluate_bounded(reference->block, values, 1, device->max_threads_per_block,
+		&launch->block[0], err));
+	if (reference->smem_bytes)
+		TRY(evaluate_bounded(reference->smem_bytes, values, 0, device->smem_per_block_bytes,
+			&launch->smem_dynamic_bytes, err));
+	launch->argument_count = reference->arguments.count;
+	launch->arguments =
+		memory_zeroed(reference->arguments.count + 1, sizeof(*launch->arguments));
+	for (size_t i = 0; i < reference->arguments.count; i++)
+		TRY(argument_evaluate(
+			&reference->arguments.items[i], values, &launch->arguments[i], err));
+	return STATUS_OK;
+}
+
+static enum status plan_tolerance(const struct operation *operation, const struct value *values,
+	struct reference_plan *plan, struct error *err)
+{
+	TRY(expression_real(operation->tolerance.abs, values, &plan->tolerance_abs, err));
+	TRY(expression_real(operation->tolerance.rel, values, &plan->tolerance_rel, err));
+	if (!(plan->tolerance_abs >= 0 && plan->tolerance_rel >= 0) ||
+		!isfinite(plan->tolerance_abs) || !isfinite(plan->tolerance_rel))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: $.tolerance: expected tolerances of at least 0, found %g and %g",
+			operation->file, plan->tolerance_abs, plan->tolerance_rel);
+	return STATUS_OK;
+}
+
+static enum status build_reference(const struct operation *operation, const struct value *values,
+	struct build *build, struct error *err)
+{
+	const struct reference *reference = &operation->reference;
+	CLEANUP(define_list_release) struct define_list defines = {0};
+
+	TRY(operation_defines(operation, values, &defines, err));
+	define_list_sort(&defines);
+	build_of_source(build, reference->source_name ? reference->source_name : reference->entry,
+		reference->source, &defines, reference->entry);
+	return STATUS_OK;
+}
+
+static enum status make_reference(const struct problem *problem, const struct device_spec *device,
+	struct build *build, struct reference_plan *reference, struct error *err)
+{
+	const struct operation *operation = problem->operation;
+	size_t keys = operation->key_count, names = device_spec_name_count();
+	CLEANUP(memory_free) struct value *values = memory_zeroed(keys + names, sizeof(*values));
+
+	memcpy(values, problem->values, keys * sizeof(*values));
+	for (size_t i = 0; i < names; i++)
+		values[keys + i] = device_spec_value(device, i);
+	*reference = (struct reference_plan){.unit_is_row = operation->reference.unit_is_row,
+		.tensor_count = operation->tensor_count,
+		.output = (uint32_t)operation->output};
+	reference->tensors = memory_zeroed(operation->tensor_count, sizeof(*reference->tensors));
+	TRY(operation_tensors_evaluate(operation, values, reference->tensors, err));
+	TRY(plan_reference(operation, values, device, reference, err));
+	TRY(plan_tolerance(operation, values, reference, err));
+	return build_reference(operation, values, build, err);
+}
+
+enum status problem_reference(const struct problem *problem, const struct device_spec *device,
+	struct build *build, struct reference_plan *reference, struct error *err)
+{
+	enum status status;
+
+	*build = (struct build){0};
+	status = make_reference(problem, device, build, reference, err);
+	if (status != STATUS_OK)
+		reference_plan_release(reference);
+	return status;
 }

@@ -10,6 +10,8 @@
 #include "candidate/build.h"
 #include "candidate/configuration.h"
 #include "candidate/resources.h"
+#include "family/plan.h"
+#include "spec/device_spec.h"
 
 /* What the model says of a candidate before it is compiled. */
 struct prediction {
@@ -56,5 +58,9 @@ struct fact_list {
 enum status candidate_facts(const struct bound_family *bound, const struct value *slots,
 	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err);
 void fact_list_release(struct fact_list *facts);
+
+/* The reference of a problem: what to compile and how to launch it. */
+enum status problem_reference(const struct problem *problem, const struct device_spec *device,
+	struct build *build, struct reference_plan *reference, struct error *err);
 
 #endif

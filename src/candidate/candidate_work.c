@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "candidate/bound_model.h"
+#include "candidate/bound_family.h"
 #include "candidate/composite.h"
 #include "family/family.h"
 
@@ -88,13 +88,9 @@ static struct memo_entry *access_memo_find(struct access_memo *memo, const struc
 static enum status evaluate_amount(const struct expression *expression, const struct value *values,
 	double *result, struct error *err)
 {
-	enum status status;
-
 	if (!expression)
 		return STATUS_OK;
-	status = expression_real(expression, values, result, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(expression_real(expression, values, result, err));
 	if (!isfinite(*result) || *result < 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an amount of at least 0, found %g",
@@ -105,13 +101,8 @@ static enum status evaluate_amount(const struct expression *expression, const st
 static enum status evaluate_pipes(const struct model_amounts *amounts, const struct value *values,
 	double result[PIPE_COUNT], struct error *err)
 {
-	for (int pipe = 0; pipe < PIPE_COUNT; pipe++) {
-		enum status status =
-			evaluate_amount(amounts->pipe[pipe], values, &result[pipe], err);
-
-		if (status != STATUS_OK)
-			return status;
-	}
+	for (int pipe = 0; pipe < PIPE_COUNT; pipe++)
+		TRY(evaluate_amount(amounts->pipe[pipe], values, &result[pipe], err));
 	return STATUS_OK;
 }
 
@@ -119,15 +110,12 @@ static enum status evaluate_schedule(const struct model *model, const struct val
 	enum schedule *schedule, struct error *err)
 {
 	const char *name;
-	enum status status;
 	int found;
 
 	*schedule = model->schedule;
 	if (!model->schedule_text)
 		return STATUS_OK;
-	status = expression_string(model->schedule_text, values, &name, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(expression_string(model->schedule_text, values, &name, err));
 	found = name_find(name, schedule_names);
 	if (found < 0)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -141,16 +129,12 @@ static enum status evaluate_addresses(const struct model_access *access, struct 
 	size_t lane_slot, struct access_memo *memo, uint32_t *address, struct error *err)
 {
 	struct memo_entry *entry = access_memo_find(memo, values);
-	enum status status = STATUS_OK;
 
 	for (int i = 0; i < WORK_LANES && !(entry && entry->used); i++) {
 		int64_t number;
 
 		values[lane_slot] = value_int(i);
-		status =
-			expression_int_within(access->address, values, 0, UINT32_MAX, &number, err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(expression_int_within(access->address, values, 0, UINT32_MAX, &number, err));
 		address[i] = (uint32_t)number;
 	}
 	if (entry && entry->used)
@@ -167,16 +151,11 @@ static enum status evaluate_access(const struct model_access *access, struct val
 	struct error *err)
 {
 	int64_t number;
-	enum status status =
-		expression_int_within(access->width_bytes, values, 1, 16, &number, err);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(expression_int_within(access->width_bytes, values, 1, 16, &number, err));
 	result->pipe = access->is_write ? PIPE_SMEM_WRITE : PIPE_SMEM_READ;
 	result->width_bytes = (uint32_t)number;
-	status = evaluate_amount(access->bytes, values, &result->bytes_per_step, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(evaluate_amount(access->bytes, values, &result->bytes_per_step, err));
 	return evaluate_addresses(access, values, lane_slot, memo, result->address, err);
 }
 
@@ -197,14 +176,12 @@ static enum status evaluate_accesses(const struct model *model, struct value *va
 			memory_zeroed(model->access_count, sizeof(*work->smem_accesses));
 	for (size_t i = 0; i < model->access_count; i++) {
 		bool holds;
-		enum status status = test_when(model->accesses[i].when, values, &holds, err);
 
-		if (status == STATUS_OK && holds)
-			status = evaluate_access(&model->accesses[i], values, lane_slot,
+		TRY(test_when(model->accesses[i].when, values, &holds, err));
+		if (holds)
+			TRY(evaluate_access(&model->accesses[i], values, lane_slot,
 				memos ? &memos[i] : NULL,
-				&work->smem_accesses[work->smem_access_count++], err);
-		if (status != STATUS_OK)
-			return status;
+				&work->smem_accesses[work->smem_access_count++], err));
 	}
 	return STATUS_OK;
 }
@@ -214,16 +191,12 @@ static enum status evaluate_tile(const struct model_tile *tile, const struct val
 {
 	int64_t element = (int64_t)dtype_size(tensor->dtype);
 	int64_t rows, columns, offset = 0;
-	enum status status = expression_int_within(tile->rows, values, 0, UINT32_MAX, &rows, err);
 
-	if (status == STATUS_OK)
-		status = expression_int_within(
-			tile->columns, values, 0, UINT32_MAX / element, &columns, err);
-	if (status == STATUS_OK && tile->row_offset)
-		status = expression_int_within(
-			tile->row_offset, values, 0, UINT32_MAX / element, &offset, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(expression_int_within(tile->rows, values, 0, UINT32_MAX, &rows, err));
+	TRY(expression_int_within(tile->columns, values, 0, UINT32_MAX / element, &columns, err));
+	if (tile->row_offset)
+		TRY(expression_int_within(
+			tile->row_offset, values, 0, UINT32_MAX / element, &offset, err));
 	result->is_output = tile->is_output;
 	result->rows = (uint32_t)rows;
 	result->row_bytes = (uint32_t)(columns * element);
@@ -242,13 +215,11 @@ static enum status evaluate_tiles(const struct model *model, const struct value 
 	for (size_t i = 0; i < model->tile_count; i++) {
 		const struct model_tile *tile = &model->tiles[i];
 		bool holds;
-		enum status status = test_when(tile->when, values, &holds, err);
 
-		if (status == STATUS_OK && holds)
-			status = evaluate_tile(tile, values, &tensors[tile->tensor],
-				&work->tiles[work->tile_count++], err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(test_when(tile->when, values, &holds, err));
+		if (holds)
+			TRY(evaluate_tile(tile, values, &tensors[tile->tensor],
+				&work->tiles[work->tile_count++], err));
 	}
 	return STATUS_OK;
 }
@@ -271,12 +242,8 @@ static enum status evaluate_numbers(const struct model *model, const struct valu
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
-		enum status status;
-
 		*numbers[i].result = numbers[i].otherwise;
-		status = evaluate_amount(numbers[i].expression, values, numbers[i].result, err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(evaluate_amount(numbers[i].expression, values, numbers[i].result, err));
 	}
 	work->steps_max = work->steps_mean;
 	return evaluate_amount(model->steps_max, values, &work->steps_max, err);
@@ -288,23 +255,14 @@ static enum status model_evaluate(const struct model *model, struct value *value
 	const struct plan_buffer *tensors, struct access_memo *memos, struct launch_work *work,
 	struct error *err)
 {
-	enum status status = evaluate_numbers(model, values, work, err);
-
-	if (status == STATUS_OK)
-		status = evaluate_schedule(model, values, &work->schedule, err);
-	if (status == STATUS_OK)
-		status = dtype_evaluate(&model->dtype, values, &work->dtype, err);
-	if (status == STATUS_OK)
-		status = evaluate_pipes(&model->per_step, values, work->per_step, err);
-	if (status == STATUS_OK)
-		status = evaluate_pipes(&model->prologue, values, work->prologue, err);
-	if (status == STATUS_OK)
-		status = evaluate_pipes(&model->epilogue, values, work->epilogue, err);
-	if (status == STATUS_OK)
-		status = evaluate_accesses(model, values, lane_slot, memos, work, err);
-	if (status == STATUS_OK)
-		status = evaluate_tiles(model, values, tensors, work, err);
-	return status;
+	TRY(evaluate_numbers(model, values, work, err));
+	TRY(evaluate_schedule(model, values, &work->schedule, err));
+	TRY(dtype_evaluate(&model->dtype, values, &work->dtype, err));
+	TRY(evaluate_pipes(&model->per_step, values, work->per_step, err));
+	TRY(evaluate_pipes(&model->prologue, values, work->prologue, err));
+	TRY(evaluate_pipes(&model->epilogue, values, work->epilogue, err));
+	TRY(evaluate_accesses(model, values, lane_slot, memos, work, err));
+	return evaluate_tiles(model, values, tensors, work, err);
 }
 
 /* ---- candidates ---- */
@@ -316,16 +274,13 @@ enum {
 static enum status launch_work(const struct bound_family *bound, size_t index, struct value *values,
 	struct access_memo *memos, struct launch_work *work, struct error *err)
 {
-	const struct bound_model *model = bound->model;
+	const struct bound_model *model = &bound->model;
 	const struct launch *launch = &model->launches[index];
 	struct launch_shape shape;
 	int64_t regs;
-	enum status status = launch_shape_evaluate(launch, values, bound->device, &shape, err);
 
-	if (status == STATUS_OK)
-		status = expression_int(launch->regs_estimate, values, &regs, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(launch_shape_evaluate(launch, values, bound->device, &shape, err));
+	TRY(expression_int(launch->regs_estimate, values, &regs, err));
 	memcpy(work->grid, shape.grid, sizeof(work->grid));
 	memcpy(work->block, shape.block, sizeof(work->block));
 	memcpy(work->cluster, shape.cluster, sizeof(work->cluster));
@@ -345,10 +300,8 @@ static enum status sum_workspaces(const struct bound_model *model, const struct 
 {
 	for (size_t i = 0; i < model->workspace_count; i++) {
 		int64_t bytes;
-		enum status status = expression_int(model->workspace_bytes[i], values, &bytes, err);
 
-		if (status != STATUS_OK)
-			return status;
+		TRY(expression_int(model->workspace_bytes[i], values, &bytes, err));
 		if (bytes > 0)
 			*workspace_bytes += (uint64_t)bytes;
 	}
@@ -359,30 +312,30 @@ static enum status sum_workspaces(const struct bound_model *model, const struct 
 static enum status evaluate(const struct bound_family *bound, struct value *values,
 	struct access_memo *const *memos, struct work *work, struct error *err)
 {
-	const struct bound_model *model = bound->model;
-	enum status status;
+	const struct bound_model *model = &bound->model;
 
 	work->flop = model->flop;
 	work->min_bytes = model->min_bytes;
 	if (!work->launches)
 		work->launches = memory_zeroed(model->launch_count, sizeof(*work->launches));
-	status = sum_workspaces(model, values, &work->workspace_bytes, err);
-	for (size_t i = 0; i < model->launch_count && status == STATUS_OK; i++) {
+	TRY(sum_workspaces(model, values, &work->workspace_bytes, err));
+	for (size_t i = 0; i < model->launch_count; i++) {
 		bool is_active;
 
-		status = launch_is_active(&model->launches[i], values, &is_active, err);
-		if (status == STATUS_OK && is_active)
-			status = launch_work(bound, i, values, memos ? memos[i] : NULL,
-				&work->launches[work->launch_count++], err);
+		TRY(launch_is_active(&model->launches[i], values, &is_active, err));
+		if (is_active)
+			TRY(launch_work(bound, i, values, memos ? memos[i] : NULL,
+				&work->launches[work->launch_count++], err));
 	}
-	if (status == STATUS_OK && bound->composite)
-		status = composite_work(bound, work, err);
-	return status;
+	if (bound->composite)
+		TRY(composite_work(bound, work, err));
+	return STATUS_OK;
 }
 
 enum status candidate_work(const struct bound_family *bound, const struct value *slots,
 	struct work *work, struct error *err)
 {
+	CLEANUP(memory_free)
 	struct value *values = memory_copy(slots, bound->family->scope.count * sizeof(*values));
 	enum status status;
 
@@ -390,14 +343,13 @@ enum status candidate_work(const struct bound_family *bound, const struct value 
 	status = evaluate(bound, values, NULL, work, err);
 	if (status != STATUS_OK)
 		work_release(work);
-	free(values);
 	return status;
 }
 
 /* ---- many configurations ---- */
 static struct access_memo **make_memos(const struct bound_family *bound)
 {
-	const struct bound_model *model = bound->model;
+	const struct bound_model *model = &bound->model;
 	struct access_memo **memos = memory_zeroed(model->launch_count + 1, sizeof(*memos));
 
 	for (size_t i = 0; i < model->launch_count; i++) {
@@ -414,7 +366,7 @@ static struct access_memo **make_memos(const struct bound_family *bound)
 struct work_context *work_context_new(const struct bound_family *bound)
 {
 	struct work_context *context = memory_zeroed(1, sizeof(*context));
-	const struct bound_model *model = bound->model;
+	const struct bound_model *model = &bound->model;
 	size_t accesses_max = 1, tiles_max = 1;
 
 	context->bound = bound;
@@ -444,10 +396,10 @@ void work_context_free(struct work_context *context)
 {
 	if (!context)
 		return;
-	for (size_t i = 0; context->memos && i < context->bound->model->launch_count; i++)
+	for (size_t i = 0; context->memos && i < context->bound->model.launch_count; i++)
 		free(context->memos[i]);
 	if (!context->bound->composite)
-		context->work.launch_count = context->bound->model->launch_count;
+		context->work.launch_count = context->bound->model.launch_count;
 	work_release(&context->work);
 	free(context->memos);
 	free(context->values);

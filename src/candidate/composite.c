@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "candidate/bound_model.h"
+#include "candidate/bound_family.h"
 #include "candidate/build.h"
 #include "candidate/candidate_work.h"
 #include "candidate/configuration.h"
@@ -18,17 +18,16 @@ enum status composite_open(
 {
 	const struct family *family = bound->family;
 	struct composite *composite = memory_zeroed(1, sizeof(*composite));
-	enum status status = STATUS_OK;
 
 	if (!family->step_count || bound->composite)
 		BUG("%s is opened as a composite", family->name);
 	bound->composite = composite;
 	composite->steps = memory_zeroed(family->step_count, sizeof(*composite->steps));
 	composite->step_count = family->step_count;
-	for (size_t i = 0; i < composite->step_count && status == STATUS_OK; i++)
-		status = family_step_problem(
-			catalogue, family, i, bound->problem, &composite->steps[i].problem, err);
-	return status;
+	for (size_t i = 0; i < composite->step_count; i++)
+		TRY(family_step_problem(
+			catalogue, family, i, bound->problem, &composite->steps[i].problem, err));
+	return STATUS_OK;
 }
 
 static void forget_choice(struct composite_step *step)
@@ -84,23 +83,16 @@ enum status composite_choose_named(const struct catalogue *catalogue, struct bou
 {
 	const struct problem *problem = bound->composite->steps[step].problem;
 	const struct family *found;
-	struct candidate chosen = {0};
-	enum status status = catalogue_family(catalogue, problem->operation, family, &found, err);
+	CLEANUP(candidate_release) struct candidate chosen = {0};
 
-	if (status == STATUS_OK && found->step_count)
-		status = error_set(err, STATUS_BAD_INPUT,
+	TRY(catalogue_family(catalogue, problem->operation, family, &found, err));
+	if (found->step_count)
+		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a family without steps of its own", found->name);
-	if (status == STATUS_OK)
-		status = family_bind_applicable(found, problem, bound->device, &chosen.bound, err);
-	if (status == STATUS_OK)
-		status = configuration_from_named_values(
-			chosen.bound, configuration, chosen.choices, err);
-	if (status == STATUS_OK)
-		status = configuration_expect_legal(chosen.bound, chosen.choices, err);
-	if (status == STATUS_OK)
-		return composite_choose(bound, step, &chosen, err);
-	candidate_release(&chosen);
-	return status;
+	TRY(family_bind_applicable(found, problem, bound->device, &chosen.bound, err));
+	TRY(configuration_from_named_values(chosen.bound, configuration, chosen.choices, err));
+	TRY(configuration_expect_legal(chosen.bound, chosen.choices, err));
+	return composite_choose(bound, step, &chosen, err);
 }
 
 /* ---- the whole from its steps: plan, build, work ---- */
@@ -212,13 +204,12 @@ static void append_launches(struct plan *part, const uint32_t *places, size_t fi
 static enum status count_units(const struct composite_step *step, size_t *count, struct error *err)
 {
 	const struct family *family = step->candidate.bound->family;
-	int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
-	enum status status = family_units(family, step->slots, units, err);
+	CLEANUP(memory_free) int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
 
+	TRY(family_units(family, step->slots, units, err));
 	for (size_t i = 0; i < family->source_count; i++)
 		*count += units[i] >= 0;
-	free(units);
-	return status;
+	return STATUS_OK;
 }
 
 static const struct composite *ready(const struct bound_family *bound)
@@ -232,28 +223,21 @@ enum status composite_plan(const struct bound_family *bound, struct plan *plan, 
 {
 	const struct composite *composite = ready(bound);
 	size_t unit_count = 0;
-	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < composite->step_count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < composite->step_count; i++) {
 		const struct composite_step *step = &composite->steps[i];
-		struct plan part = {0};
-		uint32_t *places;
+		CLEANUP(plan_release) struct plan part = {0};
+		CLEANUP(memory_free) uint32_t *places = NULL;
 		size_t first_map = plan->tensor_map_count;
 
-		status = candidate_plan(step->candidate.bound, step->slots, &part, err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(candidate_plan(step->candidate.bound, step->slots, &part, err));
 		places = memory_zeroed(part.buffer_count + 1, sizeof(*places));
-		status = map_buffers(bound, i, &part, plan, places, err);
-		if (status == STATUS_OK) {
-			append_maps(i, &part, places, plan);
-			append_launches(&part, places, first_map, unit_count, plan);
-			status = count_units(step, &unit_count, err);
-		}
-		free(places);
-		plan_release(&part);
+		TRY(map_buffers(bound, i, &part, plan, places, err));
+		append_maps(i, &part, places, plan);
+		append_launches(&part, places, first_map, unit_count, plan);
+		TRY(count_units(step, &unit_count, err));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status composite_build(
@@ -302,7 +286,7 @@ static void keep_in_l2(
 		if (step->tensors[i].buffer < family->operation->tensor_count ||
 			tensor == operation->tensor_count)
 			continue;
-		bytes = (double)chosen->candidate.bound->model->tensors[tensor].bytes;
+		bytes = (double)chosen->candidate.bound->model.tensors[tensor].bytes;
 		for (size_t k = first; k < work->launch_count && bytes <= limit; k++) {
 			double *dram = tensor == operation->output
 					       ? &work->launches[k].dram_write_bytes

@@ -25,31 +25,33 @@ void configuration_format(
 	}
 }
 
-struct json *configuration_to_json(const struct bound_family *bound, const choice *configuration)
-{
-	struct json *object = json_new_object();
-
-	for (size_t i = 0; i < bound->family->parameter_count; i++) {
-		const char *name = bound->family->parameters[i].name;
-		json_put(object, name, value_to_json(configuration_value(bound, configuration, i)));
-	}
-	return object;
-}
-
 enum status configuration_refuse(
 	const struct bound_family *bound, size_t parameter, const char *found, struct error *err)
 {
 	const struct value_list *list = space_parameter_values(bound->space, parameter);
-	struct text known = {0};
+	CLEANUP(text_release) struct text known = {0};
 
 	for (size_t i = 0; i < list->count; i++) {
 		text_append(&known, i ? ", " : "");
 		value_format(list->items[i], &known);
 	}
-	error_set(err, STATUS_BAD_INPUT, "%s: expected one of %.300s, found \"%s\"",
+	return error_set(err, STATUS_BAD_INPUT, "%s: expected one of %.300s, found \"%s\"",
 		bound->family->parameters[parameter].name, text_string(&known), found);
-	text_release(&known);
-	return STATUS_BAD_INPUT;
+}
+
+/* The choice of the value that `text` begins with, up to a comma or the end; -1 if none is. */
+static ptrdiff_t find_value(const struct value_list *values, const char *text, size_t length)
+{
+	CLEANUP(text_release) struct text printed = {0};
+	ptrdiff_t found = -1;
+
+	for (size_t i = 0; i < values->count && found < 0; i++) {
+		text_clear(&printed);
+		value_format(values->items[i], &printed);
+		if (printed.length == length && memcmp(text_string(&printed), text, length) == 0)
+			found = (ptrdiff_t)i;
+	}
+	return found;
 }
 
 /* The value of a parameter from text: an integer, a number, or a string of its list. */
@@ -57,22 +59,15 @@ static enum status parse_value(const struct bound_family *bound, size_t paramete
 	struct value *value, struct error *err)
 {
 	const struct value_list *list = space_parameter_values(bound->space, parameter);
-	bool is_number = list->count > 0 && list->items[0].type != VALUE_STRING;
+	const bool is_number = list->count > 0 && list->items[0].type != VALUE_STRING;
+	const ptrdiff_t found = find_value(list, text, strlen(text));
 	long long integer;
 	double real;
 	char *end;
 
-	for (size_t i = 0; i < list->count; i++) {
-		struct text formatted = {0};
-		bool same;
-
-		value_format(list->items[i], &formatted);
-		same = strcmp(text_string(&formatted), text) == 0;
-		text_release(&formatted);
-		if (same) {
-			*value = list->items[i];
-			return STATUS_OK;
-		}
+	if (found >= 0) {
+		*value = list->items[found];
+		return STATUS_OK;
 	}
 	errno = 0;
 	integer = strtoll(text, &end, 10);
@@ -91,6 +86,7 @@ static enum status parse_value(const struct bound_family *bound, size_t paramete
 static int find_parameter(const struct bound_family *bound, const char *name, struct error *err)
 {
 	const struct family *family = bound->family;
+	CLEANUP(memory_free)
 	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
 	const char *nearest;
 	int found = -1;
@@ -107,7 +103,6 @@ static int find_parameter(const struct bound_family *bound, const char *name, st
 		if (nearest)
 			error_hint(err, "did you mean %s?", nearest);
 	}
-	free(names);
 	return found;
 }
 
@@ -135,21 +130,19 @@ static enum status parse_piece(const struct bound_family *bound, char *piece, st
 enum status configuration_parse(const struct bound_family *bound, const char *text,
 	struct value *values, bool *given, struct error *err)
 {
-	char *copy = string_copy(text), *rest = copy, *piece;
-	enum status status = STATUS_OK;
+	CLEANUP(memory_free) char *copy = string_copy(text);
+	char *rest = copy, *piece;
 
 	memset(given, 0, bound->family->parameter_count * sizeof(*given));
-	while (*text && status == STATUS_OK && (piece = strsep(&rest, ",")) != NULL)
-		status = parse_piece(bound, piece, values, given, err);
-	free(copy);
-	return status == STATUS_OK ? status : error_context(err, "configuration \"%s\"", text);
+	while (*text && (piece = strsep(&rest, ",")) != NULL)
+		if (parse_piece(bound, piece, values, given, err) != STATUS_OK)
+			return error_context(err, "configuration \"%s\"", text);
+	return STATUS_OK;
 }
 
 enum status configuration_value_json(
 	const struct json_at *at, struct value *value, struct error *err)
 {
-	enum status status;
-
 	switch (json_type(at)) {
 	case JSON_STRING:
 		value->type = VALUE_STRING;
@@ -159,15 +152,11 @@ enum status configuration_value_json(
 		return json_get_bool(at, &value->boolean, err);
 	case JSON_NUMBER:
 		value->type = json_is_int(at) ? VALUE_INT : VALUE_REAL;
-		status = value->type == VALUE_INT ? json_get_int(at, &value->integer, err)
-						  : json_get_double(at, &value->real, err);
-		return status;
-	case JSON_NULL:
-	case JSON_ARRAY:
-	case JSON_OBJECT:
-		break;
+		return value->type == VALUE_INT ? json_get_int(at, &value->integer, err)
+						: json_get_double(at, &value->real, err);
+	default:
+		return json_error(at, err, "a number, a boolean or a string");
 	}
-	return json_error(at, err, "a number, a boolean or a string");
 }
 
 struct named_values configuration_named_values(
@@ -200,12 +189,10 @@ enum status configuration_from_named_values(const struct bound_family *bound,
 				"%s: expected a value of %s, found none", family->name, name);
 		found = space_choice_find(bound->space, i, *value);
 		if (found < 0) {
-			struct text text = {0};
+			CLEANUP(text_release) struct text text = {0};
 
 			value_format(*value, &text);
-			configuration_refuse(bound, i, text_string(&text), err);
-			text_release(&text);
-			return STATUS_BAD_INPUT;
+			return configuration_refuse(bound, i, text_string(&text), err);
 		}
 		configuration[i] = (choice)found;
 	}
@@ -213,22 +200,6 @@ enum status configuration_from_named_values(const struct bound_family *bound,
 }
 
 /* ---- choices ---- */
-/* The choice of the value that `text` begins with, up to a comma or the end; -1 if none is. */
-static ptrdiff_t find_value(const struct value_list *values, const char *text, size_t length)
-{
-	struct text printed = {0};
-	ptrdiff_t found = -1;
-
-	for (size_t i = 0; i < values->count && found < 0; i++) {
-		text_clear(&printed);
-		value_format(values->items[i], &printed);
-		if (printed.length == length && memcmp(text_string(&printed), text, length) == 0)
-			found = (ptrdiff_t)i;
-	}
-	text_release(&printed);
-	return found;
-}
-
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices)
 {
 	const struct space *space = bound->space;
@@ -256,11 +227,10 @@ bool configuration_read(const struct bound_family *bound, const char *text, choi
 static enum status examine(
 	const struct bound_family *bound, const choice *choices, int *violated, struct error *err)
 {
+	CLEANUP(memory_free)
 	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
-	enum status status = space_examine_choices(bound->space, choices, slots, violated, err);
 
-	free(slots);
-	return status;
+	return space_examine_choices(bound->space, choices, slots, violated, err);
 }
 
 enum status configuration_is_legal(
@@ -277,10 +247,10 @@ enum status configuration_expect_legal(
 	const struct bound_family *bound, const choice *choices, struct error *err)
 {
 	int violated = -1;
-	enum status status = examine(bound, choices, &violated, err);
 
-	if (status != STATUS_OK || violated < 0)
-		return status;
+	TRY(examine(bound, choices, &violated, err));
+	if (violated < 0)
+		return STATUS_OK;
 	return error_set(err, STATUS_BAD_INPUT,
 		"%s: expected a configuration that is legal here, found one that violates \"%s\" "
 		"(%s)",
@@ -293,19 +263,16 @@ enum status configuration_defaults(
 	const struct bound_family *bound, struct value *values, struct error *err)
 {
 	const struct family *family = bound->family;
+	CLEANUP(memory_free)
 	struct value *slots = memory_zeroed(family->scope.count, sizeof(*slots));
-	enum status status = STATUS_OK;
 
 	space_fixed(bound->space, slots);
-	for (size_t i = 0; i < family->parameter_count && status == STATUS_OK; i++) {
-		size_t slot = family->scope.parameter_at + i;
-
-		status = expression_evaluate(
-			family->parameters[i].default_value, slots, NULL, &values[i], err);
-		slots[slot] = values[i];
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		TRY(expression_evaluate(
+			family->parameters[i].default_value, slots, NULL, &values[i], err));
+		slots[family->scope.parameter_at + i] = values[i];
 	}
-	free(slots);
-	return status;
+	return STATUS_OK;
 }
 
 /* How far apart two values of a parameter are: factors of two, 1 for names. */
@@ -356,11 +323,6 @@ static bool visit_configuration(
 static enum status is_legal(const struct bound_family *bound, const struct value *values,
 	choice *configuration, bool *legal, struct error *err)
 {
-	const struct scope *scope = &bound->family->scope;
-	struct value *slots;
-	int violated;
-	enum status status;
-
 	*legal = false;
 	for (size_t i = 0; i < bound->family->parameter_count; i++) {
 		int found = space_choice_find(bound->space, i, values[i]);
@@ -369,14 +331,7 @@ static enum status is_legal(const struct bound_family *bound, const struct value
 			return STATUS_OK;
 		configuration[i] = (choice)found;
 	}
-	slots = memory_zeroed(scope->count, sizeof(*slots));
-	space_fixed(bound->space, slots);
-	for (size_t i = 0; i < bound->family->parameter_count; i++)
-		slots[scope->parameter_at + i] = values[i];
-	status = space_examine(bound->space, slots, &violated, err);
-	*legal = status == STATUS_OK && violated < 0;
-	free(slots);
-	return status;
+	return configuration_is_legal(bound, configuration, legal, err);
 }
 
 enum status configuration_nearest(const struct bound_family *bound, const struct value *values,
@@ -408,12 +363,10 @@ enum status configuration_nearest(const struct bound_family *bound, const struct
 enum status configuration_default(
 	const struct bound_family *bound, choice *configuration, bool *found, struct error *err)
 {
+	CLEANUP(memory_free)
 	struct value *values = memory_zeroed(bound->family->parameter_count + 1, sizeof(*values));
-	enum status status = configuration_defaults(bound, values, err);
 
+	TRY(configuration_defaults(bound, values, err));
 	*found = false;
-	if (status == STATUS_OK)
-		status = configuration_nearest(bound, values, NULL, configuration, found, err);
-	free(values);
-	return status;
+	return configuration_nearest(bound, values, NULL, configuration, found, err);
 }

@@ -11,7 +11,6 @@
 /* "BM=128,BN=256,...": canonical, every parameter in the family's order. */
 void configuration_format(
 	const struct bound_family *bound, const choice *configuration, struct text *text);
-struct json *configuration_to_json(const struct bound_family *bound, const choice *configuration);
 /* Partial or full: values (all slots, space_slot_count() of them) gets those of the parameters that
  * are named, given[i] says which those are. Numbers need not be in the lists. Errors: unknown names
  * (nearest offered), strings that are not in the list. */
@@ -22,11 +21,6 @@ struct named_values configuration_named_values(
 /* Errors: names or values that are not the family's, parameters that have none. */
 enum status configuration_from_named_values(const struct bound_family *bound,
 	const struct named_values *values, choice *configuration, struct error *err);
-/* The family's defaults where they are legal here; else the legal configuration nearest to them.
- * *found false if the space is empty. */
-enum status configuration_default(
-	const struct bound_family *bound, choice *configuration, bool *found, struct error *err);
-
 /* The family's defaults, one value per parameter. */
 enum status configuration_defaults(
 	const struct bound_family *bound, struct value *values, struct error *err);
@@ -37,6 +31,10 @@ enum status configuration_defaults(
  * whole space unless values are legal themselves. */
 enum status configuration_nearest(const struct bound_family *bound, const struct value *values,
 	const bool *fixed, choice *configuration, bool *found, struct error *err);
+
+/* That nearest to the family's defaults. */
+enum status configuration_default(
+	const struct bound_family *bound, choice *configuration, bool *found, struct error *err);
 
 /* Choices of a text in canonical form (configuration_format()), as journals have it; false if a
  * value is not in its list here. */

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidate/resources.h"
 
-#include "base/error.h"
-#include "base/text.h"
-
 const char *const kernel_flag_names[FLAG_COUNT + 1] = {
-#define FLAG(id, name, summary) [FLAG_BIT_##id] = name,
-#include "candidate/flag.def"
-#undef FLAG
+	[FLAG_BIT_SPILLS] = "spills",
+	[FLAG_BIT_WGMMA_SERIALIZED] = "wgmma_serialized",
+	[FLAG_BIT_SETMAXNREG_IGNORED] = "setmaxnreg_ignored",
+	[FLAG_BIT_THROTTLED] = "throttled",
 };
-
-const char *kernel_flag_name(enum kernel_flag flag)
-{
-	if ((unsigned)flag >= FLAG_COUNT)
-		BUG("flag %d", (int)flag);
-	return kernel_flag_names[flag];
-}
 
 #define AMOUNT(field, meaning)                                                                     \
 	RECORD_VALUE(struct kernel_resources, field, #field, meaning, .low = -1, .high = INT32_MAX)

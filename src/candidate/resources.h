@@ -9,16 +9,16 @@
 
 #include "base/record.h"
 
-/* Compiler remarks that matter; one row of flag.def each. Bits in `flags`. */
+/* Compiler remarks that matter; bits in `flags`. */
 enum kernel_flag {
-#define FLAG(id, name, summary) FLAG_BIT_##id,
-#include "candidate/flag.def"
-#undef FLAG
+	FLAG_BIT_SPILLS,             /* registers spilled to local memory */
+	FLAG_BIT_WGMMA_SERIALIZED,   /* ptxas serialised wgmma (C7510, C7511, C7515) */
+	FLAG_BIT_SETMAXNREG_IGNORED, /* ptxas ignored setmaxnreg (C7508) */
+	FLAG_BIT_THROTTLED,          /* samples were taken while the clock was held down */
 	FLAG_COUNT
 };
 #define FLAG_MASK(id) (1u << FLAG_BIT_##id)
 extern const char *const kernel_flag_names[FLAG_COUNT + 1]; /* NULL-terminated */
-const char *kernel_flag_name(enum kernel_flag flag);
 
 struct kernel_resources {
 	int32_t regs_per_thread;

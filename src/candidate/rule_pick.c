@@ -72,14 +72,13 @@ static enum status weigh(
 	struct trial *trial, struct option *option, bool *admitted, struct error *err)
 {
 	const struct rule *rule = trial->rule;
-	enum status status = STATUS_OK;
 
 	*admitted = fill_slots(trial, option->tried);
 	if (*admitted && rule->where)
-		status = expression_test(rule->where, trial->slots, admitted, err);
-	if (status == STATUS_OK && *admitted && rule->is_argmax)
-		status = expression_real(rule->expression, trial->slots, &option->worth, err);
-	return status;
+		TRY(expression_test(rule->where, trial->slots, admitted, err));
+	if (*admitted && rule->is_argmax)
+		TRY(expression_real(rule->expression, trial->slots, &option->worth, err));
+	return STATUS_OK;
 }
 
 /* Keeps options in order of falling worth, earlier ones first among equals. */
@@ -96,25 +95,23 @@ static enum status pick(struct trial *trial, const struct value_list *list, choi
 	bool *found, struct error *err)
 {
 	const struct scope *scope = &trial->bound->family->scope;
+	CLEANUP(memory_free)
 	struct option *options = memory_zeroed(list->count + 1, sizeof(*options));
 	size_t count = 0;
-	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < list->count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		struct option option = {.tried = list->items[i]};
 		bool admitted;
 
-		status = weigh(trial, &option, &admitted, err);
-		if (status == STATUS_OK && admitted)
+		TRY(weigh(trial, &option, &admitted, err));
+		if (admitted)
 			insert(options, count++, option);
 	}
-	for (size_t i = 0; i < count && status == STATUS_OK && !*found; i++)
+	for (size_t i = 0; i < count && !*found; i++)
 		if (fill_slots(trial, options[i].tried))
-			status = configuration_nearest(trial->bound,
-				&trial->slots[scope->parameter_at], trial->fixed, configuration,
-				found, err);
-	free(options);
-	return status;
+			TRY(configuration_nearest(trial->bound, &trial->slots[scope->parameter_at],
+				trial->fixed, configuration, found, err));
+	return STATUS_OK;
 }
 
 enum status rule_pick(const struct bound_family *bound, const struct rule *rule,
@@ -122,32 +119,32 @@ enum status rule_pick(const struct bound_family *bound, const struct rule *rule,
 	struct error *err)
 {
 	const struct family *family = bound->family;
-	struct trial trial = {
-		.bound = bound, .rule = rule, .resources = resources, .context = context};
-	struct value_arena lists = {0};
+	CLEANUP(memory_free)
+	struct value *base = memory_zeroed(family->parameter_count + 1, sizeof(*base));
+	CLEANUP(memory_free)
+	struct value *slots = memory_zeroed(family->scope.count, sizeof(*slots));
+	CLEANUP(memory_free)
+	bool *fixed = memory_zeroed(family->parameter_count + 1, sizeof(*fixed));
+	CLEANUP(value_arena_release) struct value_arena lists = {0};
+	struct trial trial = {.bound = bound,
+		.rule = rule,
+		.resources = resources,
+		.context = context,
+		.base = base,
+		.slots = slots,
+		.fixed = fixed};
 	struct value list;
-	enum status status;
 
 	*found = false;
 	if (!rule->applies)
 		return STATUS_OK;
-	trial.base = memory_zeroed(family->parameter_count + 1, sizeof(struct value));
-	trial.slots = memory_zeroed(family->scope.count, sizeof(struct value));
-	trial.fixed = memory_zeroed(family->parameter_count + 1, sizeof(bool));
 	for (size_t i = 0; i < rule->assignment_count; i++)
-		trial.fixed[rule->assignments[i].parameter] = true;
-	status = configuration_defaults(bound, trial.base, err);
-	space_fixed(bound->space, trial.slots);
-	if (status == STATUS_OK)
-		status = expression_evaluate(rule->over, trial.slots, &lists, &list, err);
-	if (status == STATUS_OK && list.type != VALUE_LIST)
-		status = error_set(err, STATUS_BAD_INPUT, "%s: expected a list, found %s",
+		fixed[rule->assignments[i].parameter] = true;
+	TRY(configuration_defaults(bound, base, err));
+	space_fixed(bound->space, slots);
+	TRY(expression_evaluate(rule->over, slots, &lists, &list, err));
+	if (list.type != VALUE_LIST)
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected a list, found %s",
 			expression_where(rule->over), value_type_name(list.type));
-	if (status == STATUS_OK)
-		status = pick(&trial, list.list, configuration, found, err);
-	free(trial.base);
-	free(trial.slots);
-	free(trial.fixed);
-	value_arena_release(&lists);
-	return status;
+	return pick(&trial, list.list, configuration, found, err);
 }

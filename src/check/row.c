@@ -229,8 +229,7 @@ static void compare_flags(struct check_row *row)
 	now &= ~(row->entry.winner.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED));
 	for (int flag = 0; flag < FLAG_COUNT; flag++)
 		if (now & 1u << flag)
-			add(row, true, "the compiler now reports %s",
-				kernel_flag_name((enum kernel_flag)flag));
+			add(row, true, "the compiler now reports %s", kernel_flag_names[flag]);
 }
 
 void check_resources(const struct check *check, struct check_row *row)

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "advise/advise.h"
+#include "advise/sweep.h"
 #include "base/memory.h"
 #include "cli/common.h"
 #include "cli/run_record.h"
 #include "cli/show.h"
-#include "advise/advise_json.h"
-#include "advise/sweep.h"
 #include "figure/chart.h"
 
 struct advise_command {

@@ -9,15 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/advise_json.h"
+#include "advise/advice.h"
 #include "advise/sweep.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_read.h"
-#include "candidate/example_check.h"
+#include "candidate/bound_family.h"
 #include "check/check_json.h"
 #include "cli/common.h"
-#include "tune/suite.h"
 #include "engine/explanation.h"
 #include "engine/kernel_json.h"
 #include "family/family.h"
@@ -26,6 +25,7 @@
 #include "learn/correction.h"
 #include "lookup/lookup.h"
 #include "spec/sheet.h"
+#include "tune/suite.h"
 
 struct validate_options {
 	struct common_options common;

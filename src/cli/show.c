@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "candidate/composite.h"
-#include "tune/model_quality.h"
+#include "tune/picks.h"
 
 static const double draw_every_seconds = 0.1;
 

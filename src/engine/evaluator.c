@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "engine/blocks.h"
-#include "candidate/reference.h"
+#include "candidate/candidate.h"
 
 enum {
 	POLL_FDS = 64,
@@ -126,8 +126,7 @@ enum status evaluator_announce(
 
 	if (number_of(evaluator, problem))
 		return STATUS_OK;
-	status = problem_reference(&context->catalogue, problem, device_spec(context->device),
-		&build, &reference, err);
+	status = problem_reference(problem, device_spec(context->device), &build, &reference, err);
 	if (status == STATUS_OK && context->store && device_measures(context->device))
 		status = kernel_store_wait(context->store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)

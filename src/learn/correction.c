@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "family/family.h"
-#include "learn/boosted_trees.h"
 
 struct feature {
 	const char *name;
@@ -67,39 +66,31 @@ static enum status read_feature(const struct json_at *at, const struct name_tabl
 	struct feature *feature, struct error *err)
 {
 	static const char *const keys[] = {"name", "expr", NULL};
-	enum status status = json_expect_keys(at, keys, err);
 	struct json_at text;
 
-	if (status == STATUS_OK)
-		status = json_member_string(at, "name", &feature->name, err);
-	if (status == STATUS_OK)
-		status = json_member(at, "expr", &text, err);
-	if (status == STATUS_OK)
-		status = expression_json_compile(&text, names, &feature->expression, err);
-	return status;
+	TRY(json_expect_keys(at, keys, err));
+	TRY(json_member_string(at, "name", &feature->name, err));
+	TRY(json_member(at, "expr", &text, err));
+	return expression_json_compile(&text, names, &feature->expression, err);
 }
 
 static enum status read_features(
 	const struct json_at *root, struct correction *correction, struct error *err)
 {
-	struct name_table names = names_of(correction->family);
+	CLEANUP(name_table_release) struct name_table names = names_of(correction->family);
 	struct json_at list;
-	enum status status = json_member(root, "features", &list, err);
 
-	if (status == STATUS_OK)
-		status = json_expect(&list, JSON_ARRAY, err);
-	if (status == STATUS_OK) {
-		correction->feature_count = json_count(&list);
-		correction->features =
-			memory_zeroed(correction->feature_count + 1, sizeof(*correction->features));
-	}
-	for (size_t i = 0; i < correction->feature_count && status == STATUS_OK; i++) {
+	TRY(json_member(root, "features", &list, err));
+	TRY(json_expect(&list, JSON_ARRAY, err));
+	correction->feature_count = json_count(&list);
+	correction->features =
+		memory_zeroed(correction->feature_count + 1, sizeof(*correction->features));
+	for (size_t i = 0; i < correction->feature_count; i++) {
 		const struct json_at at = json_item(&list, i);
 
-		status = read_feature(&at, &names, &correction->features[i], err);
+		TRY(read_feature(&at, &names, &correction->features[i], err));
 	}
-	name_table_release(&names);
-	return status;
+	return STATUS_OK;
 }
 
 /* The folder says which device a file is for: one that was copied there is not. */
@@ -107,13 +98,12 @@ static enum status check_device(const struct json_at *root, const char *device, 
 {
 	struct json_at at;
 	const char *name;
-	enum status status = json_member(root, "device", &at, err);
 
-	if (status == STATUS_OK)
-		status = json_get_string(&at, &name, err);
-	if (status == STATUS_OK && device && strcmp(name, device) != 0)
-		status = json_error(&at, err, "\"%s\", as the folder is named", device);
-	return status;
+	TRY(json_member(root, "device", &at, err));
+	TRY(json_get_string(&at, &name, err));
+	if (device && strcmp(name, device) != 0)
+		return json_error(&at, err, "\"%s\", as the folder is named", device);
+	return STATUS_OK;
 }
 
 static enum status read_all(const struct catalogue *catalogue, const char *device,
@@ -124,24 +114,15 @@ static enum status read_all(const struct catalogue *catalogue, const char *devic
 	const struct json_at root = json_root(correction->tree, correction->file);
 	struct json_at trees;
 	const char *name;
-	enum status status = json_expect_format(&root, "tiletune.correction/1", err);
 
-	if (status == STATUS_OK)
-		status = json_expect_keys(&root, keys, err);
-	if (status == STATUS_OK)
-		status = check_device(&root, device, err);
-	if (status == STATUS_OK)
-		status = json_member_string(&root, "family", &name, err);
-	if (status == STATUS_OK)
-		status = catalogue_family(catalogue, NULL, name, &correction->family, err);
-	if (status == STATUS_OK)
-		status = read_features(&root, correction, err);
-	if (status == STATUS_OK)
-		status = json_member(&root, "trees", &trees, err);
-	if (status == STATUS_OK)
-		status = boosted_trees_read(
-			&trees, correction->feature_count, &correction->trees, err);
-	return status;
+	TRY(json_expect_format(&root, "tiletune.correction/1", err));
+	TRY(json_expect_keys(&root, keys, err));
+	TRY(check_device(&root, device, err));
+	TRY(json_member_string(&root, "family", &name, err));
+	TRY(catalogue_family(catalogue, NULL, name, &correction->family, err));
+	TRY(read_features(&root, correction, err));
+	TRY(json_member(&root, "trees", &trees, err));
+	return boosted_trees_read(&trees, correction->feature_count, &correction->trees, err);
 }
 
 enum status correction_load(const char *path, const char *device, const struct catalogue *catalogue,
@@ -211,18 +192,15 @@ enum status correction_features(const struct correction *correction, const struc
 enum status correction_factor(const struct correction *correction, const struct value *slots,
 	const struct score *score, double *factor, struct error *err)
 {
-	double *features;
-	enum status status;
+	CLEANUP(memory_free) double *features = NULL;
 
 	*factor = 1;
 	if (!correction || !isfinite(score->predicted_time_us))
 		return STATUS_OK;
 	features = memory_zeroed(correction->feature_count + 1, sizeof(*features));
-	status = correction_features(correction, slots, score, features, err);
-	if (status == STATUS_OK)
-		*factor = exp(boosted_trees_sum(&correction->trees, features));
-	free(features);
-	return status;
+	TRY(correction_features(correction, slots, score, features, err));
+	*factor = exp(boosted_trees_sum(&correction->trees, features));
+	return STATUS_OK;
 }
 
 /* ---- the corrections of a device ---- */
@@ -313,4 +291,129 @@ void corrections_release(struct corrections *corrections)
 		correction_free(corrections->items[i]);
 	free(corrections->items);
 	*corrections = (struct corrections){0};
+}
+
+/* ---- boosted trees ---- */
+/* A split after its parent, or a leaf. */
+static enum status read_link(const struct json_at *split, size_t place, size_t own,
+	const struct boosted_tree *tree, int32_t *link, struct error *err)
+{
+	const struct json_at at = json_item(split, place);
+	int64_t value;
+
+	if (json_get_int(&at, &value, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (value < 0 ? ~value >= (int64_t)tree->leaf_count
+		      : value <= (int64_t)own || value >= (int64_t)tree->split_count)
+		return json_error(
+			&at, err, "a later split, or ~ of one of %zu leaves", tree->leaf_count);
+	*link = (int32_t)value;
+	return STATUS_OK;
+}
+
+static enum status read_split(const struct json_at *at, size_t own, size_t feature_count,
+	const struct boosted_tree *tree, struct tree_split *split, struct error *err)
+{
+	enum {
+		FEATURE,
+		THRESHOLD,
+		LOW,
+		HIGH,
+		PARTS
+	};
+	struct json_at feature, threshold;
+	int64_t index;
+
+	if (json_count(at) != PARTS)
+		return json_error(at, err, "[feature, threshold, low, high]");
+	feature = json_item(at, FEATURE);
+	threshold = json_item(at, THRESHOLD);
+	if (json_get_int(&feature, &index, err) != STATUS_OK ||
+		json_get_double(&threshold, &split->threshold, err) != STATUS_OK ||
+		read_link(at, LOW, own, tree, &split->low, err) != STATUS_OK ||
+		read_link(at, HIGH, own, tree, &split->high, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	if (index < 0 || index >= (int64_t)feature_count)
+		return json_error(&feature, err, "one of %zu features", feature_count);
+	split->feature = (int32_t)index;
+	return STATUS_OK;
+}
+
+static enum status read_tree(const struct json_at *at, size_t feature_count,
+	struct boosted_tree *tree, struct error *err)
+{
+	static const char *const keys[] = {"splits", "leaves", NULL};
+	struct json_at splits, leaves;
+	enum status status = json_expect_keys(at, keys, err);
+
+	if (status != STATUS_OK || json_member(at, "splits", &splits, err) != STATUS_OK ||
+		json_member(at, "leaves", &leaves, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	tree->split_count = json_count(&splits);
+	tree->leaf_count = json_count(&leaves);
+	if (tree->leaf_count != tree->split_count + 1)
+		return json_error(
+			&leaves, err, "a leaf more than splits, %zu", tree->split_count + 1);
+	tree->splits = memory_zeroed(tree->split_count + 1, sizeof(*tree->splits));
+	tree->leaves = memory_zeroed(tree->leaf_count, sizeof(*tree->leaves));
+	for (size_t i = 0; i < tree->split_count && status == STATUS_OK; i++) {
+		const struct json_at split = json_item(&splits, i);
+
+		status = read_split(&split, i, feature_count, tree, &tree->splits[i], err);
+	}
+	for (size_t i = 0; i < tree->leaf_count && status == STATUS_OK; i++) {
+		const struct json_at leaf = json_item(&leaves, i);
+
+		status = json_get_double(&leaf, &tree->leaves[i], err);
+	}
+	return status;
+}
+
+enum status boosted_trees_read(const struct json_at *array, size_t feature_count,
+	struct boosted_trees *trees, struct error *err)
+{
+	enum status status = json_expect(array, JSON_ARRAY, err);
+
+	*trees = (struct boosted_trees){0};
+	if (status != STATUS_OK)
+		return status;
+	trees->count = json_count(array);
+	trees->trees = memory_zeroed(trees->count + 1, sizeof(*trees->trees));
+	for (size_t i = 0; i < trees->count && status == STATUS_OK; i++) {
+		const struct json_at tree = json_item(array, i);
+
+		status = read_tree(&tree, feature_count, &trees->trees[i], err);
+	}
+	if (status != STATUS_OK)
+		boosted_trees_release(trees);
+	return status;
+}
+
+void boosted_trees_release(struct boosted_trees *trees)
+{
+	for (size_t i = 0; i < trees->count; i++) {
+		free(trees->trees[i].splits);
+		free(trees->trees[i].leaves);
+	}
+	free(trees->trees);
+	*trees = (struct boosted_trees){0};
+}
+
+double boosted_trees_sum(const struct boosted_trees *trees, const double *features)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < trees->count; i++) {
+		const struct boosted_tree *tree = &trees->trees[i];
+		int32_t at = tree->split_count ? 0 : ~0;
+
+		while (at >= 0) {
+			const struct tree_split *split = &tree->splits[at];
+
+			at = features[split->feature] <= split->threshold ? split->low
+									  : split->high;
+		}
+		sum += tree->leaves[~at];
+	}
+	return sum;
 }

@@ -134,13 +134,12 @@ static enum status predict_default(const struct lookup *lookup, struct bound_fam
 {
 	struct candidate candidate = {.bound = bound, .prediction.time_us = INFINITY};
 	bool found = false;
-	enum status status = STATUS_OK;
 
 	if (!bound->composite &&
 		configuration_default(bound, candidate.choices, &found, NULL) == STATUS_OK && found)
-		status = predict_candidate(&candidate, lookup->request->corrections, err);
+		TRY(predict_candidate(&candidate, lookup->request->corrections, err));
 	*predicted_us = candidate.prediction.time_us;
-	return status;
+	return STATUS_OK;
 }
 
 static enum status default_of(const struct lookup *lookup, struct bound_family *bound,
@@ -191,47 +190,38 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 static enum status consider_rows(struct lookup *lookup, const struct tuned_entry *entry,
 	const struct tuned_row *rows, size_t count, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < count && status == STATUS_OK; i++)
-		status = consider(lookup, entry, &rows[i], err);
-	return status;
+	for (size_t i = 0; i < count; i++)
+		TRY(consider(lookup, entry, &rows[i], err));
+	return STATUS_OK;
 }
 
 static enum status consider_all(struct lookup *lookup, struct error *err)
 {
 	const struct tuned *tuned = lookup->request->tuned;
 	const char *asked = operation_name(lookup->problem->operation);
-	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < tuned->entry_count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < tuned->entry_count; i++) {
 		const struct tuned_entry *entry = &tuned->entries[i];
 
 		if (strcmp(entry->operation, asked) != 0 ||
 			entry->objective != lookup->request->objective)
 			continue;
-		status = consider(lookup, entry, &entry->winner, err);
-		if (status == STATUS_OK)
-			status = consider_rows(
-				lookup, entry, entry->families, entry->family_count, err);
-		if (status == STATUS_OK)
-			status = consider_rows(lookup, entry, entry->tied, entry->tied_count, err);
+		TRY(consider(lookup, entry, &entry->winner, err));
+		TRY(consider_rows(lookup, entry, entry->families, entry->family_count, err));
+		TRY(consider_rows(lookup, entry, entry->tied, entry->tied_count, err));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* The option as a row of a tuned file, with the model's time. */
 static enum status option_result(
 	const struct option *option, struct lookup_answer *answer, struct error *err)
 {
-	struct evaluation evaluation = {0};
-	enum status status = candidate_describe(&option->candidate, &evaluation, err);
+	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
 
+	TRY(candidate_describe(&option->candidate, &evaluation, err));
 	answer->result = memory_zeroed(1, sizeof(*answer->result));
-	if (status == STATUS_OK)
-		status = row_describe(&option->candidate, &evaluation, answer->result, err);
-	evaluation_release(&evaluation);
-	return status;
+	return row_describe(&option->candidate, &evaluation, answer->result, err);
 }
 
 /* The file's own entry for the problem, if its winner still is what it was; else the grade stays.
@@ -243,9 +233,8 @@ static enum status find_exact(
 	const struct problem *problem = lookup->problem;
 	const struct tuned_entry *entry =
 		tuned_find_problem(request->tuned, problem, request->objective);
-	struct candidate candidate;
+	CLEANUP(candidate_release) struct candidate candidate = {0};
 	struct error reason = {0};
-	enum status status;
 
 	if (!entry)
 		return STATUS_OK;
@@ -261,12 +250,9 @@ static enum status find_exact(
 	answer->result = memory_zeroed(1, sizeof(*answer->result));
 	*answer->result = tuned_row_copy(&entry->winner);
 	answer->from = entry;
-	status = predict_candidate(&candidate, request->corrections, err);
+	TRY(predict_candidate(&candidate, request->corrections, err));
 	answer->predicted_us = candidate.prediction.time_us;
-	if (status == STATUS_OK)
-		status = predict_default(lookup, candidate.bound, &answer->default_us, err);
-	candidate_release(&candidate);
-	return status;
+	return predict_default(lookup, candidate.bound, &answer->default_us, err);
 }
 
 /* Nothing that is predicted slower than the default of an untuned family. */
@@ -301,12 +287,9 @@ static enum status find_nearest(
 	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
 	const struct option *best;
-	char *there;
-	enum status status;
+	CLEANUP(memory_free) char *there = NULL;
 
-	status = consider_all(lookup, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(consider_all(lookup, err));
 	if (lookup->seen_count) {
 		answer->considered = (int64_t)lookup->seen_count;
 		answer->legal = (int64_t)lookup->count;
@@ -322,9 +305,7 @@ static enum status find_nearest(
 			lookup->count ? "" : text_string(&lookup->reasons));
 		return STATUS_OK;
 	}
-	status = option_result(best, answer, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(option_result(best, answer, err));
 	there = named_values_text(&best->entry->problem);
 	answer->grade = LOOKUP_NEAREST;
 	answer->why = string_format("predicted best here of %zu tuned configurations that are "
@@ -335,7 +316,6 @@ static enum status find_nearest(
 	answer->from = best->entry;
 	answer->predicted_us = best->candidate.prediction.time_us;
 	answer->default_us = best->default_us;
-	free(there);
 	return STATUS_OK;
 }
 
@@ -344,15 +324,11 @@ static enum status find_best(
 	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
 	const struct candidates_options options = {.score = true, .tuned = lookup->request->tuned};
-	struct candidates pool;
-	enum status status = candidates_open(lookup->request->catalogue, lookup->problem,
-		lookup->request->device, &options, &pool, err);
+	CLEANUP(candidates_release) struct candidates pool = {0};
 
-	if (status != STATUS_OK)
-		return status;
-	status = score_least_us(&pool, lookup->request->corrections, &answer->model_best_us, err);
-	candidates_release(&pool);
-	return status;
+	TRY(candidates_open(lookup->request->catalogue, lookup->problem, lookup->request->device,
+		&options, &pool, err));
+	return score_least_us(&pool, lookup->request->corrections, &answer->model_best_us, err);
 }
 
 static void lookup_release(struct lookup *lookup)

@@ -9,7 +9,6 @@
 #include "base/record_schema.h"
 #include "base/record_write.h"
 #include "score/occupancy.h"
-#include "score/quantization.h"
 #include "score/time_model.h"
 #include "score/traffic.h"
 

@@ -12,8 +12,8 @@
  * DRAM is a roofline over the whole launch. Sources: S. Williams et al., "Roofline" (2009);
  * V. Volkov, "Understanding latency hiding on GPUs" (2016); NVIDIA's guide on wave quantization.
  *
- * A few constants that no sheet has stand at the top of time_model.c, block_model.c and
- * wave_model.c. They were fitted to timings of GEMM and attention kernels on an H200. Over the
+ * A few constants that no sheet has stand at the top of time_model.c and block_model.c.
+ * They were fitted to timings of GEMM and attention kernels on an H200. Over the
  * 159 GEMM problems of the recorded runs the best of the model's first 8 kernels is on average 2.2%
  * slower than the best of all (tests/tools/model_quality.c over results/); how it does on shapes
  * tuned exhaustively stands in templates/gemm/README.md. A change of the constants is a change of
@@ -25,10 +25,37 @@
 #ifndef SCORE_TIME_MODEL_H
 #define SCORE_TIME_MODEL_H
 
-#include "score/quantization.h"
+#include "family/plan.h"
 #include "score/score.h"
 #include "score/traffic.h"
+#include "spec/device_spec.h"
 
+/* ---- tile and wave quantization: what is lost because work comes in whole tiles and whole waves.
+ * Source: NVIDIA, "Matrix Multiplication Background User's Guide", chapters on tile and wave
+ * quantization; for clusters the largest number of them that fits at once counts (CUDA C++
+ * Programming Guide, cudaOccupancyMaxActiveClusters). ---- */
+/* Where the blocks of a launch can be at one moment. */
+struct quantization_slots {
+	double per_wave; /* blocks that run at once */
+	double sm_count; /* SMs that they can use: clusters leave some idle, as does a small
+			  * persistent grid */
+	double per_sm;   /* blocks on the fullest SM */
+};
+
+/* max_clusters: from the driver, of clusters of this size with this many blocks per SM; 0 or less:
+ * not known (the device sheet's figures for one block per SM are scaled). */
+struct quantization_slots quantization_slots(const struct device_spec *device,
+	const struct launch_work *launch, int blocks_per_sm, int max_clusters);
+
+struct quantization_waves {
+	double exact;            /* units / slots */
+	double count;            /* whole waves, at least 1 if there is work */
+	double efficiency_ratio; /* exact / count; stream-K cuts units so that no wave is partial */
+};
+struct quantization_waves quantization_waves(
+	const struct launch_work *launch, const struct quantization_slots *slots);
+
+/* ---- the time ---- */
 struct time_model_input {
 	const struct device_spec *device;
 	const struct launch_work *launch;

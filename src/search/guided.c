@@ -3,13 +3,13 @@
  * Strategy `guided`, the default of quick tuning: measures where the model's prediction, corrected
  * by what was measured so far, promises the most.
  *
- * First come the model's own seeds: its shortlist (shortlist.h), and two of each family. Then
+ * First come the model's own seeds: its shortlist (order.h), and two of each family. Then
  * three questions of four go to the candidate with the best corrected prediction, less some
  * standard deviations of the correction (many at the beginning, few at the end: first explore, then
  * exploit), and one to the best neighbour of the best measured ones. Once in a while the next
  * candidate in the model's own order is asked for, as an insurance against a correction gone wrong.
  *
- * Correction: a Gaussian process over log(measured / predicted), see similarity.h and pool.h.
+ * Correction: a Gaussian process over log(measured / predicted), see neighbours.h and pool.h.
  */
 #include <math.h>
 #include <stdlib.h>

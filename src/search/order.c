@@ -7,16 +7,16 @@
 
 #include "base/memory.h"
 
+static bool comes_before(const double *keys, size_t a, size_t b)
+{
+	return keys[a] < keys[b] || (keys[a] <= keys[b] && a < b);
+}
+
 static int compare(const void *a, const void *b, void *context)
 {
 	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	const double *keys = context;
 
-	if (keys[x] < keys[y])
-		return -1;
-	if (keys[x] > keys[y])
-		return 1;
-	return (x > y) - (x < y);
+	return comes_before(context, x, y) ? -1 : x != y;
 }
 
 void order_sort(size_t *candidates, size_t count, const double *keys)
@@ -24,11 +24,6 @@ void order_sort(size_t *candidates, size_t count, const double *keys)
 	if (count == 0)
 		return; /* there may be no array */
 	qsort_r(candidates, count, sizeof(*candidates), compare, (void *)(uintptr_t)keys);
-}
-
-static bool comes_before(const double *keys, size_t a, size_t b)
-{
-	return keys[a] < keys[b] || (keys[a] <= keys[b] && a < b);
 }
 
 static void swap(size_t *a, size_t *b)
@@ -88,50 +83,7 @@ size_t *order_by_prediction(const struct search_view *view, size_t wanted, size_
 	return candidates;
 }
 
-struct walk *walk_new(const struct search_view *view)
-{
-	struct walk *walk = memory_zeroed(1, sizeof(*walk));
-
-	walk->candidates = order_by_prediction(view, SIZE_MAX, &walk->count);
-	walk->told = memory_zeroed(view->count + 1, sizeof(*walk->told));
-	return walk;
-}
-
-enum ask_result walk_ask(void *state, size_t *candidate)
-{
-	struct walk *walk = state;
-
-	while (walk->next < walk->count) {
-		*candidate = walk->candidates[walk->next++];
-		if (!walk->told[*candidate])
-			return ASK_CANDIDATE;
-	}
-	return ASK_DONE;
-}
-
-void walk_tell(void *state, size_t candidate, double time_us)
-{
-	struct walk *walk = state;
-
-	(void)time_us;
-	walk->told[candidate] = true;
-}
-
-void walk_close(void *state)
-{
-	struct walk *walk = state;
-
-	free(walk->candidates);
-	free(walk->told);
-	free(walk);
-}
-
 /* ---- the model's shortlist ---- */
-static const choice *configuration_of(const struct search_family *family, size_t candidate)
-{
-	return family->configurations + (candidate - family->first) * family->parameter_count;
-}
-
 bool shortlist_same_kernel(const struct search_view *view, size_t a, size_t b)
 {
 	const struct search_family *family = &view->families[view->family[a]];
@@ -141,8 +93,8 @@ bool shortlist_same_kernel(const struct search_view *view, size_t a, size_t b)
 		return false;
 	if (family->parameter_count == 0)
 		return a == b;
-	x = configuration_of(family, a);
-	y = configuration_of(family, b);
+	x = search_view_configuration(view, a);
+	y = search_view_configuration(view, b);
 	for (size_t i = 0; i < family->parameter_count; i++)
 		if (x[i] != y[i] && !(family->argument && family->argument[i]))
 			return false;

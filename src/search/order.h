@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Orders of candidates, for strategies that walk down a list.
+ * Orders of candidates, and the model's shortlist.
  */
 #ifndef SEARCH_ORDER_H
 #define SEARCH_ORDER_H
@@ -18,23 +18,10 @@ void order_sort(size_t *candidates, size_t count, const double *keys);
  * rest is in no order. For a few of very many. */
 void order_smallest(size_t *candidates, size_t count, const double *keys, size_t wanted);
 
-/* A list being walked down: what the simple strategies are. Starts with all candidates that can
- * run, fastest prediction first. */
-struct walk {
-	size_t *candidates;
-	size_t count, next;
-	bool *told; /* per candidate: known, not to be asked */
-};
-struct walk *walk_new(const struct search_view *view);
-enum ask_result walk_ask(void *state, size_t *candidate);
-void walk_tell(void *state, size_t candidate, double time_us);
-void walk_close(void *state);
-
 /* ---- the model's shortlist: its order, one candidate per compiled kernel. Candidates that differ
  * in launch arguments only (the order of tiles, the number of SMs) share a kernel; the model can
  * tell them apart by a fraction of a percent at best, so a list of a few must not be filled with
- * them ----
- */
+ * them ---- */
 /* Whether two candidates are launches of one kernel. */
 bool shortlist_same_kernel(const struct search_view *view, size_t a, size_t b);
 

@@ -50,8 +50,7 @@ static void join_first_of_values(struct pool *pool)
 	for (size_t i = 0; i < pool->order_count; i++) {
 		const size_t candidate = pool->order[i], f = view->family[candidate];
 		const struct search_family *family = &view->families[f];
-		const choice *x = family->configurations +
-				  (candidate - family->first) * family->parameter_count;
+		const choice *x = search_view_configuration(view, candidate);
 		bool wanted = false;
 
 		for (size_t p = 0; p < family->parameter_count; p++)

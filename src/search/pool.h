@@ -9,7 +9,7 @@
 #define SEARCH_POOL_H
 
 #include "search/gaussian.h"
-#include "search/similarity.h"
+#include "search/neighbours.h"
 
 struct pool {
 	const struct search_view *view;

@@ -29,6 +29,13 @@ const struct strategy *strategy_find(const char *name)
 	return NULL;
 }
 
+const choice *search_view_configuration(const struct search_view *view, size_t candidate)
+{
+	const struct search_family *family = &view->families[view->family[candidate]];
+
+	return family->configurations + (candidate - family->first) * family->parameter_count;
+}
+
 static int configuration_compare(const choice *a, const choice *b, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -2,7 +2,8 @@
  *
  * Strategies: which candidate next. Behind ask / tell; they see numbers only, never a device.
  *
- * A strategy is one file that ends in a `const struct strategy`, and one line in strategy.c.
+ * A strategy is one file that ends in a `const struct strategy` (walk.c: one function), and one
+ * line in strategy.c.
  */
 #ifndef SEARCH_STRATEGY_H
 #define SEARCH_STRATEGY_H
@@ -51,7 +52,7 @@ enum ask_result {
 };
 
 struct strategy {
-	const char *name; /* file name = symbol name = user-visible name */
+	const char *name; /* symbol name = user-visible name */
 	const char *summary;
 	void *(*open)(const struct search_view *view); /* view outlives the strategy */
 	enum ask_result (*ask)(void *state, size_t *candidate);
@@ -64,6 +65,8 @@ struct strategy {
 extern const struct strategy *const strategies[];       /* NULL-terminated */
 const struct strategy *strategy_find(const char *name); /* NULL if unknown */
 
+/* The choices of a candidate. */
+const choice *search_view_configuration(const struct search_view *view, size_t candidate);
 /* The candidate with this configuration in a family (binary search), or -1. */
 ptrdiff_t search_view_find(
 	const struct search_view *view, size_t family, const choice *configuration);

@@ -15,7 +15,7 @@ struct effort {
 	const char *strategy; /* search/strategy.h */
 	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
 	double seconds; /* at most, per problem, the re-measurement aside; infinite: no limit */
-	size_t of_each_family; /* at least, where several compete: tune/family_quota.h; 0: as it
+	size_t of_each_family; /* at least, where several compete: tune/picks.h; 0: as it
 				  comes */
 	size_t stall;          /* stop after so many evaluations without a gain; SIZE_MAX: never */
 	double stall_ratio;    /* what counts as a gain */

@@ -5,14 +5,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "engine/row.h"
-#include "tune/model_quality.h"
+#include "tune/picks.h"
 #include "tune/remeasure.h"
-#include "tune/row_validity.h"
 #include "tune/select.h"
 
 /* ---- the winner ---- */
@@ -64,6 +64,7 @@ static struct contender contender_of(const struct search *search, const struct e
 /* Indices into evaluated of those that compete. */
 static size_t gather(const struct search *search, struct contender *contenders, size_t *indices)
 {
+	CLEANUP(memory_free)
 	struct rounds *rounds = memory_zeroed(search->evaluated.count, sizeof(*rounds));
 	size_t count = 0;
 
@@ -80,7 +81,6 @@ static size_t gather(const struct search *search, struct contender *contenders, 
 	if (count && device_measures(search->session->context->device) &&
 		search->session->objective == OBJECTIVE_TIME)
 		select_pair_rounds(contenders, rounds, count);
-	free(rounds);
 	return count;
 }
 
@@ -106,7 +106,7 @@ static enum status nothing_works(const struct search *search, struct error *err)
 {
 	size_t counts[OUTCOME_COUNT] = {0};
 	const char *detail = NULL;
-	struct text text = {0};
+	CLEANUP(text_release) struct text text = {0};
 
 	for (size_t i = 0; i < search->evaluated.count; i++)
 		if (search->evaluated.items[i].remeasured &&
@@ -126,13 +126,45 @@ static enum status nothing_works(const struct search *search, struct error *err)
 		if (counts[i])
 			text_appendf(&text, "%s%zu %s", text.length ? ", " : "", counts[i],
 				outcome_name((enum outcome)i));
-	error_set(err, STATUS_FAILED,
+	return error_set(err, STATUS_FAILED,
 		"%s: expected a candidate that works, found none of %zu (%s); the first said: "
 		"%.900s",
 		search->pool.problem->text, search->evaluated.count, text_string(&text),
 		detail ? detail : "nothing");
-	text_release(&text);
-	return STATUS_FAILED;
+}
+
+/* ---- row validity ---- */
+static bool is_same(const struct evaluation *a, const struct evaluation *b)
+{
+	/* composite families have one configuration, whatever their steps are: the hash tells */
+	return strcmp(a->family, b->family) == 0 &&
+	       strcmp(a->configuration, b->configuration) == 0 &&
+	       strcmp(a->kernel_hash, b->kernel_hash) == 0;
+}
+
+static bool was_tried(const struct row_validity *row_validity, const struct evaluation *row)
+{
+	for (size_t i = 0; i < row_validity->recorded_count; i++)
+		if (is_same(&row_validity->recorded[i], row))
+			return true;
+	for (size_t i = 0; row_validity->evaluated && i < row_validity->evaluated->count; i++)
+		if (is_same(&row_validity->evaluated->items[i].evaluation, row))
+			return true;
+	return false;
+}
+
+bool row_validity_row(const struct tuned_row *row, void *context)
+{
+	const struct row_validity *row_validity = context;
+	CLEANUP(candidate_release) struct candidate candidate = {0};
+	CLEANUP(evaluation_release) struct evaluation today = {0};
+
+	/* gone, or not legal any more: it falls */
+	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
+		    device_spec(row_validity->context->device), row, &candidate, NULL) != STATUS_OK)
+		return false;
+	return candidate_describe(&candidate, &today, NULL) == STATUS_OK &&
+	       strcmp(today.kernel_hash, row->kernel_hash) == 0 && !was_tried(row_validity, &today);
 }
 
 /* ---- the entry ---- */
@@ -173,7 +205,6 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 	const struct session *session, struct tuned_entry *entry, struct error *err)
 {
 	const bool predicted = !device_measures(session->context->device);
-	enum status status;
 
 	*entry = (struct tuned_entry){
 		.operation = string_copy(operation_name(pool->problem->operation)),
@@ -184,23 +215,21 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 		.tied = memory_zeroed(evaluated->count + 1, sizeof(*entry->tied)),
 		.families = memory_zeroed(pool->family_count + 1, sizeof(*entry->families)),
 		.space = space_of(pool, evaluated)};
-	status = row_of(pool, &evaluated->items[winner], &entry->winner, err);
+	TRY(row_of(pool, &evaluated->items[winner], &entry->winner, err));
 	for (size_t i = 0; i < evaluated->count; i++)
 		if (tied[i] && i != winner)
 			entry->tied[entry->tied_count++] = tied_of(pool, &evaluated->items[i]);
-	for (size_t f = 0; f < pool->family_count && status == STATUS_OK; f++)
+	for (size_t f = 0; f < pool->family_count; f++)
 		if (best_of_family[f] != SIZE_MAX)
-			status = row_of(pool, &evaluated->items[best_of_family[f]],
-				&entry->families[entry->family_count++], err);
+			TRY(row_of(pool, &evaluated->items[best_of_family[f]],
+				&entry->families[entry->family_count++], err));
 	picks_describe(
 		pool, evaluated, picks, evaluated_search_us(&evaluated->items[winner]), entry);
 	if (!predicted) {
 		entry->model = memory_zeroed(1, sizeof(*entry->model));
 		*entry->model = model_quality(pool, evaluated);
 	}
-	if (status != STATUS_OK)
-		tuned_entry_release(entry);
-	return status;
+	return STATUS_OK;
 }
 
 static enum status store_entry(struct search *search, const struct tuned_entry *entry,
@@ -222,17 +251,20 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 		status = journal_write(session->journal, "entry", line, err);
 	}
 	tuned_put_entry(session->tuned, &copy, &judge, kept);
-	return status == STATUS_OK ? session_save(session, err) : status;
+	TRY(status);
+	return session_save(session, err);
 }
 
 enum status search_conclude(struct search *search, struct error *err)
 {
 	const struct session_observer *observer = &search->session->observer;
 	size_t total = search->evaluated.count;
+	CLEANUP(memory_free)
 	struct contender *contenders = memory_zeroed(total, sizeof(*contenders));
-	size_t *indices = memory_zeroed(total, sizeof(*indices));
-	bool *level = memory_zeroed(total, sizeof(*level));
-	bool *tied = memory_zeroed(total, sizeof(*tied));
+	CLEANUP(memory_free) size_t *indices = memory_zeroed(total, sizeof(*indices));
+	CLEANUP(memory_free) bool *level = memory_zeroed(total, sizeof(*level));
+	CLEANUP(memory_free) bool *tied = memory_zeroed(total, sizeof(*tied));
+	CLEANUP(memory_free)
 	size_t *best = memory_zeroed(search->pool.family_count, sizeof(*best));
 	size_t count = gather(search, contenders, indices);
 	struct problem_result result = {.pool = &search->pool,
@@ -242,13 +274,10 @@ enum status search_conclude(struct search *search, struct error *err)
 		.resumed = search->resumed,
 		.stopped_because = search->stopped_because,
 		.seconds = clock_seconds() - search->budget.started};
-	struct tuned_entry entry = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 
-	if (!count) {
-		status = nothing_works(search, err);
-		goto cleanup;
-	}
+	if (!count)
+		return nothing_works(search, err);
 	result.winner = indices[select_winner(contenders, count, level)];
 	for (size_t i = 0; i < count; i++)
 		tied[indices[i]] = level[i];
@@ -256,21 +285,12 @@ enum status search_conclude(struct search *search, struct error *err)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	find_best_of_families(search, result.winner, best);
 	if (search->session->objective == OBJECTIVE_TIME)
-		status = remeasure_energy(search, &search->evaluated.items[result.winner], err);
-	if (status == STATUS_OK)
-		status = entry_new(&search->pool, &search->evaluated, &search->picks, result.winner,
-			tied, best, search->session, &entry, err);
-	if (status == STATUS_OK)
-		status = store_entry(search, &entry, &result.kept, err);
+		TRY(remeasure_energy(search, &search->evaluated.items[result.winner], err));
+	TRY(entry_new(&search->pool, &search->evaluated, &search->picks, result.winner, tied, best,
+		search->session, &entry, err));
+	TRY(store_entry(search, &entry, &result.kept, err));
 	result.entry = &entry;
-	if (status == STATUS_OK && observer->end)
+	if (observer->end)
 		observer->end(observer->context, &result);
-cleanup:
-	tuned_entry_release(&entry);
-	free(contenders);
-	free(indices);
-	free(level);
-	free(tied);
-	free(best);
-	return status;
+	return STATUS_OK;
 }

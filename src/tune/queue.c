@@ -48,26 +48,21 @@ static enum status pose_steps(struct filling *filling, const struct family *fami
 	const struct steps_source source = {.catalogue = filling->catalogue,
 		.tuned = filling->pool->tuned,
 		.measured = filling->pool->measured_steps};
-	struct bound_family *bound = NULL;
-	bool applies;
-	enum status status = family_applies(family, problem, filling->device, &applies, NULL, err);
+	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
 
-	if (status != STATUS_OK || !applies)
-		return status;
-	status = family_bind(family, problem, filling->device, NULL, &bound, err);
-	if (status == STATUS_OK)
-		status = composite_open(filling->catalogue, bound, err);
-	for (size_t i = 0; status == STATUS_OK && i < family->step_count; i++) {
+	TRY(family_bind_if_applies(family, problem, filling->device, NULL, &bound, NULL, err));
+	if (!bound)
+		return STATUS_OK;
+	TRY(composite_open(filling->catalogue, bound, err));
+	for (size_t i = 0; i < family->step_count; i++) {
 		struct problem *posed;
 
 		if (steps_choose(&source, bound, i, NULL))
 			continue;
-		status = family_step_problem(filling->catalogue, family, i, problem, &posed, err);
-		if (status == STATUS_OK)
-			pose(filling->queue, posed);
+		TRY(family_step_problem(filling->catalogue, family, i, problem, &posed, err));
+		pose(filling->queue, posed);
 	}
-	bound_family_free(bound);
-	return status;
+	return STATUS_OK;
 }
 
 enum status queue_open(const struct catalogue *catalogue, const struct problem_list *problems,
@@ -76,25 +71,22 @@ enum status queue_open(const struct catalogue *catalogue, const struct problem_l
 {
 	struct filling filling = {
 		.catalogue = catalogue, .device = device, .pool = pool, .queue = queue};
-	enum status status = STATUS_OK;
 
 	*queue = (struct queue){0};
-	for (size_t i = 0; i < problems->count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < problems->count; i++) {
 		const struct problem *problem = problems->items[i];
 
-		for (size_t f = 0; f < catalogue->family_count && status == STATUS_OK; f++) {
+		for (size_t f = 0; f < catalogue->family_count; f++) {
 			const struct family *family = catalogue->families[f];
 
 			if (family->operation == problem->operation &&
 				family_is_composite(family) &&
 				candidates_family_wanted(family, pool->families))
-				status = pose_steps(&filling, family, problem, err);
+				TRY(pose_steps(&filling, family, problem, err));
 		}
 		add(queue, problem, false);
 	}
-	if (status != STATUS_OK)
-		queue_release(queue);
-	return status;
+	return STATUS_OK;
 }
 
 void queue_release(struct queue *queue)

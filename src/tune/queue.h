@@ -19,7 +19,8 @@ struct queue {
 	struct problem_list posed; /* owned */
 };
 
-/* pool: what the run's own problems are restricted to; its tuned file is looked into. */
+/* pool: what the run's own problems are restricted to; its tuned file is looked into. The caller
+ * releases the queue, also on failure. */
 enum status queue_open(const struct catalogue *catalogue, const struct problem_list *problems,
 	const struct device_spec *device, const struct candidates_options *pool,
 	struct queue *queue, struct error *err);

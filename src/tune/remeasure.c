@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "search/order.h"
-#include "tune/model_quality.h"
-#include "tune/resume.h"
+#include "tune/picks.h"
+#include "tune/search.h"
 
 /* A candidate this much slower in the search cannot become the winner. */
 static const double reach_ratio = 1.06;
@@ -51,9 +51,11 @@ static struct evaluated **choose(struct search *search, size_t *count)
 {
 	struct evaluated_list *list = &search->evaluated;
 	const struct effort *effort = search->session->effort;
+	CLEANUP(memory_free)
 	struct evaluated **order = memory_zeroed(list->count, sizeof(struct evaluated *));
+	CLEANUP(memory_free)
 	bool *family_seen = memory_zeroed(search->pool.family_count, sizeof(*family_seen));
-	bool *is_listed = memory_zeroed(list->count, sizeof(*is_listed));
+	CLEANUP(memory_free) bool *is_listed = memory_zeroed(list->count, sizeof(*is_listed));
 	const struct shortlisted listed = shortlisted_fastest(&search->pool, list);
 	struct evaluated **chosen;
 	size_t ok = 0, near_count = 0;
@@ -83,9 +85,6 @@ static struct evaluated **choose(struct search *search, size_t *count)
 			(ptrdiff_t)order[i]->candidate == search->incumbent)
 			chosen[(*count)++] = order[i];
 	}
-	free(order);
-	free(family_seen);
-	free(is_listed);
 	return chosen;
 }
 
@@ -111,12 +110,12 @@ static void take(struct evaluated *evaluated, const struct evaluation *again)
 /* The re-measurement of an interrupted run, if it was complete: it is not repeated. */
 static bool take_recorded(struct search *search, struct evaluated **chosen, size_t count)
 {
+	CLEANUP(memory_free)
 	const struct evaluation **recorded = memory_zeroed(count + 1, sizeof(struct evaluation *));
 	bool complete = count && resume_remeasurements(search, chosen, count, recorded);
 
 	for (size_t i = 0; complete && i < count; i++)
 		take(chosen[i], recorded[i]);
-	free(recorded);
 	return complete;
 }
 
@@ -132,12 +131,25 @@ static enum status record(
 	return journal_write(search->session->journal, "final", line, err);
 }
 
+static enum status run(struct search *search, struct error *err)
+{
+	enum status status = evaluator_run(&search->evaluator, err);
+
+	return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
+}
+
+static enum status sample(struct search *search, struct trial **trials, size_t count,
+	const struct sampling *sampling, struct error *err)
+{
+	TRY(evaluator_sample(&search->evaluator, trials, count, sampling, err));
+	return run(search, err);
+}
+
 enum status remeasure_energy(struct search *search, struct evaluated *evaluated, struct error *err)
 {
 	const struct sampling sampling = {.energy_s = energy_seconds};
 	struct evaluator *evaluator = &search->evaluator;
 	struct trial *trial = NULL;
-	enum status status;
 
 	for (size_t i = 0; i < evaluator->count && !trial; i++)
 		if (evaluator->trials[i]->number == evaluated->candidate &&
@@ -146,12 +158,10 @@ enum status remeasure_energy(struct search *search, struct evaluated *evaluated,
 	if (!trial || trial->evaluation.outcome != OUTCOME_OK)
 		return STATUS_OK;
 	trial->stage = TRIAL_LOADED;
-	status = evaluator_sample(evaluator, &trial, 1, &sampling, err);
-	if (status == STATUS_OK)
-		status = evaluator_run(evaluator, err);
-	if (status == STATUS_OK && trial->evaluation.outcome == OUTCOME_OK)
+	TRY(sample(search, &trial, 1, &sampling, err));
+	if (trial->evaluation.outcome == OUTCOME_OK)
 		evaluated->evaluation.measured = trial->evaluation.measured;
-	return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
+	return STATUS_OK;
 }
 
 /* They verified in the search; what does not load again keeps what the search measured. */
@@ -163,52 +173,41 @@ static enum status measure(
 		.rounds_max = rounds,
 		.seconds_max = seconds_per_candidate * (double)count,
 		.target_ratio = target_ratio};
-	struct evaluator *evaluator = &search->evaluator;
+	CLEANUP(memory_free)
 	struct trial **trials = memory_zeroed(count + 1, sizeof(struct trial *));
-	bool *sampled = memory_zeroed(count + 1, sizeof(*sampled));
-	enum status status = STATUS_OK;
+	CLEANUP(memory_free) bool *sampled = memory_zeroed(count + 1, sizeof(*sampled));
 
-	evaluator->on_device_max = 0; /* all at once */
-	for (size_t i = 0; i < count && status == STATUS_OK; i++)
-		status = search_add_trial(
-			search, chosen[i]->candidate, TRIAL_LOADED, &trials[i], err);
-	if (status == STATUS_OK)
-		status = evaluator_run(evaluator, err);
-	for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+	search->evaluator.on_device_max = 0; /* all at once */
+	for (size_t i = 0; i < count; i++)
+		TRY(search_add_trial(search, chosen[i]->candidate, TRIAL_LOADED, &trials[i], err));
+	TRY(run(search, err));
+	for (size_t i = 0; i < count; i++) {
 		sampled[i] = trials[i]->stage == TRIAL_LOADED;
 		trials[i]->evaluation.flags = 0; /* those of the samples are what is new */
 	}
-	if (status == STATUS_OK)
-		status = evaluator_sample(evaluator, trials, count, &sampling, err);
-	if (status == STATUS_OK)
-		status = evaluator_run(evaluator, err);
-	for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+	TRY(sample(search, trials, count, &sampling, err));
+	for (size_t i = 0; i < count; i++) {
 		if (!sampled[i])
 			continue;
 		take(chosen[i], &trials[i]->evaluation);
 		if (search->session->objective == OBJECTIVE_ENERGY)
-			status = remeasure_energy(search, chosen[i], err);
-		if (status == STATUS_OK)
-			status = record(search, chosen[i], err);
+			TRY(remeasure_energy(search, chosen[i], err));
+		TRY(record(search, chosen[i], err));
 	}
-	free(trials);
-	free(sampled);
-	return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
+	return STATUS_OK;
 }
 
 enum status remeasure(struct search *search, struct error *err)
 {
-	struct evaluated **chosen;
+	CLEANUP(memory_free) struct evaluated **chosen = NULL;
 	size_t count;
-	enum status status = STATUS_OK;
 
 	if (!device_measures(search->session->context->device))
 		return STATUS_OK;
 	chosen = choose(search, &count);
 	if (!take_recorded(search, chosen, count)) {
 		search_show(search, true);
-		status = measure(search, chosen, count, err);
+		TRY(measure(search, chosen, count, err));
 	}
-	free(chosen);
-	return status;
+	return STATUS_OK;
 }

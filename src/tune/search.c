@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "tune/resume.h"
+#include "tune/conclude.h"
 
 enum {
 	TRIALS_ON_DEVICE = 4 /* enough that the device never waits for us */
@@ -37,13 +37,12 @@ enum status search_add_trial(struct search *search, size_t candidate, enum trial
 {
 	const struct candidate chosen = candidates_at(&search->pool, candidate);
 	struct trial *added;
-	enum status status = evaluator_add(&search->evaluator, &chosen, goal, &added, err);
 
-	if (status == STATUS_OK)
-		added->number = candidate;
-	if (status == STATUS_OK && trial)
+	TRY(evaluator_add(&search->evaluator, &chosen, goal, &added, err));
+	added->number = candidate;
+	if (trial)
 		*trial = added;
-	return status;
+	return STATUS_OK;
 }
 
 void search_show(const struct search *search, bool remeasuring)
@@ -72,11 +71,134 @@ void search_show(const struct search *search, bool remeasuring)
 		observer->progress(observer->context, &progress);
 }
 
+/* ---- resume ---- */
+static const struct journal_problem *recorded_problem(
+	const struct session *session, const struct journal_run *run, size_t number)
+{
+	const struct problem *problem = session->queue->items[number].problem;
+
+	return journal_problem_find(run, operation_name(problem->operation), problem->text);
+}
+
+static bool worth_taking(const struct evaluation *evaluation)
+{
+	return evaluation->outcome != OUTCOME_DEVICE_LOST &&
+	       evaluation->outcome != OUTCOME_TOO_NOISY;
+}
+
+/* Whether the tuned file has the entry of that run, perhaps with what stayed of an older one. */
+static bool is_put(const struct tuned *tuned, const struct tuned_entry *entry)
+{
+	const struct tuned_entry *there =
+		tuned_find(tuned, entry->operation, &entry->problem, entry->objective);
+
+	return there && strcmp(there->run, entry->run) == 0;
+}
+
+enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err)
+{
+	const struct session_observer *observer = &session->observer;
+	const struct journal_problem *recorded = NULL;
+	const struct journal_run *run = session->resume;
+	struct row_validity row_validity = {
+		.context = session->context, .problem = session->queue->items[number].problem};
+	const struct tuned_judge judge = {row_validity_row, &row_validity};
+	struct tuned_entry copy;
+	struct run head = {0};
+	const char *kept;
+
+	*done = false;
+	for (; run; run = journal_previous(session->record, run)) {
+		recorded = recorded_problem(session, run, number);
+		if (recorded && recorded->entry)
+			break;
+	}
+	if (!run)
+		return STATUS_OK;
+	*done = true;
+	record_copy(&run_record, &run->run, &head);
+	tuned_put_run(session->tuned, &head);
+	row_validity.recorded = recorded->evaluations;
+	row_validity.recorded_count = recorded->evaluation_count;
+	if (!is_put(session->tuned, recorded->entry)) {
+		copy = tuned_entry_copy(recorded->entry);
+		tuned_put_entry(session->tuned, &copy, &judge, &kept);
+	}
+	if (observer->taken)
+		observer->taken(observer->context, session->queue->items[number].problem, number,
+			session->queue->count, recorded->entry);
+	return session_save(session, err);
+}
+
+/* The oldest run of the chain first. */
+static enum status take_run(struct search *search, const struct journal_run *run, struct error *err)
+{
+	const struct session *session = search->session;
+	const struct journal_problem *recorded;
+
+	if (!run)
+		return STATUS_OK;
+	TRY(take_run(search, journal_previous(session->record, run), err));
+	recorded = recorded_problem(session, run, search->number);
+	for (size_t i = 0; recorded && i < recorded->evaluation_count; i++) {
+		const struct evaluation *known = &recorded->evaluations[i];
+		ptrdiff_t candidate =
+			candidates_find(&search->pool, known->family, known->configuration);
+		struct evaluation copy = {0};
+
+		/* templates are part of the signature: what is not found was not legal then either
+		 */
+		if (candidate < 0 || search->known[candidate] || !worth_taking(known))
+			continue;
+		record_copy(&evaluation_record, known, &copy);
+		search_add(search, (size_t)candidate, &copy);
+		search->resumed++;
+	}
+	return STATUS_OK;
+}
+
+enum status resume_evaluations(struct search *search, struct error *err)
+{
+	return take_run(search, search->session->resume, err);
+}
+
+static const struct evaluation *find_remeasured(
+	const struct journal_problem *recorded, const struct evaluation *of)
+{
+	for (size_t i = 0; i < recorded->remeasurement_count; i++)
+		if (strcmp(recorded->remeasurements[i].family, of->family) == 0 &&
+			strcmp(recorded->remeasurements[i].configuration, of->configuration) == 0)
+			return &recorded->remeasurements[i];
+	return NULL;
+}
+
+bool resume_remeasurements(const struct search *search, struct evaluated *const *remeasured,
+	size_t count, const struct evaluation **remeasurements)
+{
+	const struct session *session = search->session;
+
+	for (const struct journal_run *run = session->resume; run;
+		run = journal_previous(session->record, run)) {
+		const struct journal_problem *recorded =
+			recorded_problem(session, run, search->number);
+		size_t found = 0;
+
+		while (recorded && found < count &&
+			(remeasurements[found] =
+					find_remeasured(recorded, &remeasured[found]->evaluation)))
+			found++;
+		if (recorded && found == count)
+			return true;
+	}
+	return false;
+}
+
+/* ---- opening and closing ---- */
 static struct json *describe_family(const struct family_candidates *family)
 {
 	struct json *json = json_new_object(), *parameters = json_new_array();
 	const struct space *space = family->bound->space;
-	struct text text = {0};
+	CLEANUP(text_release) struct text text = {0};
 
 	json_put_string(json, "name", family_name(family->bound->family));
 	for (size_t i = 0; i < space_parameter_count(space); i++) {
@@ -95,7 +217,6 @@ static struct json *describe_family(const struct family_candidates *family)
 	json_put(json, "parameters", parameters);
 	json_put_double(json, "product", family->product);
 	json_put_int(json, "legal", (int64_t)family->count);
-	text_release(&text);
 	return json;
 }
 
@@ -145,7 +266,7 @@ static enum status unknown_strategy(const char *name, struct error *err)
 {
 	const char *names[32] = {NULL};
 	const char *nearest;
-	struct text list = {0};
+	CLEANUP(text_release) struct text list = {0};
 
 	for (size_t i = 0; strategies[i] && i + 1 < ARRAY_COUNT(names); i++) {
 		names[i] = strategies[i]->name;
@@ -156,7 +277,6 @@ static enum status unknown_strategy(const char *name, struct error *err)
 		text_string(&list), name);
 	if (nearest)
 		error_hint(err, "did you mean \"%s\"?", nearest);
-	text_release(&list);
 	return STATUS_BAD_INPUT;
 }
 
@@ -234,17 +354,13 @@ enum status search_open(
 {
 	const struct queue_item *item = &session->queue->items[number];
 	const char *name = session->strategy ? session->strategy : session->effort->strategy;
-	enum status status;
-
 	struct candidates_options options = session->pool;
 
 	*search = (struct search){.session = session, .number = number, .incumbent = -1};
 	if (item->is_step)
 		options.families = NULL, options.where = NULL;
-	status = candidates_open(&session->context->catalogue, item->problem,
-		device_spec(session->context->device), &options, &search->pool, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(candidates_open(&session->context->catalogue, item->problem,
+		device_spec(session->context->device), &options, &search->pool, err));
 	search->evaluator = (struct evaluator){.context = session->context,
 		.interrupted = session->interrupted,
 		.on_device_max = TRIALS_ON_DEVICE,
@@ -252,24 +368,16 @@ enum status search_open(
 			.rounds_max = session->effort->rounds_max,
 			.seconds_max = first_look_seconds,
 			.target_ratio = first_look_target_ratio}};
-	status = evaluator_announce(&search->evaluator, item->problem, err);
-	if (status == STATUS_OK)
-		status = record_problem(search, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(evaluator_announce(&search->evaluator, item->problem, err));
+	TRY(record_problem(search, err));
 	search->known = memory_zeroed(search->pool.count, sizeof(*search->known));
 	search->asked = memory_zeroed(search->pool.count, sizeof(*search->asked));
-	status = picks_find(&search->pool, &search->picks, err);
-	if (status == STATUS_OK)
-		status = choose_strategy(search, name, item->is_step, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(picks_find(&search->pool, &search->picks, err));
+	TRY(choose_strategy(search, name, item->is_step, err));
 	search->incumbent = find_incumbent(search);
 	plan_candidates(search);
 	budget_start(&search->budget, session->effort, budget_seconds(session));
-	status = resume_evaluations(search, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(resume_evaluations(search, err));
 	if (session->observer.begin)
 		session->observer.begin(
 			session->observer.context, &search->pool, number, session->queue->count);

@@ -8,9 +8,8 @@
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "tune/conclude.h"
-#include "tune/family_quota.h"
+#include "tune/picks.h"
 #include "tune/remeasure.h"
-#include "tune/resume.h"
 #include "tune/search.h"
 
 /* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
@@ -87,29 +86,26 @@ static enum status ask(struct search *search, struct error *err)
 static enum status take_results(struct search *search, struct error *err)
 {
 	struct trial *trial;
-	enum status status = STATUS_OK;
 	bool any = false;
 
-	while (status == STATUS_OK && (trial = evaluator_take(&search->evaluator)) != NULL) {
-		status = record(search, trial, err);
+	while ((trial = evaluator_take(&search->evaluator)) != NULL) {
+		TRY(record(search, trial, err));
 		search_add(search, trial->number, &trial->evaluation);
 		evaluator_free_trial(&search->evaluator, trial);
 		any = true;
 	}
 	if (any)
 		search_show(search, false);
-	return status;
+	return STATUS_OK;
 }
 
 static enum status start_all(
 	struct search *search, const size_t *candidates, size_t count, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < count && status == STATUS_OK; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!search->asked[candidates[i]])
-			status = start_trial(search, candidates[i], err);
-	return status;
+			TRY(start_trial(search, candidates[i], err));
+	return STATUS_OK;
 }
 
 /* Until the strategy has nothing more to ask and all trials are done. */
@@ -142,38 +138,28 @@ static enum status run_trials(struct search *search, struct error *err)
 
 static enum status search_loop(struct search *search, struct error *err)
 {
-	enum status status = start_all(search, search->planned, search->planned_count, err);
-	size_t *neglected = NULL, count = 0;
+	CLEANUP(memory_free) size_t *neglected = NULL;
+	size_t count;
 
-	if (status == STATUS_OK)
-		status = run_trials(search, err);
-	if (status == STATUS_OK)
-		count = family_quota_candidates(search, &neglected);
-	if (status == STATUS_OK && count)
-		status = start_all(search, neglected, count, err);
-	if (status == STATUS_OK && count)
-		status = run_trials(search, err);
-	free(neglected);
-	return status;
+	TRY(start_all(search, search->planned, search->planned_count, err));
+	TRY(run_trials(search, err));
+	count = family_quota_candidates(search, &neglected);
+	TRY(start_all(search, neglected, count, err));
+	return count ? run_trials(search, err) : STATUS_OK;
 }
 
 static enum status run_problem(struct session *session, size_t number, struct error *err)
 {
-	struct search search;
+	CLEANUP(search_close) struct search search = {0};
 	bool done = false;
-	enum status status = resume_entry(session, number, &done, err);
 
-	if (status != STATUS_OK || done)
-		return status;
-	status = search_open(session, number, &search, err);
-	if (status == STATUS_OK)
-		status = search_loop(&search, err);
-	if (status == STATUS_OK)
-		status = remeasure(&search, err);
-	if (status == STATUS_OK)
-		status = search_conclude(&search, err);
-	search_close(&search);
-	return status;
+	TRY(resume_entry(session, number, &done, err));
+	if (done)
+		return STATUS_OK;
+	TRY(search_open(session, number, &search, err));
+	TRY(search_loop(&search, err));
+	TRY(remeasure(&search, err));
+	return search_conclude(&search, err);
 }
 
 static enum status run_queue(struct session *session, struct error *err)
@@ -221,19 +207,16 @@ enum status session_save(struct session *session, struct error *err)
 enum status session_run(struct session *session, struct error *err)
 {
 	struct context *context = session->context;
-	struct queue queue;
+	CLEANUP(queue_release) struct queue queue = {0};
 	enum status status;
 
 	session->pool.device = context->device;
 	session->pool.tuned = session->tuned;
 	session->pool.measured_steps = device_measures(context->device);
-	status = queue_open(&context->catalogue, session->problems, device_spec(context->device),
-		&session->pool, &queue, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
+		&session->pool, &queue, err));
 	session->queue = &queue;
 	status = run_queue(session, err);
 	session->queue = NULL;
-	queue_release(&queue);
 	return status;
 }

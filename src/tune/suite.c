@@ -35,15 +35,14 @@ static enum status add_name(const char *name, void *context, struct error *err)
 
 static enum status not_found(const char *name, char *const *roots, struct error *err)
 {
-	struct name_set names = {0};
-	struct text list = {0};
+	CLEANUP(name_set_release) struct name_set names = {0};
+	CLEANUP(text_release) struct text list = {0};
 
 	for (; *roots; roots++) {
-		char *folder = string_format("%s/configs/suites", *roots);
+		CLEANUP(memory_free) char *folder = string_format("%s/configs/suites", *roots);
 
 		if (directory_exists(folder))
 			directory_list(folder, add_name, &names, NULL);
-		free(folder);
 	}
 	for (size_t i = 0; i < names.count; i++)
 		text_appendf(&list, "%s%s", i ? ", " : "", names.items[i]);
@@ -52,8 +51,6 @@ static enum status not_found(const char *name, char *const *roots, struct error 
 		name);
 	if (names.count)
 		error_hint(err, "there are: %s", text_string(&list));
-	name_set_release(&names);
-	text_release(&list);
 	return STATUS_BAD_INPUT;
 }
 
@@ -101,21 +98,18 @@ RECORD_DEFINE(struct suite, suite_record, suite_members, .name = "suite", .check
 
 enum status suite_load(const char *name, char *const *roots, struct suite *suite, struct error *err)
 {
-	enum status status;
+	CLEANUP(suite_release) struct suite read = {.file = find_file(name, roots)};
+	struct json_at root;
 
 	*suite = (struct suite){0};
-	suite->file = find_file(name, roots);
-	if (!suite->file)
+	if (!read.file)
 		return not_found(name, roots, err);
-	status = json_load(suite->file, &suite->root, err);
-	if (status == STATUS_OK) {
-		const struct json_at root = json_root(suite->root, suite->file);
-
-		status = record_from_json(&suite_record, &root, suite, NULL, err);
-	}
-	if (status != STATUS_OK)
-		suite_release(suite);
-	return status;
+	TRY(json_load(read.file, &read.root, err));
+	root = json_root(read.root, read.file);
+	TRY(record_from_json(&suite_record, &root, &read, NULL, err));
+	*suite = read;
+	read = (struct suite){0};
+	return STATUS_OK;
 }
 
 void suite_release(struct suite *suite)

@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "gpu/bench_test.h"
 #include "candidate/candidate.h"
-#include "candidate/reference.h"
 
 static const double anchor_apart_ratio = 0.02;
 static const double level_ratio = 0.01;
@@ -118,8 +117,8 @@ static enum status announce(
 	struct reference_plan reference = {0};
 	struct build build = {0};
 	const struct compile_result *kernel;
-	enum status status = problem_reference(&run->bench.catalogue, problem,
-		device_spec(run->bench.device), &build, &reference, err);
+	enum status status =
+		problem_reference(problem, device_spec(run->bench.device), &build, &reference, err);
 
 	if (status == STATUS_OK)
 		status = kernel_store_wait(run->bench.store, &build.units[0], &kernel, err);

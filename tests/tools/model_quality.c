@@ -5,7 +5,7 @@
  * best, the regret of the model's first 1, 4, 8 and 16 kernels and the median of predicted /
  * measured are printed. What the constants of the model and of the device sheet are fitted with.
  * Of configurations that share a kernel (they differ in launch arguments only) the model's first
- * counts, as in search/shortlist.h; -a takes all of them one by one.
+ * counts, as in search/order.h; -a takes all of them one by one.
  *
  *	model_quality [-v] [-a] [-c] [-f FAMILY] ROOT DEVICE JOURNAL...
  *

@@ -20,7 +20,7 @@
 #include "engine/context.h"
 #include "candidate/candidate_work.h"
 #include "space/enumerate.h"
-#include "candidate/example_check.h"
+#include "candidate/bound_family.h"
 
 /* What one family and problem still has to show. */
 struct sample {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/advise_json.h"
+#include "advise/advice.h"
 #include "advise/sweep.h"
 #include "base/file.h"
 #include "base/memory.h"

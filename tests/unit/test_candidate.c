@@ -9,7 +9,7 @@
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
 #include "space/enumerate.h"
-#include "candidate/example_check.h"
+#include "candidate/bound_family.h"
 
 static void assert_near(double found, double expected)
 {

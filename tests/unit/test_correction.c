@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "learn/boosted_trees.h"
-#include "engine/scoring.h"
 #include "candidate/candidate_work.h"
+#include "engine/scoring.h"
+#include "learn/correction.h"
 
 static const char *const with_file[] = {"tests/data/score/configs", NULL};
 static const char *const without_file[] = {"tests/toy/configs", NULL};

@@ -146,6 +146,16 @@ static void score_pool(
 
 /* Of everything that could be in the file it is the model's best that is returned, whatever the
  * sizes of the problems that the entries are of. */
+static struct json *configuration_json(const struct candidates *pool, size_t candidate)
+{
+	struct named_values values = configuration_named_values(
+		pool->families[0].bound, candidates_configuration(pool, candidate));
+	struct json *json = named_values_to_json(&values);
+
+	named_values_release(&values);
+	return json;
+}
+
 static void the_model_chooses_among_all_entries(void **state)
 {
 	static const char *const problems[] = {
@@ -173,8 +183,7 @@ static void the_model_chooses_among_all_entries(void **state)
 		problem = parse(&shelf, problems[p]);
 		score_pool(&shelf, problem, &pool);
 		for (size_t i = 0; i < pool.count; i++) {
-			struct json *json = configuration_to_json(
-				pool.families[0].bound, candidates_configuration(&pool, i));
+			struct json *json = configuration_json(&pool, i);
 			char *text = json_print(json, false);
 
 			all_us = fmin(all_us, pool.predicted_us[i]);
@@ -221,8 +230,7 @@ static void what_loses_to_the_default_is_refused(void **state)
 	for (size_t i = 0; i < pool.count; i++)
 		if (pool.predicted_us[i] > pool.predicted_us[worst])
 			worst = i;
-	json = configuration_to_json(
-		pool.families[0].bound, candidates_configuration(&pool, worst));
+	json = configuration_json(&pool, worst);
 	text = json_print(json, false);
 	put(&shelf, "rows=4000,cols=1000", text);
 	answer = find(&shelf, "rows=4096,cols=1000");

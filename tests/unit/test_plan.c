@@ -11,7 +11,7 @@
 #include "family/operation.h"
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
-#include "candidate/reference.h"
+#include "candidate/candidate.h"
 
 #define GOLDEN TEST_DATA "/kernel/golden"
 
@@ -339,8 +339,8 @@ static void test_reference(void **state)
 	(void)state;
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL,
 		"M=100,N=33,ld=37,H=3,dtype=bf16,out_dtype=fp32", "", NULL);
-	assert_ok(problem_reference(&fixture.catalogue, fixture.problems.items[0], fixture.device,
-		&build, &plan, &err));
+	assert_ok(
+		problem_reference(fixture.problems.items[0], fixture.device, &build, &plan, &err));
 	assert_int_equal(build.unit_count, 1);
 	assert_string_equal(build.units[0].name, "widget/reference.cu");
 	assert_string_equal(build.units[0].options[4], "-DDTYPE_bf16=1");

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "score/quantization.h"
+#include "score/time_model.h"
 #include "unit/score_cases.h"
 
 static struct quantization_waves waves_of(

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "candidate/example_check.h"
+#include "candidate/bound_family.h"
 #include "candidate/rule_pick.h"
 #include "unit/kernel_fixture.h"
 

@@ -4,7 +4,6 @@
  * Problems near an asked one, and the texts that they are made of.
  */
 #include "family/catalogue.h"
-#include "advise/setting.h"
 #include "advise/variant.h"
 #include "unit/kernel_fixture.h"
 

@@ -74,9 +74,12 @@ static bool is_default(const struct candidate *candidate)
 static struct json *row_json(const struct candidate *candidate)
 {
 	struct json *row = json_new_object();
+	struct named_values values;
 
 	json_put_string(row, "family", family_name(candidate->bound->family));
-	json_put(row, "configuration", configuration_to_json(candidate->bound, candidate->choices));
+	values = configuration_named_values(candidate->bound, candidate->choices);
+	json_put(row, "configuration", named_values_to_json(&values));
+	named_values_release(&values);
 	return row;
 }
 
