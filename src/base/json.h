@@ -44,7 +44,8 @@ struct json_at {
 enum status json_parse(
 	const char *text, size_t size, const char *file, struct json **root, struct error *err);
 enum status json_load(const char *path, struct json **root, struct error *err);
-void json_free(struct json *root); /* NULL is fine */
+void json_free(struct json *root);     /* NULL is fine */
+void json_release(struct json **root); /* for CLEANUP() */
 struct json_at json_root(const struct json *root, const char *file);
 
 enum json_type json_type(const struct json_at *at);
@@ -126,6 +127,7 @@ struct json *json_copy(const struct json *node);
 void json_put(struct json *object, const char *key, struct json *child); /* replaces; takes child */
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* caller frees; ends without newline */
+void json_append(const struct json *node, bool pretty, struct text *text); /* with a newline */
 /* Whether both print the same: members in the same order, too. */
 bool json_same(const struct json *a, const struct json *b);
 

@@ -12,7 +12,6 @@
 #include "advise/sweep.h"
 #include "base/memory.h"
 #include "cli/common.h"
-#include "cli/run_record.h"
 #include "cli/show.h"
 #include "figure/chart.h"
 
@@ -164,24 +163,20 @@ static enum status advise_problem(const struct advise_command *command, struct c
 		.tune = tune_quickly,
 		.tune_context = &tuning,
 		.interrupted = &common_interrupted};
-	struct advise advise;
-	enum status status;
+	CLEANUP(advise_release) struct advise advise = {0};
+	enum status status = advise_run(&advise, context, operation, text, &options, err);
 
-	status = advise_run(&advise, context, operation, text, &options, err);
 	if (status != STATUS_BAD_INPUT)
 		common_notices(context);
-	if (status == STATUS_OK && command->common.json) {
-		struct run run = run_now(context);
-		struct json *json = advise_to_json(&advise, &run);
+	TRY(status);
+	if (command->common.json) {
+		CLEANUP(run_release) struct run run = run_now(context);
+		CLEANUP(json_release) struct json *json = advise_to_json(&advise, &run);
 
-		run_release(&run);
-		status = common_write_json("-", json, err);
-		json_free(json);
-	} else if (status == STATUS_OK) {
-		print_advice(&advise);
+		return common_write_json("-", json, err);
 	}
-	advise_release(&advise);
-	return status;
+	print_advice(&advise);
+	return STATUS_OK;
 }
 
 /* ---- a sweep, drawn ---- */
@@ -246,7 +241,6 @@ static void drawing_open(struct drawing *drawing, const struct sweep *sweep)
 {
 	size_t count = sweep->problems.count;
 
-	*drawing = (struct drawing){0};
 	drawing->x = memory_zeroed(count + 1, sizeof(double));
 	for (size_t i = 0; i < count; i++)
 		drawing->x[i] = (double)sweep->x[i];
@@ -296,20 +290,17 @@ static void sweep_progress(void *context, size_t done, size_t total)
 static enum status write_files(const struct advise_command *command, const struct sweep *sweep,
 	const struct drawing *drawing, struct error *err)
 {
-	struct text text = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(text_release) struct text svg = {0}, csv = {0};
 
 	if (command->output) {
-		chart_svg(&drawing->chart, &text);
-		status = common_write(command->output, text_string(&text), err);
+		chart_svg(&drawing->chart, &svg);
+		TRY(common_write(command->output, text_string(&svg), err));
 	}
-	text_clear(&text);
-	if (status == STATUS_OK && command->csv) {
-		sweep_to_csv(sweep, &text);
-		status = common_write(command->csv, text_string(&text), err);
+	if (command->csv) {
+		sweep_to_csv(sweep, &csv);
+		TRY(common_write(command->csv, text_string(&csv), err));
 	}
-	text_release(&text);
-	return status;
+	return STATUS_OK;
 }
 
 /* A file on stdout sends the plot to stderr. */
@@ -321,23 +312,18 @@ static bool is_stdout(const char *path)
 static enum status print_sweep(const struct advise_command *command, const struct sweep *sweep,
 	const struct drawing *drawing, struct error *err)
 {
-	struct text plot = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(text_release) struct text plot = {0};
 
 	if (command->common.json) {
-		struct run run = run_now(sweep->context);
-		struct json *json = sweep_to_json(sweep, &run);
+		CLEANUP(run_release) struct run run = run_now(sweep->context);
+		CLEANUP(json_release) struct json *json = sweep_to_json(sweep, &run);
 
-		run_release(&run);
-		status = common_write_json("-", json, err);
-		json_free(json);
-		return status;
+		return common_write_json("-", json, err);
 	}
 	chart_plot(&drawing->chart, PLOT_COLUMNS, PLOT_ROWS, &plot);
 	fputs(text_string(&plot),
 		is_stdout(command->output) || is_stdout(command->csv) ? stderr : stdout);
-	text_release(&plot);
-	return status;
+	return STATUS_OK;
 }
 
 static enum status sweep(const struct advise_command *command, struct context *context,
@@ -347,23 +333,18 @@ static enum status sweep(const struct advise_command *command, struct context *c
 		.configuration = command->config,
 		.interrupted = &common_interrupted,
 		.progress = isatty(STDERR_FILENO) ? sweep_progress : NULL};
-	struct sweep found;
-	struct drawing drawing;
+	CLEANUP(sweep_release) struct sweep found = {0};
+	CLEANUP(drawing_release) struct drawing drawing = {0};
 	enum status status = sweep_run(&found, context, operation,
 		command->problems.count ? command->problems.items[0] : NULL, command->sweep,
 		&options, err);
 
 	if (status != STATUS_BAD_INPUT)
 		common_notices(context);
-	if (status == STATUS_OK) {
-		drawing_open(&drawing, &found);
-		status = write_files(command, &found, &drawing, err);
-		if (status == STATUS_OK)
-			status = print_sweep(command, &found, &drawing, err);
-		drawing_release(&drawing);
-	}
-	sweep_release(&found);
-	return status;
+	TRY(status);
+	drawing_open(&drawing, &found);
+	TRY(write_files(command, &found, &drawing, err));
+	return print_sweep(command, &found, &drawing, err);
 }
 
 /* ---- the command ---- */
@@ -389,29 +370,20 @@ static enum status check_options(const struct advise_command *command, struct er
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct advise_command *command = options_;
-	struct folders folders = folders_find(&command->common.paths);
-	struct context context = {0};
-	const struct operation *operation = NULL;
-	enum status status = check_options(command, err);
+	CLEANUP(folders_release) struct folders folders = folders_find(&command->common.paths);
+	CLEANUP(context_release) struct context context = {0};
+	const struct operation *operation;
 
-	if (status == STATUS_OK)
-		status = common_open(&command->device, positional->items[0], true, false, &folders,
-			&context, err);
-	if (status == STATUS_OK)
-		status = catalogue_operation(
-			&context.catalogue, positional->items[0], &operation, err);
-	if (status == STATUS_OK)
-		status = common_check_families(
-			&context.catalogue, operation, command->families.items, err);
-	if (status == STATUS_OK && command->sweep)
-		status = sweep(command, &context, operation, err);
-	for (size_t i = 0; !command->sweep && i < command->problems.count && status == STATUS_OK;
-		i++)
-		status = advise_problem(
-			command, &context, operation, command->problems.items[i], err);
-	context_release(&context);
-	folders_release(&folders);
-	return status;
+	TRY(check_options(command, err));
+	TRY(common_open(
+		&command->device, positional->items[0], true, false, &folders, &context, err));
+	TRY(catalogue_operation(&context.catalogue, positional->items[0], &operation, err));
+	TRY(common_check_families(&context.catalogue, operation, command->families.items, err));
+	if (command->sweep)
+		return sweep(command, &context, operation, err);
+	for (size_t i = 0; i < command->problems.count; i++)
+		TRY(advise_problem(command, &context, operation, command->problems.items[i], err));
+	return STATUS_OK;
 }
 
 const struct command command_advise = {

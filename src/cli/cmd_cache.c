@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/record_write.h"
 #include "cli/common.h"
 #include "compile/cache.h"
@@ -115,42 +116,29 @@ static void list_item(const struct cache_item *item, void *context)
 
 static enum status list(const struct cache_options *options, struct cache *cache, struct error *err)
 {
-	struct listing listing = {.items = options->common.json ? json_new_array() : NULL};
-	enum status status = cache_list(cache, list_item, &listing, err);
+	CLEANUP(json_release) struct json *items = options->common.json ? json_new_array() : NULL;
+	struct listing listing = {.items = items};
 
-	if (status == STATUS_OK && listing.items)
-		status = common_write_json("-", listing.items, err);
-	else if (status == STATUS_OK)
-		printf("%" PRIu64 " kernels, %s in %s\n", listing.count,
-			format_bytes((double)listing.bytes).text, cache_folder(cache));
-	json_free(listing.items);
-	return status;
-}
-
-static void print_summary(
-	const char *what, const struct cache *cache, const struct cache_summary *summary)
-{
-	printf("removed %" PRIu64 " %s%s, %s; %" PRIu64 " kernels, %s, are left in %s\n",
-		summary->removed_count, what, summary->removed_count == 1 ? "" : "s",
-		format_bytes((double)summary->removed_bytes).text, summary->kept_count,
-		format_bytes((double)summary->kept_bytes).text, cache_folder(cache));
+	TRY(cache_list(cache, list_item, &listing, err));
+	if (items)
+		return common_write_json("-", items, err);
+	printf("%" PRIu64 " kernels, %s in %s\n", listing.count,
+		format_bytes((double)listing.bytes).text, cache_folder(cache));
+	return STATUS_OK;
 }
 
 /* what: names the files that were removed */
 static enum status report(const struct cache_options *options, const char *what,
 	const struct cache *cache, const struct cache_summary *summary, struct error *err)
 {
-	struct json *json;
-	enum status status;
-
-	if (!options->common.json) {
-		print_summary(what, cache, summary);
-		return STATUS_OK;
-	}
-	json = record_to_json(&upkeep_record, &(struct upkeep){cache_folder(cache), *summary});
-	status = common_write_json("-", json, err);
-	json_free(json);
-	return status;
+	if (options->common.json)
+		return common_write_record(
+			&upkeep_record, &(struct upkeep){cache_folder(cache), *summary}, err);
+	printf("removed %" PRIu64 " %s%s, %s; %" PRIu64 " kernels, %s, are left in %s\n",
+		summary->removed_count, what, summary->removed_count == 1 ? "" : "s",
+		format_bytes((double)summary->removed_bytes).text, summary->kept_count,
+		format_bytes((double)summary->kept_bytes).text, cache_folder(cache));
+	return STATUS_OK;
 }
 
 static enum status trim(const struct cache_options *options, struct cache *cache, struct error *err)
@@ -158,38 +146,34 @@ static enum status trim(const struct cache_options *options, struct cache *cache
 	struct cache_summary summary = {0};
 	uint64_t max_bytes = UINT64_MAX;
 	double max_age_s = -1;
-	enum status status = STATUS_OK;
 
 	if (!options->max_size && !options->max_age)
 		return error_set(err, STATUS_BAD_INPUT,
 			"cache trim: expected --max-size or --max-age, found neither");
 	if (options->max_size)
-		status = parse_size(options->max_size, &max_bytes, err);
-	if (status == STATUS_OK && options->max_age)
-		status = parse_age(options->max_age, &max_age_s, err);
-	if (status == STATUS_OK)
-		status = cache_trim(cache, max_bytes, max_age_s, &summary, err);
-	return status == STATUS_OK ? report(options, "file", cache, &summary, err) : status;
+		TRY(parse_size(options->max_size, &max_bytes, err));
+	if (options->max_age)
+		TRY(parse_age(options->max_age, &max_age_s, err));
+	TRY(cache_trim(cache, max_bytes, max_age_s, &summary, err));
+	return report(options, "file", cache, &summary, err);
 }
 
 static enum status check(
 	const struct cache_options *options, struct cache *cache, struct error *err)
 {
 	struct cache_summary summary = {0};
-	enum status status = cache_check(cache, &summary, err);
 
-	return status == STATUS_OK ? report(options, "damaged file", cache, &summary, err) : status;
+	TRY(cache_check(cache, &summary, err));
+	return report(options, "damaged file", cache, &summary, err);
 }
 
 /* A folder that was named is there: a typing error creates no cache. */
 static enum status open_folder(const struct cache_options *options, const char *folder,
 	struct cache **cache, struct error *err)
 {
-	char *kernels = path_join(folder, "kernels");
-	bool there = directory_exists(kernels);
+	CLEANUP(memory_free) char *kernels = path_join(folder, "kernels");
 
-	free(kernels);
-	if (options->folder && !there)
+	if (options->folder && !directory_exists(kernels))
 		return error_set(err, STATUS_BAD_INPUT,
 			"--cache-dir: expected a cache, with a folder kernels, found none in %s",
 			folder);
@@ -206,24 +190,21 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct cache_options *options = options_;
 	const char *name = positional->count ? positional->items[0] : "list";
+	CLEANUP(memory_free)
 	char *folder = options->folder ? string_copy(options->folder) : path_cache_folder();
 	struct cache *cache = NULL;
-	enum status status = STATUS_BAD_INPUT;
-	size_t action = 0;
+	enum status status;
 
-	while (action < sizeof(actions) / sizeof(actions[0]) &&
-		strcmp(actions[action].name, name) != 0)
-		action++;
-	if (action == sizeof(actions) / sizeof(actions[0]))
-		error_set(err, STATUS_BAD_INPUT,
-			"cache: expected list, check or trim, found \"%s\"", name);
-	else
-		status = open_folder(options, folder, &cache, err);
-	if (status == STATUS_OK)
-		status = actions[action].run(options, cache, err);
-	cache_close(cache);
-	free(folder);
-	return status;
+	for (size_t i = 0; i < ARRAY_COUNT(actions); i++) {
+		if (strcmp(actions[i].name, name) != 0)
+			continue;
+		TRY(open_folder(options, folder, &cache, err));
+		status = actions[i].run(options, cache, err);
+		cache_close(cache);
+		return status;
+	}
+	return error_set(
+		err, STATUS_BAD_INPUT, "cache: expected list, check or trim, found \"%s\"", name);
 }
 
 const struct command command_cache = {

@@ -10,7 +10,6 @@
 #include "check/baseline.h"
 #include "check/check_json.h"
 #include "cli/common.h"
-#include "cli/run_record.h"
 #include "report/check_report.h"
 #include "tune/session.h"
 
@@ -83,12 +82,9 @@ static enum status read_options(
 		.budget_s = command->budget_s,
 		.allowed = CHECK_ALLOWED_DEFAULT,
 		.interrupted = &common_interrupted};
-	if (command->allow &&
-		check_allowed_parse(command->allow, &options->allowed, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (read_ratio("threshold", command->threshold, 0.001, 10, &options->threshold_ratio,
-		    err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	if (command->allow)
+		TRY(check_allowed_parse(command->allow, &options->allowed, err));
+	TRY(read_ratio("threshold", command->threshold, 0.001, 10, &options->threshold_ratio, err));
 	return read_ratio(
 		"confidence", command->confidence, 0.5, 0.9999, &options->confidence_ratio, err);
 }
@@ -96,13 +92,12 @@ static enum status read_options(
 /* Another GPU cannot be compared: where the baseline can be checked. */
 static void hint_at_device(const struct check *check, const struct folders *folders)
 {
+	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
 	const char *name = check->baseline->device.name;
-	struct device_spec *spec = NULL;
-	struct error reason = {0};
 
 	if (!(check->of_device & ~check->options.allowed & CHECK_DIFFERS(GPU)))
 		return;
-	if (common_device_spec(NULL, check->baseline, folders, &spec, &reason) == STATUS_OK &&
+	if (common_device_spec(NULL, check->baseline, folders, &spec, NULL) == STATUS_OK &&
 		spec->from_sheet)
 		fprintf(stderr,
 			"hint: the baseline is of %s; --device model:%s compares resources without "
@@ -110,15 +105,13 @@ static void hint_at_device(const struct check *check, const struct folders *fold
 			name, spec->name);
 	else
 		fprintf(stderr, "hint: the baseline is of %s; check it there\n", name);
-	device_spec_free(spec);
 }
 
 static enum status write_reports(const struct check_command *command, const struct check *check,
 	const struct folders *folders, struct error *err)
 {
-	struct text text = {0}, junit = {0}, markdown = {0};
-	struct json *json = check_to_json(check);
-	enum status status = STATUS_OK;
+	CLEANUP(text_release) struct text text = {0}, junit = {0}, markdown = {0};
+	CLEANUP(json_release) struct json *json = check_to_json(check);
 
 	check_report_text(check, &text);
 	check_report_junit(check, &junit);
@@ -128,16 +121,11 @@ static enum status write_reports(const struct check_command *command, const stru
 		fprintf(stderr, "notice: %s\n", check->notice);
 	hint_at_device(check, folders);
 	if (command->common.json)
-		status = common_write_json("-", json, err);
-	if (status == STATUS_OK && command->junit)
-		status = common_write(command->junit, text_string(&junit), err);
-	if (status == STATUS_OK && command->markdown)
-		status = common_write(command->markdown, text_string(&markdown), err);
-	text_release(&text);
-	text_release(&junit);
-	text_release(&markdown);
-	json_free(json);
-	return status;
+		TRY(common_write_json("-", json, err));
+	if (command->junit)
+		TRY(common_write(command->junit, text_string(&junit), err));
+	return command->markdown ? common_write(command->markdown, text_string(&markdown), err)
+				 : STATUS_OK;
 }
 
 /* What a check that passes writes. */
@@ -146,7 +134,6 @@ static enum status write_baseline(const struct check_command *command, struct ch
 {
 	FILE *out = command->common.json ? stderr : stdout;
 	size_t kept = 0;
-	enum status status = STATUS_OK;
 
 	if (!command->update && !command->keep_cubins)
 		return STATUS_OK;
@@ -155,23 +142,21 @@ static enum status write_baseline(const struct check_command *command, struct ch
 			check->baseline->path);
 		return STATUS_OK;
 	}
-	if (command->update) {
-		if (check->measures) {
-			struct run run = run_of(check->context, run_id);
+	if (command->update && check->measures) {
+		struct run run = run_of(check->context, run_id);
 
-			tuned_put_run(check->baseline, &run);
-		}
-		status = check_update(check, run_id, err);
+		tuned_put_run(check->baseline, &run);
 	}
-	if (status == STATUS_OK && command->keep_cubins)
-		status = check_keep(check, &kept, err);
-	if (status == STATUS_OK)
-		status = tuned_save(check->baseline, check->baseline->path, err);
-	if (status == STATUS_OK && command->update)
+	if (command->update)
+		TRY(check_update(check, run_id, err));
+	if (command->keep_cubins)
+		TRY(check_keep(check, &kept, err));
+	TRY(tuned_save(check->baseline, check->baseline->path, err));
+	if (command->update)
 		fprintf(out, "wrote %s\n", check->baseline->path);
-	if (status == STATUS_OK && command->keep_cubins)
+	if (command->keep_cubins)
 		fprintf(out, "kept the cubins of %zu entries in %s\n", kept, check->kept_folder);
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- a quick tuning of every problem ---- */
@@ -211,54 +196,37 @@ static enum status run_check(const struct check_command *command, struct check *
 {
 	char run_id[RUN_ID_SIZE];
 	struct retuning retuning = {.check = check, .run_id = run_id};
-	enum status status = check_run(check, err);
 
+	TRY(check_run(check, err));
 	run_new_id(run_id);
-	if (status == STATUS_OK && command->retune)
-		status = check_retune(check, retune, &retuning, err);
-	if (status == STATUS_OK)
-		status = write_reports(command, check, folders, err);
-	if (status == STATUS_OK)
-		status = write_baseline(command, check, run_id, err);
-	return status == STATUS_OK ? check_status(check) : status;
-}
-
-/* A device model needs no GPU, but it must be asked for: a check never falls back. */
-static void hint_at_model(const struct tuned *baseline, struct error *err)
-{
-	const char *sheet = baseline->device.sheet ? baseline->device.sheet : "NAME";
-
-	error_hint(err, "--device model:%s compares resources without a GPU", sheet);
+	if (command->retune)
+		TRY(check_retune(check, retune, &retuning, err));
+	TRY(write_reports(command, check, folders, err));
+	TRY(write_baseline(command, check, run_id, err));
+	return check_status(check);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct check_command *command = options_;
-	struct folders folders = folders_find(&command->common.paths);
-	struct tuned baseline = {0};
-	struct context context = {0};
+	CLEANUP(folders_release) struct folders folders = folders_find(&command->common.paths);
+	CLEANUP(tuned_release) struct tuned baseline = {0};
+	CLEANUP(context_release) struct context context = {0};
+	CLEANUP(check_release) struct check check = {0};
 	struct check_options options;
-	struct check check = {0};
-	enum status status = read_options(command, &options, err);
+	enum status status;
 
-	if (status == STATUS_OK)
-		status = tuned_load(positional->items[0], &baseline, err);
-	if (status == STATUS_OK) {
-		status = common_open(&command->device, NULL, false, true, &folders, &context, err);
-		if (status == STATUS_NO_DEVICE)
-			hint_at_model(&baseline, err);
-	}
-	if (status == STATUS_OK) {
-		common_notices(&context);
-		status = check_open(&context, &baseline, &options, &check, err);
-		if (status == STATUS_OK)
-			status = run_check(command, &check, &folders, err);
-		check_release(&check);
-	}
-	context_release(&context);
-	tuned_release(&baseline);
-	folders_release(&folders);
-	return status;
+	TRY(read_options(command, &options, err));
+	TRY(tuned_load(positional->items[0], &baseline, err));
+	status = common_open(&command->device, NULL, false, true, &folders, &context, err);
+	/* a device model needs no GPU, but it must be asked for: a check never falls back */
+	if (status == STATUS_NO_DEVICE)
+		error_hint(err, "--device model:%s compares resources without a GPU",
+			baseline.device.sheet ? baseline.device.sheet : "NAME");
+	TRY(status);
+	common_notices(&context);
+	TRY(check_open(&context, &baseline, &options, &check, err));
+	return run_check(command, &check, &folders, err);
 }
 
 const struct command command_check = {

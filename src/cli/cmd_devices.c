@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "cli/common.h"
 
 struct devices_options {
@@ -59,66 +60,66 @@ static void print_gpu(
 		printf("  %13s in use by %s\n", "", listing->busy_by);
 }
 
-static enum status list_gpus(const struct devices_options *options, char **config_folders,
+static enum status list_gpus(const struct devices_options *options, const struct folders *folders,
 	struct json *json, int *driver_version, struct error *err)
 {
 	struct device_options device_options = {
-		.config_folders = (const char *const *)config_folders,
-		.worker_path = options->device.worker};
-	struct device_listing *list = NULL;
+		.config_folders = folders->configs, .worker_path = options->device.worker};
+	CLEANUP(memory_free) struct device_listing *list = NULL;
+	CLEANUP(memory_free) char *why = NULL;
 	size_t count = 0;
-	char *why = NULL;
-	enum status status = device_list_cuda(&device_options, &list, &count, &why, err);
 
-	if (status == STATUS_OK && !options->common.json)
+	TRY(device_list_cuda(&device_options, &list, &count, &why, err));
+	if (!options->common.json)
 		printf("GPUs%s%s\n", count ? "" : ": none: ",
 			count ? ""
 			: why ? why
 			      : "no reason given");
-	for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-		struct device_spec *spec = NULL;
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(device_spec_release) struct device_spec *spec = NULL;
 
-		status = device_spec_match(
-			&list[i].facts, device_options.config_folders, &spec, err);
-		if (status == STATUS_OK && options->common.json)
+		TRY(device_spec_match(&list[i].facts, folders->configs, &spec, err));
+		if (options->common.json)
 			json_push(json, gpu_json(i, &list[i], spec));
-		else if (status == STATUS_OK)
+		else
 			print_gpu(i, &list[i], spec);
 		*driver_version = list[i].identity.driver_cuda_version;
-		device_spec_free(spec);
 	}
-	free(list);
-	free(why);
-	return status;
+	return STATUS_OK;
 }
 
-static enum status list_sheets(const struct devices_options *options, char **config_folders,
+static enum status list_sheet(const struct devices_options *options, const struct folders *folders,
+	const char *name, struct json *list, struct error *err)
+{
+	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
+	struct json *sheet;
+
+	TRY(device_spec_load(name, folders->configs, &spec, err));
+	if (!options->common.json) {
+		printf("  model:%-16s %s, %s, %lld SMs\n", name, spec->title, spec->arch,
+			(long long)spec->sm_count);
+		return STATUS_OK;
+	}
+	sheet = json_new_object();
+	json_put_string(sheet, "device", name);
+	json_put_string(sheet, "title", spec->title);
+	json_put_int(sheet, "compute_capability", spec->compute_capability);
+	json_put_int(sheet, "sm_count", spec->sm_count);
+	json_push(list, sheet);
+	return STATUS_OK;
+}
+
+static enum status list_sheets(const struct devices_options *options, const struct folders *folders,
 	struct json *json, struct error *err)
 {
-	char **names = device_spec_names((const char *const *)config_folders);
+	char **names = device_spec_names(folders->configs);
 	enum status status = STATUS_OK;
 
 	if (!options->common.json)
 		printf("device sheets\n");
 	for (char **name = names; *name; name++) {
-		struct device_spec *spec = NULL;
-
 		if (status == STATUS_OK)
-			status = device_spec_load(
-				*name, (const char *const *)config_folders, &spec, err);
-		if (status == STATUS_OK && options->common.json) {
-			struct json *sheet = json_new_object();
-
-			json_put_string(sheet, "device", *name);
-			json_put_string(sheet, "title", spec->title);
-			json_put_int(sheet, "compute_capability", spec->compute_capability);
-			json_put_int(sheet, "sm_count", spec->sm_count);
-			json_push(json, sheet);
-		} else if (status == STATUS_OK) {
-			printf("  model:%-16s %s, %s, %lld SMs\n", *name, spec->title, spec->arch,
-				(long long)spec->sm_count);
-		}
-		device_spec_free(spec);
+			status = list_sheet(options, folders, *name, json, err);
 		free(*name);
 	}
 	free(names);
@@ -155,24 +156,18 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct devices_options *options = options_;
-	struct folders folders = folders_find(&options->common.paths);
-	struct json *json = json_new_object(), *gpus = json_new_array();
-	struct json *sheets = json_new_array();
+	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(json_release) struct json *json = json_new_object();
+	struct json *gpus = json_new_array(), *sheets = json_new_array();
 	int driver_version = 0;
-	enum status status = list_gpus(options, folders.configs, gpus, &driver_version, err);
 
 	(void)positional;
-	if (status == STATUS_OK)
-		status = list_sheets(options, folders.configs, sheets, err);
 	json_put(json, "gpus", gpus);
 	json_put(json, "sheets", sheets);
-	if (status == STATUS_OK)
-		json_put(json, "compiler", show_compiler(options, driver_version));
-	if (status == STATUS_OK && options->common.json)
-		status = common_write_json("-", json, err);
-	json_free(json);
-	folders_release(&folders);
-	return status;
+	TRY(list_gpus(options, &folders, gpus, &driver_version, err));
+	TRY(list_sheets(options, &folders, sheets, err));
+	json_put(json, "compiler", show_compiler(options, driver_version));
+	return options->common.json ? common_write_json("-", json, err) : STATUS_OK;
 }
 
 const struct command command_devices = {

@@ -49,7 +49,7 @@ struct explain {
 
 static void print_fact(const struct fact *fact, const char *indent)
 {
-	struct text value = {0};
+	CLEANUP(text_release) struct text value = {0};
 
 	if (fact->value.type == VALUE_REAL) /* all digits are in --json */
 		text_appendf(
@@ -58,27 +58,17 @@ static void print_fact(const struct fact *fact, const char *indent)
 		value_format(fact->value, &value);
 	printf("%s%-32s %s%s%s\n", indent, fact->name, text_string(&value),
 		fact->unit[0] ? " " : "", fact->unit);
-	text_release(&value);
 }
 
 static void print_explanation(const struct explanation *explanation, const char *indent);
-
-static void print_step(const struct explanation *step, size_t number, const char *indent)
-{
-	const struct problem *problem = step->completion.candidate.bound->problem;
-
-	printf("%sstep %zu: %s %s\n", indent, number, operation_name(problem->operation),
-		problem->text);
-	print_explanation(step, indent);
-}
 
 /* What is said of the candidate stands four blanks further in than its name. */
 static void print_explanation(const struct explanation *explanation, const char *indent)
 {
 	const struct candidate *candidate = &explanation->completion.candidate;
 	const struct bound_family *bound = candidate->bound;
-	struct text configuration = {0}, filled = {0};
-	char *deeper = string_format("%s  ", indent);
+	CLEANUP(text_release) struct text configuration = {0}, filled = {0};
+	CLEANUP(memory_free) char *deeper = string_format("%s  ", indent);
 
 	configuration_format(bound, candidate->choices, &configuration);
 	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
@@ -97,77 +87,110 @@ static void print_explanation(const struct explanation *explanation, const char 
 		printf("%sdoes not compile: %s\n", deeper, explanation->compile_problem);
 	for (size_t i = 0; i < explanation->facts.count; i++)
 		print_fact(&explanation->facts.items[i], deeper);
-	for (size_t i = 0; i < explanation->step_count; i++)
-		print_step(&explanation->steps[i], i + 1, deeper);
-	free(deeper);
-	text_release(&configuration);
-	text_release(&filled);
+	for (size_t i = 0; i < explanation->step_count; i++) {
+		const struct explanation *step = &explanation->steps[i];
+		const struct problem *problem = step->completion.candidate.bound->problem;
+
+		printf("%sstep %zu: %s %s\n", deeper, i + 1, operation_name(problem->operation),
+			problem->text);
+		print_explanation(step, deeper);
+	}
+}
+
+/* The configuration of a family that is explained; *why: why there is none. */
+static enum status choose(struct explain *explain, const struct family *family,
+	const struct problem *problem, struct bound_family **bound, struct completion *completion,
+	bool *found, struct text *why, struct error *err)
+{
+	const char *config = explain->options->config ? explain->options->config : "";
+	struct error reason = {0};
+	bool applies;
+
+	*found = false;
+	TRY(family_applies(
+		family, problem, device_spec(explain->context.device), &applies, why, err));
+	if (!applies) {
+		CLEANUP(memory_free) char *needs = text_detach(why);
+
+		text_appendf(why, "%s does not apply: needs %s", family_name(family), needs);
+		return STATUS_OK;
+	}
+	text_clear(why);
+	if (family_is_composite(family) && (*config || explain->options->where)) {
+		/* nothing of its own to configure */
+		text_appendf(why, "%s has no parameters", family_name(family));
+		return STATUS_OK;
+	}
+	TRY(family_bind(family, problem, device_spec(explain->context.device),
+		explain->options->where, bound, err));
+	if (completion_find(*bound, config, found, completion, why, &reason) != STATUS_OK)
+		/* a parameter or value that this family does not know: another one may */
+		text_appendf(why, reason.hint[0] ? "%s (%s)" : "%s", reason.message, reason.hint);
+	else if (*found && family_is_composite(family))
+		return explanation_choose_steps(&explain->context, *bound, found, why, err);
+	return STATUS_OK;
+}
+
+static void bound_family_release(struct bound_family **bound)
+{
+	bound_family_free(*bound);
 }
 
 static enum status explain_family(struct explain *explain, const struct family *family,
 	const struct problem *problem, struct error *err)
 {
-	const struct device_spec *device = device_spec(explain->context.device);
-	const char *config = explain->options->config ? explain->options->config : "";
-	struct bound_family *bound = NULL;
+	CLEANUP(bound_family_release) struct bound_family *bound = NULL;
+	CLEANUP(explanation_release) struct explanation explanation = {0};
+	CLEANUP(text_release) struct text why = {0};
 	struct completion completion = {0};
-	struct explanation explanation = {0};
-	struct text why = {0};
-	struct error reason = {0};
-	bool applies, found = false;
-	enum status status = family_applies(family, problem, device, &applies, &why, err);
+	bool found;
 
-	if (status == STATUS_OK && !applies)
-		text_appendf(&explain->reasons, "\n  %s does not apply: needs %s",
-			family_name(family), text_string(&why));
-	text_clear(&why);
-	if (status == STATUS_OK && applies && family_is_composite(family)) {
-		/* nothing of its own to configure */
-		applies = !*config && !explain->options->where;
-		if (!applies)
-			text_appendf(&why, "%s has no parameters", family_name(family));
-	}
-	if (status == STATUS_OK && applies)
-		status = family_bind(family, problem, device, explain->options->where, &bound, err);
-	if (status == STATUS_OK && applies)
-		status = completion_find(bound, config, &found, &completion, &why, &reason);
-	if (status == STATUS_OK && found && family_is_composite(family))
-		status = explanation_choose_steps(&explain->context, bound, &found, &why, err);
-	if (status != STATUS_OK && reason.message[0]) {
-		/* a parameter or value that this family does not know: another one may */
-		text_appendf(&explain->reasons, "\n  %s", reason.message);
-		if (reason.hint[0])
-			text_appendf(&explain->reasons, " (%s)", reason.hint);
-		status = STATUS_OK;
-	}
+	TRY(choose(explain, family, problem, &bound, &completion, &found, &why, err));
 	if (why.length)
 		text_appendf(&explain->reasons, "\n  %s", why.data);
-	if (status == STATUS_OK && found)
-		status = explanation_make(&explain->context, &completion, &explanation, err);
-	if (status == STATUS_OK && found) {
-		if (explain->options->common.json) {
-			struct explain_document *document = &explain->document;
+	if (!found)
+		return STATUS_OK;
+	TRY(explanation_make(&explain->context, &completion, &explanation, err));
+	if (explain->options->common.json) {
+		struct explain_document *document = &explain->document;
 
-			document->candidates[document->candidate_count++] =
-				explanation_describe(&explanation);
-		} else {
-			if (!explain->explained) /* no heading over an error */
-				printf("%s %s on %s\n", operation_name(problem->operation),
-					problem->text, device->title);
-			print_explanation(&explanation, "  ");
-		}
-		explain->explained++;
+		document->candidates[document->candidate_count++] =
+			explanation_describe(&explanation);
+	} else {
+		if (!explain->explained) /* no heading over an error */
+			printf("%s %s on %s\n", operation_name(problem->operation), problem->text,
+				device_spec(explain->context.device)->title);
+		print_explanation(&explanation, "  ");
 	}
-	explanation_release(&explanation);
-	bound_family_free(bound);
-	text_release(&why);
-	return status;
+	explain->explained++;
+	return STATUS_OK;
+}
+
+static enum status explain_families(
+	struct explain *explain, const struct problem *problem, struct error *err)
+{
+	explain->explained = 0;
+	text_clear(&explain->reasons);
+	for (size_t i = 0; i < explain->context.catalogue.family_count; i++) {
+		const struct family *family = explain->context.catalogue.families[i];
+
+		if (family->operation == problem->operation &&
+			candidates_family_wanted(family, explain->options->families.items))
+			TRY(explain_family(explain, family, problem, err));
+	}
+	if (!explain->explained)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a family that can do this, found none%s", problem->text,
+			text_string(&explain->reasons));
+	return explain->options->common.json
+		       ? common_write_record(&explain_document_record, &explain->document, err)
+		       : STATUS_OK;
 }
 
 static enum status explain_problem(
 	struct explain *explain, const struct problem *problem, struct error *err)
 {
-	enum status status = STATUS_OK;
+	enum status status;
 
 	explain->document =
 		(struct explain_document){.operation = operation_name(problem->operation),
@@ -176,57 +199,36 @@ static enum status explain_problem(
 				device_identity(explain->context.device)->name),
 			.candidates = memory_zeroed(explain->context.catalogue.family_count + 1,
 				sizeof(*explain->document.candidates))};
-	explain->explained = 0;
-	text_clear(&explain->reasons);
-	for (size_t i = 0; i < explain->context.catalogue.family_count && status == STATUS_OK;
-		i++) {
-		const struct family *family = explain->context.catalogue.families[i];
-
-		if (family->operation == problem->operation &&
-			candidates_family_wanted(family, explain->options->families.items))
-			status = explain_family(explain, family, problem, err);
-	}
-	if (status == STATUS_OK && !explain->explained)
-		status = error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a family that can do this, found none%s", problem->text,
-			text_string(&explain->reasons));
-	if (status == STATUS_OK && explain->options->common.json) {
-		struct json *json = record_to_json(&explain_document_record, &explain->document);
-
-		status = common_write_json("-", json, err);
-		json_free(json);
-	}
+	status = explain_families(explain, problem, err);
 	record_release(&explain_document_record, &explain->document);
 	return status;
 }
 
+static void explain_release(struct explain *explain)
+{
+	problem_list_release(&explain->problems);
+	text_release(&explain->reasons);
+	context_release(&explain->context);
+}
+
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
-	struct explain explain = {.options = options_};
 	const struct explain_options *options = options_;
-	struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(explain_release) struct explain explain = {.options = options};
+	const struct catalogue *catalogue = &explain.context.catalogue;
 	const struct operation *operation;
-	enum status status = common_open(&options->device, positional->items[0], true, false,
-		&folders, &explain.context, err);
 
-	if (status == STATUS_OK)
-		status = catalogue_operation(
-			&explain.context.catalogue, positional->items[0], &operation, err);
-	if (status == STATUS_OK)
-		status = common_check_families(
-			&explain.context.catalogue, operation, options->families.items, err);
-	if (status == STATUS_OK)
-		status = common_problems(operation, &options->problems, NULL, "explain",
-			"-p M=4096,N=4096,K=4096,dtype=bf16", &explain.problems, err);
-	if (status == STATUS_OK)
-		common_notices(&explain.context);
-	for (size_t i = 0; i < explain.problems.count && status == STATUS_OK; i++)
-		status = explain_problem(&explain, explain.problems.items[i], err);
-	problem_list_release(&explain.problems);
-	text_release(&explain.reasons);
-	context_release(&explain.context);
-	folders_release(&folders);
-	return status;
+	TRY(common_open(&options->device, positional->items[0], true, false, &folders,
+		&explain.context, err));
+	TRY(catalogue_operation(catalogue, positional->items[0], &operation, err));
+	TRY(common_check_families(catalogue, operation, options->families.items, err));
+	TRY(common_problems(operation, &options->problems, NULL, "explain",
+		"-p M=4096,N=4096,K=4096,dtype=bf16", &explain.problems, err));
+	common_notices(&explain.context);
+	for (size_t i = 0; i < explain.problems.count; i++)
+		TRY(explain_problem(&explain, explain.problems.items[i], err));
+	return STATUS_OK;
 }
 
 const struct command command_explain = {

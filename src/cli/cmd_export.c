@@ -80,11 +80,11 @@ static bool is_wanted(const struct tuned_entry *entry, const struct operation *o
 					    !problems->count);
 
 	for (size_t i = 0; operation && i < problems->count && !wanted; i++) {
+		CLEANUP(named_values_release)
 		struct named_values problem = problem_named_values(problems->items[i]);
 
 		wanted = strcmp(entry->operation, operation_name(operation)) == 0 &&
 			 named_values_equal(&entry->problem, &problem);
-		named_values_release(&problem);
 	}
 	return wanted;
 }
@@ -96,46 +96,38 @@ static enum status select_entries(
 	const struct tuned *tuned = &exporting->tuned;
 	struct export_source *source = &exporting->source;
 	const struct operation *operation = NULL;
-	struct problem_list problems = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
 
 	if (operation_text)
-		status =
-			catalogue_operation(&exporting->catalogue, operation_text, &operation, err);
-	if (status == STATUS_OK && options->problems.count && !operation)
-		status = error_set(err, STATUS_BAD_INPUT,
+		TRY(catalogue_operation(&exporting->catalogue, operation_text, &operation, err));
+	if (options->problems.count && !operation)
+		return error_set(err, STATUS_BAD_INPUT,
 			"export: expected an operation for these problems, found none");
-	for (size_t i = 0; i < options->problems.count && status == STATUS_OK; i++)
-		status = problem_parse(operation, options->problems.items[i], &problems, err);
+	for (size_t i = 0; i < options->problems.count; i++)
+		TRY(problem_parse(operation, options->problems.items[i], &problems, err));
 	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
-	for (size_t i = 0; i < tuned->entry_count && status == STATUS_OK; i++)
+	for (size_t i = 0; i < tuned->entry_count; i++)
 		if (tuned->entries[i].objective == common_objective(options->objective) &&
 			is_wanted(&tuned->entries[i], operation, &problems))
 			source->entries[source->entry_count++] = &tuned->entries[i];
-	if (status == STATUS_OK && operation && !source->entry_count) {
-		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected an entry of that problem, found none", exporting->file);
-		status = error_hint(err, "`tiletune lookup` finds what comes nearest");
-	}
-	problem_list_release(&problems);
-	return status;
+	if (!operation || source->entry_count)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: expected an entry of that problem, found none",
+		exporting->file);
+	return error_hint(err, "`tiletune lookup` finds what comes nearest");
 }
 
 static enum status export_table(
 	struct exporting *exporting, const struct export_format *format, struct error *err)
 {
-	struct text text = {0};
-	enum status status;
+	CLEANUP(text_release) struct text text = {0};
 
 	if (exporting->source.journal && !format->reads_journals)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a tuned file for --format %s, found a journal",
 			exporting->file, format->name);
-	status = format->write(&exporting->source, &text, err);
-	if (status == STATUS_OK)
-		status = common_write(exporting->output, text_string(&text), err);
-	text_release(&text);
-	return status;
+	TRY(format->write(&exporting->source, &text, err));
+	return common_write(exporting->output, text_string(&text), err);
 }
 
 /* ---- kernels ---- */
@@ -155,40 +147,22 @@ static char *unit_path(
 static enum status write_files(const struct export_kernel *kernel, const struct export_image *image,
 	const struct compiler *compiler, const char *output, struct error *err)
 {
-	size_t count = kernel->build.unit_count;
-	char **paths = memory_zeroed(count + 1, sizeof(*paths));
-	char **names = memory_zeroed(count + 1, sizeof(*names));
-	enum status status = STATUS_OK;
-	struct json *json;
-	char *metadata;
+	const size_t count = kernel->build.unit_count;
+	CLEANUP(name_set_release) struct name_set paths = {0};
+	CLEANUP(memory_free) char *whole = unit_path(output, image, 0, 1);
+	CLEANUP(memory_free) char *metadata = string_format("%s.json", whole);
+	CLEANUP(json_release) struct json *json = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		paths[i] = unit_path(output, image, i, count);
-		names[i] = string_copy(path_name(paths[i]));
-	}
-	for (size_t i = 0; i < count && status == STATUS_OK; i++)
-		status =
-			file_write(paths[i], kernel->images[i].data, kernel->images[i].length, err);
-	json = export_kernel_json(kernel, image, compiler, names);
-	metadata = unit_path(output, image, 0, 1);
-	if (status == STATUS_OK) {
-		char *path = string_format("%s.json", metadata);
+		CLEANUP(memory_free) char *path = unit_path(output, image, i, count);
 
-		status = common_write_json(path, json, err);
-		if (status == STATUS_OK)
-			fprintf(stderr, "wrote %s%s and %s\n", paths[0], count > 1 ? ", ..." : "",
-				path);
-		free(path);
+		name_set_add(&paths, path, strlen(path));
+		TRY(file_write(path, kernel->images[i].data, kernel->images[i].length, err));
 	}
-	for (size_t i = 0; i < count; i++) {
-		free(paths[i]);
-		free(names[i]);
-	}
-	free(paths);
-	free(names);
-	free(metadata);
-	json_free(json);
-	return status;
+	json = export_kernel_json(kernel, image, compiler, paths.items);
+	TRY(common_write_json(metadata, json, err));
+	fprintf(stderr, "wrote %s%s and %s\n", paths.items[0], count > 1 ? ", ..." : "", metadata);
+	return STATUS_OK;
 }
 
 static enum status write_kernel(const struct export_kernel *kernel,
@@ -213,22 +187,21 @@ static enum status write_kernel(const struct export_kernel *kernel,
 static enum status open_compiler(struct exporting *exporting, struct error *err)
 {
 	const struct export_options *options = exporting->options;
+	CLEANUP(memory_free)
 	char *cache = options->cache ? string_copy(options->cache) : path_cache_folder();
 	struct compiler_options compiler = {.workers = 1,
 		.worker_path = options->worker,
 		.nvrtc_path = options->nvrtc,
 		.cache_folder = cache};
-	enum status status = compiler_open(&compiler, &exporting->compiler, err);
 
-	free(cache);
-	return status;
+	return compiler_open(&compiler, &exporting->compiler, err);
 }
 
 static enum status export_image(
 	struct exporting *exporting, const struct export_image *image, struct error *err)
 {
-	struct export_kernel kernel = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
+	const struct tuned_entry *entry;
 
 	if (exporting->source.journal || exporting->source.entry_count != 1) {
 		error_set(err, STATUS_BAD_INPUT,
@@ -236,29 +209,23 @@ static enum status export_image(
 			exporting->file, image->name, exporting->source.entry_count);
 		return error_hint(err, "name it: OPERATION -p PROBLEM");
 	}
-	status = common_device_spec(exporting->options->device, &exporting->tuned,
-		&exporting->folders, &exporting->device, err);
-	if (status == STATUS_OK)
-		status = export_kernel_open(&exporting->catalogue, exporting->device,
-			exporting->source.entries[0], &kernel, err);
-	if (status == STATUS_OK && export_kernel_changed(&kernel, exporting->source.entries[0]))
+	entry = exporting->source.entries[0];
+	TRY(common_device_spec(exporting->options->device, &exporting->tuned, &exporting->folders,
+		&exporting->device, err));
+	TRY(export_kernel_open(&exporting->catalogue, exporting->device, entry, &kernel, err));
+	if (strcmp(entry->winner.kernel_hash, kernel.build.kernel_hash) != 0)
 		fprintf(stderr, "notice: the sources make another kernel than the one that was "
 				"tuned; `tiletune check` tells what that means\n");
-	if (status == STATUS_OK && image->arch_prefix)
-		status = open_compiler(exporting, err);
-	if (status == STATUS_OK)
-		status = export_kernel_make(&kernel, image, exporting->compiler, err);
-	if (status == STATUS_OK)
-		status = write_kernel(&kernel, image, exporting->compiler, exporting->output, err);
-	export_kernel_release(&kernel);
-	return status;
+	if (image->arch_prefix)
+		TRY(open_compiler(exporting, err));
+	TRY(export_kernel_make(&kernel, image, exporting->compiler, err));
+	return write_kernel(&kernel, image, exporting->compiler, exporting->output, err);
 }
 
 static enum status load(struct exporting *exporting, const struct string_list *positional,
 	bool is_kernel, struct error *err)
 {
 	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
-	enum status status = STATUS_OK;
 
 	/* it goes into comments, which end with the line */
 	exporting->name = string_copy(path_name(exporting->file));
@@ -275,14 +242,12 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 		return journal_read(exporting->file, &exporting->journal, err);
 	}
 	exporting->source.tuned = &exporting->tuned;
-	status = tuned_load(exporting->file, &exporting->tuned, err);
+	TRY(tuned_load(exporting->file, &exporting->tuned, err));
 	/* tables of a whole file need no templates */
-	if (status == STATUS_OK && (operation || is_kernel))
-		status = catalogue_load((const char *const *)exporting->folders.templates,
-			operation, &exporting->catalogue, err);
-	if (status == STATUS_OK)
-		status = select_entries(exporting, operation, err);
-	return status;
+	if (operation || is_kernel)
+		TRY(catalogue_load(
+			exporting->folders.templates, operation, &exporting->catalogue, err));
+	return select_entries(exporting, operation, err);
 }
 
 static void exporting_release(struct exporting *exporting)
@@ -300,12 +265,13 @@ static void exporting_release(struct exporting *exporting)
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct export_options *options = options_;
+	CLEANUP(exporting_release)
 	struct exporting exporting = {.options = options,
 		.file = positional->items[0],
-		.output = options->output ? options->output : "-"};
+		.output = options->output ? options->output : "-",
+		.folders = folders_find(&options->paths)};
 	const struct export_format *format;
 	const struct export_image *image;
-	enum status status;
 
 	if (!options->format) {
 		error_set(err, STATUS_BAD_INPUT, "export: expected --format, found none");
@@ -313,13 +279,9 @@ static enum status run(void *options_, const struct string_list *positional, str
 	}
 	format = export_format_find(options->format);
 	image = export_image_find(options->format);
-	exporting.folders = folders_find(&options->paths);
-	status = load(&exporting, positional, image != NULL, err);
-	if (status == STATUS_OK)
-		status = format ? export_table(&exporting, format, err)
-				: export_image(&exporting, image, err);
-	exporting_release(&exporting);
-	return status;
+	TRY(load(&exporting, positional, image != NULL, err));
+	return format ? export_table(&exporting, format, err)
+		      : export_image(&exporting, image, err);
 }
 
 const struct command command_export = {

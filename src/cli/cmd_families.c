@@ -62,38 +62,36 @@ static RECORD_DEFINE(
 static struct json *operation_json(
 	const struct catalogue *catalogue, const struct operation *operation)
 {
-	struct operation_line line = {.name = operation_name(operation),
-		.summary = operation->summary,
-		.keys = memory_zeroed(operation->key_count + 1, sizeof(*line.keys)),
-		.families = memory_zeroed(catalogue->family_count + 1, sizeof(*line.families))};
-	struct json *json;
+	CLEANUP(memory_free)
+	const char **keys = memory_zeroed(operation->key_count + 1, sizeof(*keys));
+	CLEANUP(memory_free)
+	struct family_line *families =
+		memory_zeroed(catalogue->family_count + 1, sizeof(*families));
+	struct operation_line line = {
+		operation_name(operation), operation->summary, keys, families, 0};
 
 	for (size_t i = 0; i < operation->key_count; i++)
-		line.keys[i] = operation->keys[i].name;
+		keys[i] = operation->keys[i].name;
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
 
 		if (family->operation == operation)
-			line.families[line.family_count++] = (struct family_line){
+			families[line.family_count++] = (struct family_line){
 				family_name(family), family->summary, family_is_composite(family)};
 	}
-	json = record_to_json(&operation_line_record, &line);
-	free(line.keys);
-	free(line.families);
-	return json;
+	return record_to_json(&operation_line_record, &line);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct families_options *options = options_;
 	const char *only = positional->count ? positional->items[0] : NULL;
-	struct folders folders = folders_find(&options->common.paths);
-	struct catalogue catalogue = {0};
-	struct json *list = json_new_array();
-	enum status status =
-		catalogue_load((const char *const *)folders.templates, only, &catalogue, err);
+	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+	CLEANUP(json_release) struct json *list = json_new_array();
 
-	for (size_t i = 0; i < catalogue.operation_count && status == STATUS_OK; i++) {
+	TRY(catalogue_load(folders.templates, only, &catalogue, err));
+	for (size_t i = 0; i < catalogue.operation_count; i++) {
 		const struct operation *operation = catalogue.operations[i];
 
 		if (options->common.json)
@@ -101,12 +99,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		else
 			print_operation(&catalogue, operation);
 	}
-	if (status == STATUS_OK && options->common.json)
-		status = common_write_json("-", list, err);
-	json_free(list);
-	catalogue_release(&catalogue);
-	folders_release(&folders);
-	return status;
+	return options->common.json ? common_write_json("-", list, err) : STATUS_OK;
 }
 
 const struct command command_families = {

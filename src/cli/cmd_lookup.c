@@ -40,37 +40,30 @@ static const struct option lookup_option_table[] = {
 static enum status open_spec(const struct lookup_options *options, const struct tuned *tuned,
 	const struct folders *folders, struct device_spec **spec, struct error *err)
 {
-	struct gpu_model ours;
-	enum status status = common_device_spec(options->device, tuned, folders, spec, err);
+	CLEANUP(gpu_model_release) struct gpu_model ours = {0};
 
-	if (status != STATUS_OK || !options->device || options->any_device)
-		return status;
+	TRY(common_device_spec(options->device, tuned, folders, spec, err));
+	if (!options->device || options->any_device)
+		return STATUS_OK;
 	ours = gpu_model_of(*spec, (*spec)->title);
-	if (!gpu_model_same(&tuned->device, &ours)) {
-		error_set(err, STATUS_BAD_INPUT, "%s: expected a tuned file of %s, found one of %s",
-			tuned->path, (*spec)->title, tuned->device.name);
-		status = error_hint(err, "--any-device takes what was tuned on another GPU model");
-	}
-	gpu_model_release(&ours);
-	return status;
-}
-
-static void print_configuration(const struct tuned_row *result)
-{
-	char *configuration = named_values_text(&result->configuration);
-
-	printf("  %s {%s}\n", result->family, configuration);
-	free(configuration);
+	if (gpu_model_same(&tuned->device, &ours))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: expected a tuned file of %s, found one of %s",
+		tuned->path, (*spec)->title, tuned->device.name);
+	return error_hint(err, "--any-device takes what was tuned on another GPU model");
 }
 
 static void print_answer(const struct lookup_answer *answer, const struct problem *problem)
 {
+	CLEANUP(memory_free) char *configuration = NULL;
+
 	printf("%s %s\n  %s: %s\n", operation_name(problem->operation), problem->text,
 		lookup_grade_names[answer->grade], answer->why);
 	if (answer->grade == LOOKUP_REFUSED)
 		return;
-	print_configuration(answer->result);
-	printf("  predicted %.2f us", answer->predicted_us);
+	configuration = named_values_text(&answer->result->configuration);
+	printf("  %s {%s}\n  predicted %.2f us", answer->result->family, configuration,
+		answer->predicted_us);
 	if (isfinite(answer->model_best_us))
 		printf(", the model's best %.2f us", answer->model_best_us);
 	if (isfinite(answer->default_us))
@@ -81,7 +74,7 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 }
 
 static enum status answer_all(const struct lookup_request *request,
-	const struct problem_list *problems, bool prints, struct lookup_document *document,
+	const struct problem_list *problems, bool as_json, struct lookup_document *document,
 	struct error *err)
 {
 	size_t refused = 0;
@@ -90,13 +83,15 @@ static enum status answer_all(const struct lookup_request *request,
 	for (size_t i = 0; i < problems->count; i++) {
 		struct lookup_answer *answer = &document->answers[i];
 
-		if (lookup_find(request, problems->items[i], answer, err) != STATUS_OK)
-			return err->status;
+		TRY(lookup_find(request, problems->items[i], answer, err));
 		document->answer_count++;
 		refused += answer->grade == LOOKUP_REFUSED;
-		if (prints)
+		if (!as_json)
 			print_answer(answer, problems->items[i]);
 	}
+	/* that something is refused is in the answer, too */
+	if (as_json)
+		TRY(common_write_record(&lookup_document_record, document, err));
 	if (!refused)
 		return STATUS_OK;
 	error_set(err, STATUS_FAILED,
@@ -106,82 +101,50 @@ static enum status answer_all(const struct lookup_request *request,
 	return error_hint(err, "`tiletune tune` finds and adds it");
 }
 
-static enum status write_answers(const struct lookup_document *document, struct error *err)
+static void document_release(struct lookup_document *document)
 {
-	struct json *json = record_to_json(&lookup_document_record, document);
-	enum status status = common_write_json("-", json, err);
-
-	json_free(json);
-	return status;
+	for (size_t i = 0; i < document->answer_count; i++)
+		lookup_answer_release(&document->answers[i]);
+	free(document->answers);
+	gpu_model_release(&document->device);
 }
 
 static enum status run_lookup(const struct lookup_options *options,
 	const struct string_list *positional, const struct lookup_request *request,
 	struct error *err)
 {
-	struct problem_list problems = {0};
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(document_release)
 	struct lookup_document document = {.file = positional->items[0],
 		.device = gpu_model_of(request->device, request->device->title)};
-	const bool as_json = options->common.json;
-	struct error written = {0};
 	const struct operation *operation;
-	enum status status =
-		catalogue_operation(request->catalogue, positional->items[1], &operation, err);
 
-	if (status == STATUS_OK)
-		status = common_problems(operation, &options->problems, NULL, "lookup",
-			"-p M=4096,N=4096,K=4096,dtype=bf16", &problems, err);
-	if (status == STATUS_OK) {
-		status = answer_all(request, &problems, !as_json, &document, err);
-		/* that something is refused is in the answer, too */
-		if ((status == STATUS_OK || status == STATUS_FAILED) && as_json &&
-			write_answers(&document, &written) != STATUS_OK) {
-			*err = written;
-			status = written.status;
-		}
-	}
-	for (size_t i = 0; i < document.answer_count; i++)
-		lookup_answer_release(&document.answers[i]);
-	free(document.answers);
-	gpu_model_release(&document.device);
-	problem_list_release(&problems);
-	return status;
+	TRY(catalogue_operation(request->catalogue, positional->items[1], &operation, err));
+	TRY(common_problems(operation, &options->problems, NULL, "lookup",
+		"-p M=4096,N=4096,K=4096,dtype=bf16", &problems, err));
+	return answer_all(request, &problems, options->common.json, &document, err);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct lookup_options *options = options_;
-	struct folders folders = folders_find(&options->common.paths);
-	struct catalogue catalogue = {0};
-	struct device_spec *spec = NULL;
-	struct corrections corrections = {0};
-	struct tuned tuned = {0};
-	enum status status = tuned_load(positional->items[0], &tuned, err);
+	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(tuned_release) struct tuned tuned = {0};
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
+	CLEANUP(corrections_release) struct corrections corrections = {0};
+	struct lookup_request request = {.catalogue = &catalogue,
+		.corrections = &corrections,
+		.tuned = &tuned,
+		.objective = common_objective(options->objective),
+		.without_best = options->quick};
 
-	if (status == STATUS_OK)
-		status = catalogue_load((const char *const *)folders.templates,
-			positional->items[1], &catalogue, err);
-	if (status == STATUS_OK)
-		status = open_spec(options, &tuned, &folders, &spec, err);
-	if (status == STATUS_OK)
-		status = corrections_load((const char *const *)folders.configs, spec->name,
-			&catalogue, &corrections, err);
-	if (status == STATUS_OK) {
-		const struct lookup_request request = {.catalogue = &catalogue,
-			.device = spec,
-			.corrections = &corrections,
-			.tuned = &tuned,
-			.objective = common_objective(options->objective),
-			.without_best = options->quick};
-
-		status = run_lookup(options, positional, &request, err);
-	}
-	corrections_release(&corrections);
-	device_spec_free(spec);
-	catalogue_release(&catalogue);
-	tuned_release(&tuned);
-	folders_release(&folders);
-	return status;
+	TRY(tuned_load(positional->items[0], &tuned, err));
+	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
+	TRY(open_spec(options, &tuned, &folders, &spec, err));
+	TRY(corrections_load(folders.configs, spec->name, &catalogue, &corrections, err));
+	request.device = spec;
+	return run_lookup(options, positional, &request, err);
 }
 
 const struct command command_lookup = {

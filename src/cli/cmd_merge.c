@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/common.h"
 #include "format/merge.h"
 
@@ -37,57 +38,43 @@ static const struct option merge_option_table[] = {
 	{0},
 };
 
-static enum merge_rule rule_of(const char *name)
-{
-	const int rule = name ? name_find(name, rule_names) : MERGE_NEWEST;
-
-	return (enum merge_rule)rule;
-}
-
 static enum status write_merged(const struct merge_options *options, const struct tuned *tuned,
 	size_t files, const struct merge_summary *summary, struct error *err)
 {
 	bool machine = strcmp(options->output, "-") == 0 || options->common.json;
 	const size_t count = tuned->entry_count;
-	enum status status = STATUS_OK;
 
 	if (strcmp(options->output, "-") != 0)
-		status = tuned_save(tuned, options->output, err);
-	if (status == STATUS_OK && machine)
-		status = common_print_tuned(tuned, err);
-	if (status == STATUS_OK)
-		fprintf(machine ? stderr : stdout,
-			"%s: %zu %s of %zu files; in several files: %zu equal, %zu measured and "
-			"predicted, %zu decided by the rule %s\n",
-			options->output, count, count == 1 ? "entry" : "entries", files,
-			summary->equal, summary->outranked, summary->conflicts,
-			options->on_conflict ? options->on_conflict : "newest");
-	return status;
+		TRY(tuned_save(tuned, options->output, err));
+	if (machine)
+		TRY(common_write_record(&tuned_record, tuned, err));
+	fprintf(machine ? stderr : stdout,
+		"%s: %zu %s of %zu files; in several files: %zu equal, %zu measured and "
+		"predicted, %zu decided by the rule %s\n",
+		options->output, count, count == 1 ? "entry" : "entries", files, summary->equal,
+		summary->outranked, summary->conflicts,
+		options->on_conflict ? options->on_conflict : rule_names[MERGE_NEWEST]);
+	return STATUS_OK;
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct merge_options *options = options_;
+	const int rule =
+		options->on_conflict ? name_find(options->on_conflict, rule_names) : MERGE_NEWEST;
+	CLEANUP(tuned_release) struct tuned merged = {0};
 	struct merge_summary summary = {0};
-	struct tuned merged = {0};
-	enum status status;
 
 	if (!options->output)
 		return error_set(err, STATUS_BAD_INPUT, "merge: expected -o FILE, found none");
-	status = tuned_load(positional->items[0], &merged, err);
-	for (size_t i = 1; i < positional->count && status == STATUS_OK; i++) {
-		struct tuned next;
+	TRY(tuned_load(positional->items[0], &merged, err));
+	for (size_t i = 1; i < positional->count; i++) {
+		CLEANUP(tuned_release) struct tuned next = {0};
 
-		status = tuned_load(positional->items[i], &next, err);
-		if (status != STATUS_OK)
-			break;
-		status = tuned_merge(&merged, &next, rule_of(options->on_conflict), &summary, err);
-		tuned_release(&next);
+		TRY(tuned_load(positional->items[i], &next, err));
+		TRY(tuned_merge(&merged, &next, (enum merge_rule)rule, &summary, err));
 	}
-	if (status == STATUS_OK)
-		status = write_merged(options, &merged, positional->count, &summary, err);
-	tuned_release(&merged);
-	return status;
+	return write_merged(options, &merged, positional->count, &summary, err);
 }
 
 const struct command command_merge = {

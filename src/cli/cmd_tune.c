@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "cli/common.h"
-#include "cli/run_record.h"
 #include "cli/show.h"
 #include "tune/suite.h"
 #include "search/strategy.h"
@@ -101,15 +100,10 @@ struct tuning {
 static enum status read_problems(struct tuning *tuning, const char *operation_name_,
 	const struct operation **operation, struct error *err)
 {
-	enum status status =
-		catalogue_operation(&tuning->context.catalogue, operation_name_, operation, err);
-
-	if (status == STATUS_OK)
-		status = common_problems(*operation, &tuning->options->problems,
-			tuning->suite.problems, "tune",
-			"-p M=4096,N=4096,K=4096,dtype=bf16, or --suite FILE", &tuning->problems,
-			err);
-	return status;
+	TRY(catalogue_operation(&tuning->context.catalogue, operation_name_, operation, err));
+	return common_problems(*operation, &tuning->options->problems, tuning->suite.problems,
+		"tune", "-p M=4096,N=4096,K=4096,dtype=bf16, or --suite FILE", &tuning->problems,
+		err);
 }
 
 /* The effort's row, with what the command line changes of it. */
@@ -147,21 +141,18 @@ static struct candidates_options chosen_pool(const struct tuning *tuning, bool s
 static enum status dry_run(struct tuning *tuning, struct error *err)
 {
 	struct candidates_options options = chosen_pool(tuning, false);
-	enum status status = STATUS_OK;
 
 	options.device = tuning->context.device;
-	for (size_t i = 0; i < tuning->problems.count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < tuning->problems.count; i++) {
 		struct candidates pool;
 
-		status = candidates_open(&tuning->context.catalogue, tuning->problems.items[i],
-			device_spec(tuning->context.device), &options, &pool, err);
-		if (status != STATUS_OK)
-			break;
+		TRY(candidates_open(&tuning->context.catalogue, tuning->problems.items[i],
+			device_spec(tuning->context.device), &options, &pool, err));
 		common_notices(&tuning->context);
 		show_space(stdout, &pool);
 		candidates_release(&pool);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static bool to_stdout(const struct tuning *tuning)
@@ -177,12 +168,10 @@ static enum status choose_files(struct tuning *tuning, struct error *err)
 	if (options->journal) {
 		tuning->journal_path = string_copy(options->journal);
 	} else if (to_stdout(tuning) || !string_ends_with(tuning->output, ".json")) {
-		char *folder = path_cache_folder();
-		enum status status = directory_make(folder, err);
+		CLEANUP(memory_free) char *folder = path_cache_folder();
 
 		tuning->journal_path = path_join(folder, "tuned.journal.jsonl");
-		free(folder);
-		return status;
+		return directory_make(folder, err);
 	} else {
 		tuning->journal_path = string_format("%.*s.journal.jsonl",
 			(int)(strlen(tuning->output) - strlen(".json")), tuning->output);
@@ -201,67 +190,56 @@ static bool is_regular(const char *path)
  * must be writable; pipes and devices are written to. */
 static enum status check_output(const char *path, bool *regular, struct error *err)
 {
-	char *folder = path_parent(path);
+	CLEANUP(memory_free) char *folder = path_parent(path);
 	struct stat info;
-	enum status status = STATUS_OK;
+	const bool exists = stat(path, &info) == 0;
 
-	*regular = false;
-	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		status = error_set(err, STATUS_BAD_INPUT,
+	*regular = exists && S_ISREG(info.st_mode);
+	if (exists && S_ISDIR(info.st_mode))
+		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a file to write, found a folder", path);
-	else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-		status = access(path, W_OK) == 0
-				 ? STATUS_OK
-				 : error_set(err, STATUS_BAD_INPUT, "%s: writing: %s", path,
-					   strerror(errno));
-	else if (!directory_exists(folder))
-		status = error_set(err, STATUS_BAD_INPUT,
+	if (exists && !*regular)
+		return access(path, W_OK) == 0 ? STATUS_OK
+					       : error_set(err, STATUS_BAD_INPUT, "%s: writing: %s",
+							 path, strerror(errno));
+	if (!directory_exists(folder))
+		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a folder to write into, found none at %s", path, folder);
-	else if (access(folder, W_OK) != 0)
-		status = error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,
+	if (access(folder, W_OK) != 0)
+		return error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,
 			strerror(errno));
-	else
-		*regular = is_regular(path);
-	free(folder);
-	return status;
+	return STATUS_OK;
 }
 
 /* The tuned file that exists, if it is one of this GPU model; else an empty one. */
 static enum status open_tuned(struct tuning *tuning, struct error *err)
 {
 	const struct device_spec *spec = device_spec(tuning->context.device);
+	CLEANUP(gpu_model_release)
 	struct gpu_model device = gpu_model_of(spec, device_identity(tuning->context.device)->name);
 	bool regular = false;
-	enum status status =
-		to_stdout(tuning) ? STATUS_OK : check_output(tuning->output, &regular, err);
 
-	if (status == STATUS_OK && !regular) {
+	if (!to_stdout(tuning))
+		TRY(check_output(tuning->output, &regular, err));
+	if (!regular) {
 		tuned_init(&tuning->tuned, tuning->output, device);
+		device = (struct gpu_model){0};
 		return STATUS_OK;
 	}
-	if (status == STATUS_OK) {
-		status = tuned_load(tuning->output, &tuning->tuned, err);
-		if (status == STATUS_OK)
-			status = tuned_expect_device(&tuning->tuned, &device, err);
-		else
-			error_hint(err, "to replace a file that is no tuned file, remove it first");
-	}
-	gpu_model_release(&device);
-	return status;
+	if (tuned_load(tuning->output, &tuning->tuned, err) != STATUS_OK)
+		return error_hint(err, "to replace a file that is no tuned file, remove it first");
+	return tuned_expect_device(&tuning->tuned, &device, err);
 }
 
 static enum status open_journal(struct tuning *tuning, const char *signature,
 	const struct journal_run **resume, struct error *err)
 {
-	enum status status = STATUS_OK;
-
 	*resume = NULL;
 	if (tuning->options->no_journal)
 		return STATUS_OK;
 	/* a pipe or a device holds no earlier run */
 	if (!tuning->options->fresh && is_regular(tuning->journal_path)) {
-		status = journal_read(tuning->journal_path, &tuning->record, err);
-		if (status != STATUS_OK)
+		if (journal_read(tuning->journal_path, &tuning->record, err) != STATUS_OK)
 			return error_hint(err, "--journal names another file, --no-journal none");
 		*resume = journal_resumable(&tuning->record, signature);
 	}
@@ -319,6 +297,20 @@ static enum status finish_run(struct tuning *tuning, const struct session *sessi
 	return journal_write(tuning->journal, "finish", line, err);
 }
 
+/* The session, with the files that it writes opened; effort is what it points to. */
+static enum status open_session(struct tuning *tuning, const struct operation *operation,
+	struct effort *effort, struct session *session, struct error *err)
+{
+	TRY(choose_effort(tuning, effort, err));
+	if (session->objective == OBJECTIVE_ENERGY && !device_measures(tuning->context.device))
+		return error_set(err, STATUS_BAD_INPUT,
+			"--objective energy: expected a device that measures, found %s, whose "
+			"times are predicted",
+			device_identity(tuning->context.device)->name);
+	TRY(open_tuned(tuning, err));
+	return begin_run(tuning, operation, session, err);
+}
+
 static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
@@ -341,21 +333,9 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.observer = show_observer(&show),
 		.keep_going = tuning->problems.count > 1};
 	struct error finish_error = {0};
-	enum status status = choose_effort(tuning, &effort, err);
+	enum status status;
 
-	if (status == STATUS_OK && session.objective == OBJECTIVE_ENERGY &&
-		!device_measures(tuning->context.device))
-		status = error_set(err, STATUS_BAD_INPUT,
-			"--objective energy: expected a device that measures, found %s, whose "
-			"times are "
-			"predicted",
-			device_identity(tuning->context.device)->name);
-	if (status == STATUS_OK)
-		status = open_tuned(tuning, err);
-	if (status == STATUS_OK)
-		status = begin_run(tuning, operation, &session, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(open_session(tuning, operation, &effort, &session, err));
 	status = session_run(&session, err);
 	if (finish_run(tuning, &session, status, &finish_error) != STATUS_OK &&
 		status == STATUS_OK) {
@@ -364,8 +344,8 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	}
 	/* bad input is reported on stderr alone */
 	if (machine && !(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
-		enum status written = common_print_tuned(
-			&tuning->tuned, status == STATUS_OK ? err : &finish_error);
+		enum status written = common_write_record(
+			&tuned_record, &tuning->tuned, status == STATUS_OK ? err : &finish_error);
 
 		status = status == STATUS_OK ? written : status;
 	}
@@ -390,37 +370,32 @@ static void tuning_release(struct tuning *tuning)
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
-	struct tuning tuning = {.options = options_, .started = clock_seconds()};
-	struct tune_options *options = tuning.options;
-	const struct operation *operation = NULL;
+	struct tune_options *options = options_;
+	CLEANUP(tuning_release)
+	struct tuning tuning = {.options = options,
+		.started = clock_seconds(),
+		.folders = folders_find(&options->common.paths)};
 	const char *name = positional->count ? positional->items[0] : NULL;
-	enum status status = STATUS_OK;
+	const struct operation *operation;
 
-	tuning.folders = folders_find(&options->common.paths);
 	if (options->suite)
-		status = suite_load(options->suite, tuning.folders.roots, &tuning.suite, err);
-	if (status == STATUS_OK && !name)
+		TRY(suite_load(options->suite, tuning.folders.roots, &tuning.suite, err));
+	if (!name)
 		name = tuning.suite.operation;
-	if (status == STATUS_OK && !name) {
-		status =
-			error_set(err, STATUS_BAD_INPUT, "tune: expected an operation, found none");
-		error_hint(err, "`tiletune families` lists operations and families");
+	if (!name) {
+		error_set(err, STATUS_BAD_INPUT, "tune: expected an operation, found none");
+		return error_hint(err, "`tiletune families` lists operations and families");
 	}
-	if (status == STATUS_OK)
-		status = common_open(&options->device, name, true, !options->dry_run,
-			&tuning.folders, &tuning.context, err);
-	if (status == STATUS_OK)
-		status = read_problems(&tuning, name, &operation, err);
-	if (status == STATUS_OK)
-		/* before anything is opened or compiled */
-		status = common_check_families(&tuning.context.catalogue, operation,
-			chosen_pool(&tuning, false).families, err);
-	if (status == STATUS_OK && options->dry_run)
-		status = dry_run(&tuning, err);
-	else if (status == STATUS_OK && (status = choose_files(&tuning, err)) == STATUS_OK)
-		status = tune(&tuning, operation, err);
-	tuning_release(&tuning);
-	return status;
+	TRY(common_open(&options->device, name, true, !options->dry_run, &tuning.folders,
+		&tuning.context, err));
+	TRY(read_problems(&tuning, name, &operation, err));
+	/* before anything is opened or compiled */
+	TRY(common_check_families(
+		&tuning.context.catalogue, operation, chosen_pool(&tuning, false).families, err));
+	if (options->dry_run)
+		return dry_run(&tuning, err);
+	TRY(choose_files(&tuning, err));
+	return tune(&tuning, operation, err);
 }
 
 const struct command command_tune = {

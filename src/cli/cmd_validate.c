@@ -51,155 +51,117 @@ struct checked {
 /* ---- readers ---- */
 static enum status read_tuned(const struct checked *file, struct error *err)
 {
-	struct tuned tuned;
-	enum status status = tuned_load(file->path, &tuned, err);
+	CLEANUP(tuned_release) struct tuned tuned = {0};
 
-	if (status == STATUS_OK)
-		tuned_release(&tuned);
-	return status;
+	return tuned_load(file->path, &tuned, err);
 }
 
 static enum status read_line(const struct json_at *at, struct error *err)
 {
 	const struct journal_line *line = journal_lines;
-	enum status status;
+	CLEANUP(memory_free) void *value = NULL;
 	const char *event;
-	void *value;
 
-	if (json_member_string(at, "event", &event, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_member_string(at, "event", &event, err));
 	while (line->event && strcmp(line->event, event) != 0)
 		line++;
 	if (!line->event)
 		return STATUS_OK;
 	value = memory_zeroed(1, line->record->size);
-	status = record_from_json(line->record, at, value, NULL, err);
-	if (status == STATUS_OK)
-		record_release(line->record, value);
-	free(value);
-	return status;
+	TRY(record_from_json(line->record, at, value, NULL, err));
+	record_release(line->record, value);
+	return STATUS_OK;
 }
 
 /* Every whole line; what a kill tore is the reader's to judge. */
 static enum status journal_form(const struct checked *file, struct error *err)
 {
-	enum status status = STATUS_OK;
 	const char *line = text_string(&file->content);
 
-	for (size_t number = 1; *line && status == STATUS_OK; number++) {
+	for (size_t number = 1; *line; number++) {
 		const size_t length = strcspn(line, "\n");
+		CLEANUP(memory_free)
 		char *where = string_format("%s: line %zu", file->path, number);
-		struct json *root = NULL;
+		CLEANUP(json_release) struct json *root = NULL;
 
 		if (length && json_parse(line, length, where, &root, NULL) == STATUS_OK) {
 			const struct json_at at = json_root(root, where);
 
-			status = read_line(&at, err);
+			TRY(read_line(&at, err));
 		}
-		json_free(root);
-		free(where);
 		line += length + (line[length] == '\n');
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status read_journal(const struct checked *file, struct error *err)
 {
-	struct journal_record record;
-	enum status status = journal_read(file->path, &record, err);
+	CLEANUP(journal_record_release) struct journal_record record = {0};
 
-	if (status == STATUS_OK)
-		journal_record_release(&record);
-	return status;
+	return journal_read(file->path, &record, err);
 }
 
 static enum status suite_form(const struct checked *file, struct error *err)
 {
-	struct suite suite;
-	enum status status = suite_load(file->path, file->folders->roots, &suite, err);
+	CLEANUP(suite_release) struct suite suite = {0};
 
-	if (status == STATUS_OK)
-		suite_release(&suite);
-	return status;
+	return suite_load(file->path, file->folders->roots, &suite, err);
 }
 
 static enum status read_suite(const struct checked *file, struct error *err)
 {
-	struct problem_list problems = {0};
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+	CLEANUP(suite_release) struct suite suite = {0};
 	const struct operation *operation;
-	struct catalogue catalogue = {0};
-	struct suite suite;
-	enum status status = suite_load(file->path, file->folders->roots, &suite, err);
+	const struct family *family;
 
-	if (status != STATUS_OK)
-		return status;
-	status = catalogue_load(
-		(const char *const *)file->folders->templates, suite.operation, &catalogue, err);
-	if (status == STATUS_OK)
-		status = catalogue_operation(&catalogue, suite.operation, &operation, err);
-	if (status != STATUS_OK)
-		error_context(err, "%s: $.operation", file->path);
-	for (size_t i = 0; status == STATUS_OK && suite.problems[i]; i++) {
-		status = problem_parse(operation, suite.problems[i], &problems, err);
-		if (status != STATUS_OK)
-			error_context(err, "%s: $.problems[%zu]", file->path, i);
-	}
-	for (size_t i = 0; status == STATUS_OK && suite.families[i]; i++) {
-		const struct family *family;
-
-		status = catalogue_family(&catalogue, operation, suite.families[i], &family, err);
-		if (status != STATUS_OK)
-			error_context(err, "%s: $.families[%zu]", file->path, i);
-	}
-	problem_list_release(&problems);
-	catalogue_release(&catalogue);
-	suite_release(&suite);
-	return status;
+	TRY(suite_load(file->path, file->folders->roots, &suite, err));
+	if (catalogue_load(file->folders->templates, suite.operation, &catalogue, err) !=
+			STATUS_OK ||
+		catalogue_operation(&catalogue, suite.operation, &operation, err) != STATUS_OK)
+		return error_context(err, "%s: $.operation", file->path);
+	for (size_t i = 0; suite.problems[i]; i++)
+		if (problem_parse(operation, suite.problems[i], &problems, err) != STATUS_OK)
+			return error_context(err, "%s: $.problems[%zu]", file->path, i);
+	for (size_t i = 0; suite.families[i]; i++)
+		if (catalogue_family(&catalogue, operation, suite.families[i], &family, err) !=
+			STATUS_OK)
+			return error_context(err, "%s: $.families[%zu]", file->path, i);
+	return STATUS_OK;
 }
 
 static enum status read_device(const struct checked *file, struct error *err)
 {
-	struct device_spec *spec;
-	enum status status = device_spec_parse(
-		text_string(&file->content), file->content.length, file->path, &spec, err);
+	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
 
-	if (status == STATUS_OK)
-		device_spec_free(spec);
-	return status;
+	return device_spec_parse(
+		text_string(&file->content), file->content.length, file->path, &spec, err);
 }
 
 static enum status read_correction(const struct checked *file, struct error *err)
 {
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 	struct correction *correction;
-	struct catalogue catalogue = {0};
-	enum status status = catalogue_load(
-		(const char *const *)file->folders->templates, NULL, &catalogue, err);
 
-	if (status == STATUS_OK)
-		status = correction_load(file->path, NULL, &catalogue, &correction, err);
-	if (status == STATUS_OK)
-		correction_free(correction);
-	catalogue_release(&catalogue);
-	return status;
+	TRY(catalogue_load(file->folders->templates, NULL, &catalogue, err));
+	TRY(correction_load(file->path, NULL, &catalogue, &correction, err));
+	correction_free(correction);
+	return STATUS_OK;
 }
 
 static enum status read_record(
 	const struct checked *file, const struct record *record, struct error *err)
 {
-	void *value = memory_zeroed(1, record->size);
-	struct json *root = NULL;
-	enum status status = json_parse(
-		text_string(&file->content), file->content.length, file->path, &root, err);
+	CLEANUP(memory_free) void *value = memory_zeroed(1, record->size);
+	CLEANUP(json_release) struct json *root = NULL;
+	struct json_at at;
 
-	if (status == STATUS_OK) {
-		const struct json_at at = json_root(root, file->path);
-
-		status = record_from_json(record, &at, value, NULL, err);
-	}
+	TRY(json_parse(text_string(&file->content), file->content.length, file->path, &root, err));
+	at = json_root(root, file->path);
+	TRY(record_from_json(record, &at, value, NULL, err));
 	record_release(record, value);
-	free(value);
-	json_free(root);
-	return status;
+	return STATUS_OK;
 }
 
 /* Whether the family's own examples are what they say, on the default device; the tests try them on
@@ -207,55 +169,38 @@ static enum status read_record(
 static enum status check_examples(
 	const struct checked *file, const struct catalogue *catalogue, struct error *err)
 {
-	char *stem = string_copy(path_name(file->path));
-	struct device_spec *device;
-	enum status status = device_spec_load(NULL, NULL, &device, err);
+	CLEANUP(memory_free) char *stem = string_copy(path_name(file->path));
+	CLEANUP(device_spec_release) struct device_spec *device = NULL;
 
+	TRY(device_spec_load(NULL, NULL, &device, err));
 	stem[strcspn(stem, ".")] = 0;
-	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
 		const char *slash = strrchr(family_name(family), '/');
 
 		if (strcmp(slash ? slash + 1 : family_name(family), stem) == 0 &&
 			!family_is_composite(family))
-			status = family_examples_check(family, device, err);
+			TRY(family_examples_check(family, device, err));
 	}
-	device_spec_free(device);
-	free(stem);
-	return status;
+	return STATUS_OK;
 }
 
 /* An operation or family: its folder is loaded as the catalogue loads it, other families too. */
 static enum status read_template(const struct checked *file, struct error *err)
 {
-	char *folder = path_parent(file->path), *templates = path_parent(folder);
-	char *resolved = realpath(folder, NULL);
-	char **others = file->folders->templates;
-	const char **folders;
-	struct catalogue catalogue = {0};
-	size_t count = 0;
-	enum status status;
+	CLEANUP(memory_free) char *folder = path_parent(file->path);
+	CLEANUP(memory_free) char *resolved = realpath(folder, NULL);
+	CLEANUP(memory_free)
+	char *templates = strcmp(folder, ".") == 0 ? string_copy("..") : path_parent(folder);
+	CLEANUP(string_list_release) struct string_list folders = {0};
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 
-	if (strcmp(folder, ".") == 0) {
-		free(templates);
-		templates = string_copy("..");
-	}
-	while (others[count])
-		count++;
-	folders = memory_zeroed(count + 2, sizeof(*folders));
-	folders[0] = templates;
-	memcpy(folders + 1, others, count * sizeof(*folders));
-	status = catalogue_load(folders, path_name(resolved ? resolved : folder), &catalogue, err);
-	if (status == STATUS_OK) {
-		if (!file->schema_only)
-			status = check_examples(file, &catalogue, err);
-		catalogue_release(&catalogue);
-	}
-	free(folders);
-	free(resolved);
-	free(templates);
-	free(folder);
-	return status;
+	string_list_add(&folders, templates);
+	for (const char *const *other = file->folders->templates; *other; other++)
+		string_list_add(&folders, *other);
+	TRY(catalogue_load(
+		folders.items, path_name(resolved ? resolved : folder), &catalogue, err));
+	return file->schema_only ? STATUS_OK : check_examples(file, &catalogue, err);
 }
 
 static const struct {
@@ -286,34 +231,24 @@ static const struct {
 static enum status find_format(struct checked *file, struct error *err)
 {
 	const char *content = text_string(&file->content);
-	size_t line = strcspn(content, "\n");
-	struct json *root = NULL;
+	CLEANUP(json_release) struct json *line = NULL, *root = NULL;
 	struct json_at at, event;
-	const char *format = NULL;
-	enum status status;
+	const char *format;
 
 	/* a journal is not one JSON text unless it has one line */
-	if (json_parse(content, line, file->path, &root, NULL) == STATUS_OK) {
-		at = json_root(root, file->path);
+	if (json_parse(content, strcspn(content, "\n"), file->path, &line, NULL) == STATUS_OK) {
+		at = json_root(line, file->path);
 		if (json_find(&at, "event", &event)) {
 			string_put(file->format, sizeof(file->format), "tiletune.journal/1");
-			json_free(root);
 			return STATUS_OK;
 		}
-		json_free(root);
-		root = NULL;
 	}
-	status = json_parse(content, file->content.length, file->path, &root, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(json_parse(content, file->content.length, file->path, &root, err));
 	at = json_root(root, file->path);
-	status = json_expect(&at, JSON_OBJECT, err);
-	if (status == STATUS_OK)
-		status = json_member_string(&at, "format", &format, err);
-	if (status == STATUS_OK)
-		string_put(file->format, sizeof(file->format), format);
-	json_free(root);
-	return status;
+	TRY(json_expect(&at, JSON_OBJECT, err));
+	TRY(json_member_string(&at, "format", &format, err));
+	string_put(file->format, sizeof(file->format), format);
+	return STATUS_OK;
 }
 
 /* The schema of a format that we only describe, below one of the roots; the caller frees it. */
@@ -326,7 +261,7 @@ static char *schema_find(const struct checked *file)
 	name += strlen("tiletune.");
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyz_") != strlen(name) - strlen("/1"))
 		return NULL;
-	for (char **root = file->folders->roots; *root; root++) {
+	for (const char *const *root = file->folders->roots; *root; root++) {
 		char *path = string_format("%s/configs/schemas/%.*s.schema.json", *root,
 			(int)(strlen(name) - strlen("/1")), name);
 
@@ -340,9 +275,9 @@ static char *schema_find(const struct checked *file)
 static enum status unknown_format(const struct checked *file, struct error *err)
 {
 	const char *names[ARRAY_COUNT(formats) + 1] = {NULL};
-	struct text list = {0};
+	CLEANUP(text_release) struct text list = {0};
+	CLEANUP(memory_free) char *schema = schema_find(file);
 	const char *nearest;
-	char *schema = schema_find(file);
 
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
 		names[i] = formats[i].format;
@@ -352,33 +287,24 @@ static enum status unknown_format(const struct checked *file, struct error *err)
 		file->path, text_string(&list), file->format);
 	nearest = name_nearest(file->format, names);
 	if (schema)
-		error_hint(
+		return error_hint(
 			err, "tiletune does not read this format; its JSON Schema is %s", schema);
-	else if (nearest)
-		error_hint(err, "did you mean \"%s\"?", nearest);
-	free(schema);
-	text_release(&list);
-	return STATUS_BAD_INPUT;
+	return nearest ? error_hint(err, "did you mean \"%s\"?", nearest) : STATUS_BAD_INPUT;
 }
 
 static enum status check_file(struct checked *file, struct error *err)
 {
-	enum status status = file_read(file->path, &file->content, err);
-
-	if (status == STATUS_OK)
-		status = find_format(file, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(file_read(file->path, &file->content, err));
+	TRY(find_format(file, err));
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
 		if (strcmp(formats[i].format, file->format) != 0)
 			continue;
 		if (formats[i].record)
-			status = read_record(file, formats[i].record, err);
+			TRY(read_record(file, formats[i].record, err));
 		else if (formats[i].form)
-			status = formats[i].form(file, err);
-		if (status == STATUS_OK && formats[i].read && !file->schema_only)
-			status = formats[i].read(file, err);
-		return status;
+			TRY(formats[i].form(file, err));
+		return formats[i].read && !file->schema_only ? formats[i].read(file, err)
+							     : STATUS_OK;
 	}
 	return unknown_format(file, err);
 }
@@ -400,11 +326,10 @@ static struct json *verdict(const struct checked *file, enum status status, cons
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct validate_options *options = options_;
-	struct folders folders = folders_find(&options->common.paths);
-	struct json *verdicts = json_new_array();
+	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(json_release) struct json *verdicts = json_new_array();
 	size_t bad = 0;
 	bool failed = false;
-	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < positional->count; i++) {
 		struct checked file = {.path = positional->items[i],
@@ -425,14 +350,11 @@ static enum status run(void *options_, const struct string_list *positional, str
 		text_release(&file.content);
 	}
 	if (options->common.json)
-		status = common_write_json("-", verdicts, err);
-	if (status == STATUS_OK && bad)
-		status = error_set(err, failed ? STATUS_FAILED : STATUS_BAD_INPUT,
-			"validate: %zu of %zu files are not what they should be", bad,
-			positional->count);
-	json_free(verdicts);
-	folders_release(&folders);
-	return status;
+		TRY(common_write_json("-", verdicts, err));
+	return bad ? error_set(err, failed ? STATUS_FAILED : STATUS_BAD_INPUT,
+			     "validate: %zu of %zu files are not what they should be", bad,
+			     positional->count)
+		   : STATUS_OK;
 }
 
 const struct command command_validate = {

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compile/worker.h"
+#include "measure/worker.h"
 
 void string_list_add(struct string_list *list, const char *item)
 {
@@ -348,3 +350,42 @@ enum status command_unknown(const char *name, struct error *err)
 		return error_hint(err, "did you mean `tiletune %s`?", nearest);
 	return error_hint(err, "`tiletune help` lists the commands");
 }
+
+/* ---- what worker processes are started with ---- */
+static const struct option no_options[] = {{0}};
+
+static enum status run_compile(
+	void *options, const struct string_list *positional, struct error *err)
+{
+	(void)options;
+	(void)positional;
+	(void)err;
+	return compile_worker_main() == 0 ? STATUS_OK : STATUS_FAILED;
+}
+
+static enum status run_measure(
+	void *options, const struct string_list *positional, struct error *err)
+{
+	(void)options;
+	(void)positional;
+	(void)err;
+	return measure_worker_main() == 0 ? STATUS_OK : STATUS_FAILED;
+}
+
+const struct command command_worker_compile = {
+	.name = "worker-compile",
+	.summary = "Serve compilations to a parent process",
+	.arguments = "",
+	.options = no_options,
+	.options_size = 1,
+	.run = run_compile,
+};
+
+const struct command command_worker_measure = {
+	.name = "worker-measure",
+	.summary = "Serve measurements to a parent process",
+	.arguments = "",
+	.options = no_options,
+	.options_size = 1,
+	.run = run_measure,
+};

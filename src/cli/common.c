@@ -5,34 +5,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "device/device.h"
+#include "format/tuned.h"
 
 /* A signal handler has nowhere else to write to. */
 volatile sig_atomic_t common_interrupted;
 
 static void add_root(struct string_list *list, char *root)
 {
+	CLEANUP(memory_free)
 	char *templates = path_join(root, "templates"), *configs = path_join(root, "configs");
 
 	if (directory_exists(templates) || directory_exists(configs))
 		string_list_add(list, root);
 	else
 		free(root);
-	free(templates);
-	free(configs);
 }
 
-static char **roots_find(const struct string_list *paths)
+static const char *const *roots_find(const struct string_list *paths)
 {
 	static const char *const beside[] = {".", "..", "../..", "../share/tiletune"};
-	struct string_list list = {0};
-	char *executable = path_executable(), *folder = path_parent(executable);
+	CLEANUP(memory_free)
+	char *executable = path_executable(),
+	     *folder = path_parent(executable);
 	const char *variable = getenv("TILETUNE_PATH");
-	char **roots;
+	struct string_list list = {.items = memory_zeroed(1, sizeof(*list.items))};
 
 	/* named folders count even if they are empty: the error then names them */
 	for (size_t i = 0; i < paths->count; i++)
@@ -46,30 +50,23 @@ static char **roots_find(const struct string_list *paths)
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(beside); i++)
 		add_root(&list, path_join(folder, beside[i]));
-	free(executable);
-	free(folder);
-	roots = memory_zeroed(list.count + 1, sizeof(*roots));
-	for (size_t i = 0; i < list.count; i++)
-		roots[i] = (char *)(uintptr_t)list.items[i];
-	string_list_release(&list);
-	return roots;
+	return list.items;
 }
 
-static void names_free(char **names)
+static void names_free(const char *const *names)
 {
-	for (char **name = names; name && *name; name++)
-		free(*name);
-	free(names);
+	for (const char *const *name = names; name && *name; name++)
+		free((void *)*name);
+	free((void *)names);
 }
 
 struct folders folders_find(const struct string_list *paths)
 {
-	struct folders folders = {.roots = roots_find(paths)};
-	const char *const *roots = (const char *const *)folders.roots;
+	const char *const *roots = roots_find(paths);
 
-	folders.templates = context_folders(roots, "templates");
-	folders.configs = context_folders(roots, "configs");
-	return folders;
+	return (struct folders){.roots = roots,
+		.templates = (const char *const *)context_folders(roots, "templates"),
+		.configs = (const char *const *)context_folders(roots, "configs")};
 }
 
 void folders_release(struct folders *folders)
@@ -84,7 +81,7 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 	bool need_compiler, const struct folders *folders, struct context *context,
 	struct error *err)
 {
-	struct context_options options = {.roots = (const char *const *)folders->roots,
+	struct context_options options = {.roots = folders->roots,
 		.operation = operation,
 		.device = choice->name ? choice->name : "auto",
 		.allow_model = allow_model,
@@ -118,30 +115,24 @@ enum status common_problems(const struct operation *operation, const struct stri
 	const char *const *extra, const char *command, const char *hint,
 	struct problem_list *problems, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < texts->count && status == STATUS_OK; i++)
-		status = problem_parse(operation, texts->items[i], problems, err);
-	for (; extra && *extra && status == STATUS_OK; extra++)
-		status = problem_parse(operation, *extra, problems, err);
-	if (status == STATUS_OK && !problems->count) {
-		error_set(err, STATUS_BAD_INPUT, "%s: expected a problem, found none", command);
-		status = error_hint(err, "%s", hint);
-	}
-	return status;
+	for (size_t i = 0; i < texts->count; i++)
+		TRY(problem_parse(operation, texts->items[i], problems, err));
+	for (; extra && *extra; extra++)
+		TRY(problem_parse(operation, *extra, problems, err));
+	if (problems->count)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: expected a problem, found none", command);
+	return error_hint(err, "%s", hint);
 }
 
 enum status common_check_families(const struct catalogue *catalogue,
 	const struct operation *operation, const char *const *names, struct error *err)
 {
-	enum status status = STATUS_OK;
+	const struct family *family;
 
-	for (; names && *names && status == STATUS_OK; names++) {
-		const struct family *family;
-
-		status = catalogue_family(catalogue, operation, *names, &family, err);
-	}
-	return status;
+	for (; names && *names; names++)
+		TRY(catalogue_family(catalogue, operation, *names, &family, err));
+	return STATUS_OK;
 }
 
 /* GPU number N of this machine. */
@@ -149,20 +140,17 @@ static enum status spec_of_gpu(const char *number, const char *const *configs,
 	struct device_spec **spec, struct error *err)
 {
 	struct device_options options = {.config_folders = configs};
-	struct device_listing *list = NULL;
+	CLEANUP(memory_free) struct device_listing *list = NULL;
+	CLEANUP(memory_free) char *why = NULL;
+	char *end;
 	size_t count = 0;
-	char *why = NULL, *end;
 	unsigned long index = strtoul(number, &end, 10);
-	enum status status = device_list_cuda(&options, &list, &count, &why, err);
 
-	if (status == STATUS_OK && (*end || index >= count))
-		status = error_set(err, STATUS_NO_DEVICE, "cuda:%s: expected one of %zu GPUs%s%s",
+	TRY(device_list_cuda(&options, &list, &count, &why, err));
+	if (*end || index >= count)
+		return error_set(err, STATUS_NO_DEVICE, "cuda:%s: expected one of %zu GPUs%s%s",
 			number, count, why ? ": " : "", why ? why : "");
-	if (status == STATUS_OK)
-		status = device_spec_match(&list[index].facts, configs, spec, err);
-	free(list);
-	free(why);
-	return status;
+	return device_spec_match(&list[index].facts, configs, spec, err);
 }
 
 static enum status spec_of_file(const struct tuned *tuned, const char *const *configs,
@@ -187,7 +175,7 @@ static enum status spec_of_file(const struct tuned *tuned, const char *const *co
 enum status common_device_spec(const char *name, const struct tuned *tuned,
 	const struct folders *folders, struct device_spec **spec, struct error *err)
 {
-	const char *const *configs = (const char *const *)folders->configs;
+	const char *const *configs = folders->configs;
 
 	if (!name)
 		return spec_of_file(tuned, configs, spec, err);
@@ -211,22 +199,10 @@ enum status common_write(const char *path, const char *text, struct error *err)
 
 enum status common_write_json(const char *path, const struct json *json, struct error *err)
 {
-	char *printed = json_print(json, true);
-	char *line = string_format("%s\n", printed);
-	enum status status = common_write(path, line, err);
+	CLEANUP(text_release) struct text text = {0};
 
-	free(printed);
-	free(line);
-	return status;
-}
-
-enum status common_print_tuned(const struct tuned *tuned, struct error *err)
-{
-	struct json *json = record_to_json(&tuned_record, tuned);
-	enum status status = common_write_json("-", json, err);
-
-	json_free(json);
-	return status;
+	json_append(json, true, &text);
+	return common_write(path, text.data, err);
 }
 
 const char *common_objective_choice(size_t index, const char **summary)
@@ -238,4 +214,126 @@ const char *common_objective_choice(size_t index, const char **summary)
 enum objective common_objective(const char *word)
 {
 	return word ? (enum objective)name_find(word, objective_names) : OBJECTIVE_TIME;
+}
+
+/* ---- what is written down of a run ---- */
+void run_signature(const struct run_description *run, char signature[HASH_SIZE])
+{
+	const struct device_identity *device = device_identity(run->context->device);
+	struct hash *hash = hash_new();
+	double numbers[2] = {run->budget_s, (double)run->seed};
+
+	hash_add_string(hash, run->operation);
+	for (size_t i = 0; i < run->problems->count; i++)
+		hash_add_string(hash, run->problems->items[i]->text);
+	hash_add_string(hash, run->effort);
+	for (size_t i = 0; run->families && run->families[i]; i++)
+		hash_add_string(hash, run->families[i]);
+	hash_add_string(hash, run->where ? run->where : "");
+	hash_add_string(hash, run->strategy ? run->strategy : "");
+	hash_add_string(hash, run->objective);
+	hash_add(hash, numbers, sizeof(numbers));
+	hash_add_string(hash, device->kind);
+	hash_add_string(hash, device->name);
+	hash_add_string(hash, device->uuid);
+	hash_add_string(hash, device->driver);
+	if (run->context->compiler)
+		hash_add_string(hash, compiler_identity(run->context->compiler));
+	catalogue_hash(&run->context->catalogue, hash);
+	hash_finish(hash, signature);
+}
+
+void run_new_id(char id[RUN_ID_SIZE])
+{
+	time_t now = time(NULL);
+	struct tm utc;
+	char date[24];
+	struct {
+		double clock;
+		pid_t pid;
+	} salt;
+
+	memset(&salt, 0, sizeof(salt));
+	salt.clock = clock_seconds();
+	salt.pid = getpid();
+	gmtime_r(&now, &utc);
+	strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &utc);
+	snprintf(id, RUN_ID_SIZE, "%s-%06x", date,
+		(unsigned)(hash_bytes(&salt, sizeof(salt), 0) & 0xffffff));
+}
+
+enum status common_write_record(const struct record *record, const void *value, struct error *err)
+{
+	CLEANUP(json_release) struct json *json = record_to_json(record, value);
+
+	return common_write_json("-", json, err);
+}
+
+/* The command as it was given, without folders of this machine. */
+static char *command_line(void)
+{
+	CLEANUP(text_release) struct text raw = {0};
+	struct text line = {0};
+
+	if (file_read("/proc/self/cmdline", &raw, NULL) == STATUS_OK) {
+		for (size_t at = 0; at < raw.length; at += strlen(raw.data + at) + 1)
+			text_appendf(&line, "%s%s", at ? " " : "",
+				at ? raw.data + at : path_name(raw.data));
+	}
+	return text_detach(&line);
+}
+
+struct run run_of(const struct context *context, const char *id)
+{
+	const struct device_identity *device = device_identity(context->device);
+	struct run run = {.id = string_copy(id),
+		.command = command_line(),
+		.program = {string_copy(tiletune_version), string_copy(tiletune_commit)},
+		.driver = string_copy(device->driver),
+		.nvrtc = string_copy(
+			context->compiler ? compiler_identity(context->compiler) : NULL),
+		.uuid = string_copy(device->uuid),
+		.mig = string_copy(device->mig),
+		.clocks = memory_zeroed(1, sizeof(*run.clocks)),
+		.power_limit_w = device->power_limit_w,
+		.anchor_us = device->anchor_us,
+		.device_kind = string_copy(device->kind)};
+	char date[CLOCK_DATE_SIZE];
+
+	clock_date(date);
+	run.date = string_copy(date);
+	*run.clocks = (struct run_clocks){.sm_mhz = device->clock_sm_hz * 1e-6,
+		.sm_max_mhz = device->clock_sm_max_hz * 1e-6,
+		.memory_mhz = device->clock_memory_hz * 1e-6};
+	return run;
+}
+
+struct json *run_journal_line(
+	const struct run_description *run, const char *id, const char *signature)
+{
+	const struct device_identity *identity = device_identity(run->context->device);
+	struct json *json = json_new_object(), *options = json_new_object();
+	struct run head = run_of(run->context, id);
+
+	json_put_string(json, "format", "tiletune.journal/1");
+	record_put_json(&run_line_record, &head, json);
+	run_release(&head);
+	json_put_string(json, "signature", signature);
+	json_put_string(json, "device_kind", identity->kind);
+	json_put(json, "device", gpu_model_json(device_spec(run->context->device), identity->name));
+	json_put_string(options, "effort", run->effort);
+	json_put_string(options, "where", run->where);
+	json_put_string(options, "strategy", run->strategy);
+	json_put_double(options, "budget_s", run->budget_s);
+	json_put_int(options, "seed", (int64_t)run->seed);
+	json_put(json, "options", options);
+	return json;
+}
+
+struct run run_now(const struct context *context)
+{
+	char id[RUN_ID_SIZE];
+
+	run_new_id(id);
+	return run_of(context, id);
 }

@@ -8,11 +8,13 @@
 
 #include <signal.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "family/catalogue.h"
 #include "engine/context.h"
 #include "format/tuned.h"
+#include "format/run.h"
 
 extern const char tiletune_version[];
 extern const char tiletune_commit[]; /* "" if it was not built in a checkout */
@@ -62,7 +64,7 @@ struct device_choice {
 /* Where templates/ and configs/ are: --path, TILETUNE_PATH, beside the binary, its parents,
  * ../share/tiletune. Lists end with NULL. */
 struct folders {
-	char **roots, **templates, **configs;
+	const char *const *roots, *const *templates, *const *configs;
 };
 struct folders folders_find(const struct string_list *paths);
 void folders_release(struct folders *folders);
@@ -98,11 +100,41 @@ extern volatile sig_atomic_t common_interrupted;
 /* Writes text to path ("-": stdout), and reports a full disk. */
 enum status common_write(const char *path, const char *text, struct error *err);
 enum status common_write_json(const char *path, const struct json *json, struct error *err);
-/* To stdout. */
-enum status common_print_tuned(const struct tuned *tuned, struct error *err);
+/* A record as JSON to stdout. */
+enum status common_write_record(const struct record *record, const void *value, struct error *err);
 
 /* Of an option whose word is an objective; NULL: time. */
 const char *common_objective_choice(size_t index, const char **summary);
 enum objective common_objective(const char *word);
+
+/* ---- what is written down of a run ---- */
+enum {
+	RUN_ID_SIZE = 40
+};
+
+struct run_description {
+	const struct context *context;
+	const char *operation;
+	const struct problem_list *problems;
+	const char *effort;
+	const char *const *families; /* NULL or empty: all */
+	const char *where;
+	const char *strategy;
+	const char *objective;
+	double budget_s;
+	uint64_t seed;
+};
+
+/* Problems, families and their sources, effort, device, toolchain: two runs with the same signature
+ * measure the same things. */
+void run_signature(const struct run_description *run, char signature[HASH_SIZE]);
+/* Date, process and some randomness: "20260131T120000-1a2b3c". */
+void run_new_id(char id[RUN_ID_SIZE]);
+struct json *run_journal_line(
+	const struct run_description *run, const char *id, const char *signature);
+/* Date, command, toolchain, driver, clocks. */
+struct run run_of(const struct context *context, const char *id);
+/* The same with an id of its own: "run" of documents. */
+struct run run_now(const struct context *context);
 
 #endif

@@ -41,9 +41,9 @@ static void report(const struct error *err)
 static enum status run_command(
 	const struct command *command, int count, char **arguments, struct error *err)
 {
-	void *options = memory_zeroed(1, command->options_size);
-	struct string_list positional = {0};
-	struct text help_text = {0};
+	CLEANUP(memory_free) void *options = memory_zeroed(1, command->options_size);
+	CLEANUP(string_list_release) struct string_list positional = {0};
+	CLEANUP(text_release) struct text help_text = {0};
 	bool help;
 	enum status status =
 		option_parse(command, count, arguments, options, &positional, &help, err);
@@ -51,13 +51,10 @@ static enum status run_command(
 	if (status == STATUS_OK && help) {
 		option_help(command, &help_text);
 		status = common_write("-", help_text.data, err);
-		text_release(&help_text);
 	} else if (status == STATUS_OK) {
 		status = command->run(options, &positional, err);
 	}
 	option_release(command, options);
-	string_list_release(&positional);
-	free(options);
 	return status;
 }
 

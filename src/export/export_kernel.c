@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "engine/kernel_store.h"
@@ -24,37 +25,33 @@ const struct export_image *export_image_find(const char *name)
 	return NULL;
 }
 
+static enum status open(struct export_kernel *kernel, const struct catalogue *catalogue,
+	const struct tuned_entry *entry, struct error *err)
+{
+	CLEANUP(memory_free) struct value *slots = NULL;
+	const struct operation *operation;
+
+	TRY(catalogue_operation(catalogue, entry->operation, &operation, err));
+	TRY(problem_from_named_values(operation, &entry->problem, &kernel->problem, err));
+	TRY(row_candidate(catalogue, kernel->problem, kernel->device, &entry->winner,
+		&kernel->candidate, err));
+	slots = candidate_values(&kernel->candidate, err);
+	if (!slots)
+		return STATUS_FAILED;
+	TRY(candidate_plan(kernel->candidate.bound, slots, &kernel->plan, err));
+	return candidate_build(kernel->candidate.bound, slots, &kernel->build, err);
+}
+
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err)
 {
-	const struct operation *operation;
-	struct value *slots = NULL;
-	enum status status = catalogue_operation(catalogue, entry->operation, &operation, err);
+	enum status status;
 
 	*kernel = (struct export_kernel){.device = device};
-	if (status == STATUS_OK)
-		status = problem_from_named_values(
-			operation, &entry->problem, &kernel->problem, err);
-	if (status == STATUS_OK)
-		status = row_candidate(catalogue, kernel->problem, device, &entry->winner,
-			&kernel->candidate, err);
-	if (status == STATUS_OK) {
-		slots = candidate_values(&kernel->candidate, err);
-		status = slots ? STATUS_OK : STATUS_FAILED;
-	}
-	if (status == STATUS_OK)
-		status = candidate_plan(kernel->candidate.bound, slots, &kernel->plan, err);
-	if (status == STATUS_OK)
-		status = candidate_build(kernel->candidate.bound, slots, &kernel->build, err);
-	free(slots);
+	status = open(kernel, catalogue, entry, err);
 	if (status != STATUS_OK)
 		export_kernel_release(kernel);
 	return status;
-}
-
-bool export_kernel_changed(const struct export_kernel *kernel, const struct tuned_entry *entry)
-{
-	return strcmp(entry->winner.kernel_hash, kernel->build.kernel_hash) != 0;
 }
 
 /* The -D list as #defines in front of the source, so that it stands alone. */
@@ -154,7 +151,7 @@ struct json *export_kernel_json(const struct export_kernel *kernel,
 
 	string_put(document.kernel_hash, HASH_SIZE, kernel->build.kernel_hash);
 	for (size_t i = 0; i < document.unit_count; i++)
-		document.units[i].file = files[i];
+		document.units[i].file = path_name(files[i]);
 	json = record_to_json(&kernel_document_record, &document);
 	named_values_release(&document.problem);
 	named_values_release(&document.configuration);

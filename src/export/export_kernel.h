@@ -33,12 +33,10 @@ struct export_kernel {
 /* Errors: as row_candidate(). */
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err);
-/* Whether the sources make another kernel than the one that was tuned. */
-bool export_kernel_changed(const struct export_kernel *kernel, const struct tuned_entry *entry);
 /* Makes the images. compiler: NULL where the image needs none. Errors: it does not compile. */
 enum status export_kernel_make(struct export_kernel *kernel, const struct export_image *image,
 	struct compiler *compiler, struct error *err);
-/* {"format": "tiletune.kernel/1", ...}; files: the names of the units' files. */
+/* {"format": "tiletune.kernel/1", ...}; files: the paths of the units' files. */
 struct json *export_kernel_json(const struct export_kernel *kernel,
 	const struct export_image *image, const struct compiler *compiler, char *const *files);
 void export_kernel_release(struct export_kernel *kernel);

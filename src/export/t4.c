@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "export/export.h"
-#include "report/pair.h"
+#include "report/format.h"
 
 static const double ms_per_us = 1e-3;
 

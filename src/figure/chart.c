@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "figure/figure_axis.h"
+#include "figure/canvas.h"
 
 bool chart_range(const struct chart *chart, double *low, double *high)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes to stdout the C source of what the report's page is made of:
 #   embed.sh FOLDER    FOLDER/NAME.css and NAME.svg one by one, FOLDER/*.js together
-# It defines what src/figure/assets.h declares.
+# It defines what src/figure/canvas.h declares.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -15,7 +15,7 @@ string_literals() {
 }
 
 echo '/* Made by src/figure/embed.sh from src/figure/assets: do not edit. */'
-echo '#include "figure/assets.h"'
+echo '#include "figure/canvas.h"'
 for file in "$folder"/*.css "$folder"/*.svg; do
 	name=$(basename "$file" | tr . _)
 	echo

@@ -8,7 +8,7 @@
 #ifndef FIGURE_FIGURE_H
 #define FIGURE_FIGURE_H
 
-#include "figure/figure_axis.h"
+#include "figure/canvas.h"
 #include "report/report_candidate.h"
 
 struct figure_part {

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "report/ceiling.h"
+#include "report/comparison.h"
 #include "figure/figure.h"
 
 static double intensity_of(const struct report_entry *entry, size_t candidate)

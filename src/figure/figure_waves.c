@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Wave picture over sizes: time and number of waves of each size's winner, edges marked, and one
- * configuration held fixed where it was measured at several sizes. One part per sweep.
+ * Wave pictures. Over sizes: time and number of waves of each size's winner, edges marked, and one
+ * configuration held fixed where it was measured at several sizes; one part per sweep. Of one
+ * problem: how full each wave of the winner is, and of each family's best.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "figure/figure.h"
-#include "report/size_group.h"
+#include "report/comparison.h"
 #include "report/format.h"
 
 enum {
@@ -201,7 +202,7 @@ static void draw_group(struct figure_part *part, const struct size_group *group)
 	draw_targets(part, group, &x, &y);
 }
 
-static bool draw(struct figure_part *part)
+static bool draw_waves(struct figure_part *part)
 {
 	struct size_group_list groups;
 	const struct size_group *group;
@@ -222,4 +223,78 @@ static bool draw(struct figure_part *part)
 	return found;
 }
 
-const struct figure figure_waves = {.name = "waves", .of_report = true, .draw = draw};
+const struct figure figure_waves = {.name = "waves", .of_report = true, .draw = draw_waves};
+
+/* ---- waves of one problem ---- */
+enum {
+	FILL_LEFT = 12,
+	FILL_RIGHT = 468,
+	FILL_TOP = 18,
+	ROW_HEIGHT = 62,
+	BAR_HEIGHT = 26,
+	WAVES_DRAWN = 24 /* more are drawn as one */
+};
+
+static void draw_bar(struct canvas *canvas, const struct launch_score *launch, double y)
+{
+	double waves = launch->waves > 0 ? launch->waves : 1;
+	double last = launch->waves_exact - (waves - 1); /* how full the last one is */
+	double drawn = fmin(waves, WAVES_DRAWN), width = (FILL_RIGHT - FILL_LEFT) / drawn;
+	double gap = drawn > 12 ? 1 : 2;
+
+	for (double i = 0; i < drawn; i++) {
+		double share = i == drawn - 1 ? last : 1;
+		double x = FILL_LEFT + i * width;
+
+		canvas_rect(canvas, "slots", x, y, width - gap, BAR_HEIGHT);
+		canvas_rect(canvas, share < 0.999 ? "busy tail" : "busy", x, y,
+			fmax((width - gap) * share, 1), BAR_HEIGHT);
+	}
+	if (waves > drawn)
+		canvas_text(canvas, "t k5 c", FILL_LEFT + (drawn / 2) * width, y + 18,
+			"%.0f full waves before the last", waves - 1);
+}
+
+/* "4 waves: 512 tiles on 132 slots" */
+static void draw_row(
+	struct figure_part *part, const struct report_result *result, double y, bool winner)
+{
+	const struct launch_score *launch = report_longest(&result->score);
+	struct canvas *canvas = &part->canvas;
+
+	canvas_text(canvas, winner ? "t strong" : "t", FILL_LEFT, y, "%s%s", winner ? "★ " : "",
+		result->family);
+	canvas_text(canvas, "t m e", FILL_RIGHT, y, "%.2f waves of %.0f tiles, %.0f%% busy",
+		launch->waves_exact, launch->slots_per_wave, 100 * launch->wave_efficiency_ratio);
+	draw_bar(canvas, launch, y + 7);
+}
+
+static bool has_waves(const struct report_result *result)
+{
+	return report_longest(&result->score) && report_longest(&result->score)->waves > 0;
+}
+
+static bool draw_fill(struct figure_part *part)
+{
+	const struct report_entry *entry = part->entry;
+	double y = FILL_TOP;
+
+	if (part->part || !entry->has_winner || !has_waves(&entry->winner))
+		return false;
+	draw_row(part, &entry->winner, y, true);
+	for (size_t i = 0; i < entry->family_count; i++) {
+		if (strcmp(entry->families[i].family, entry->winner.family) == 0 ||
+			!has_waves(&entry->families[i]))
+			continue;
+		y += ROW_HEIGHT;
+		draw_row(part, &entry->families[i], y, false);
+	}
+	part->canvas.height = y + ROW_HEIGHT - 22;
+	text_append(&part->title, "Waves");
+	text_append(&part->caption,
+		"Each box is one wave: as many tiles as the GPU holds at once. What is not filled "
+		"in the last one is time in which multiprocessors wait.");
+	return true;
+}
+
+const struct figure figure_wave_fill = {.name = "wave-fill", .draw = draw_fill};

@@ -11,11 +11,9 @@
 #include "base/record_schema.h"
 #include "base/record_write.h"
 
-const char *const outcome_names[OUTCOME_COUNT + 1] = {
-#define OUTCOME(id, name, summary) [OUTCOME_##id] = name,
-#include "format/outcome.def"
-#undef OUTCOME
-};
+#define NAME(id, name, summary)    [OUTCOME_##id] = name,
+#define SUMMARY(id, name, summary) [OUTCOME_##id] = summary,
+const char *const outcome_names[OUTCOME_COUNT + 1] = {OUTCOMES(NAME)};
 
 const char *outcome_name(enum outcome outcome)
 {
@@ -24,11 +22,7 @@ const char *outcome_name(enum outcome outcome)
 
 const char *outcome_summary(enum outcome outcome)
 {
-	static const char *const summaries[OUTCOME_COUNT] = {
-#define OUTCOME(id, name, summary) [OUTCOME_##id] = summary,
-#include "format/outcome.def"
-#undef OUTCOME
-	};
+	static const char *const summaries[OUTCOME_COUNT] = {OUTCOMES(SUMMARY)};
 
 	return summaries[outcome];
 }
@@ -130,8 +124,7 @@ static enum status timing_read(
 	int index;
 
 	(void)context;
-	if (record_name_from_json(at, timing_names, &index, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(record_name_from_json(at, timing_names, &index, err));
 	evaluation->predicted = index != 0;
 	return STATUS_OK;
 }

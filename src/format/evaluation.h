@@ -14,10 +14,28 @@
 #include "candidate/resources.h"
 #include "score/score.h"
 
+/* What can become of a candidate: the closed list. */
+/* clang-format off */
+#define OUTCOMES(row) \
+	row(OK, "ok", "measured (or predicted) and right") \
+	row(PRUNED_BY_MODEL, "pruned_by_model", "the score or a prune rule dropped it") \
+	row(COMPILE_FAILED, "compile_failed", "the compiler refused it") \
+	row(COMPILE_CRASHED, "compile_crashed", "the compiler's process died") \
+	row(COMPILE_TIMEOUT, "compile_timeout", "the compiler took too long") \
+	row(LAUNCH_FAILED, "launch_failed", "the driver refused to load or launch it") \
+	row(OUT_OF_MEMORY, "out_of_memory", "its workspace did not fit") \
+	row(CRASHED, "crashed", "the kernel died (illegal access, trap)") \
+	row(TIMED_OUT, "timed_out", "the kernel did not end in time") \
+	row(WRONG_RESULT, "wrong_result", "it differs from the reference") \
+	row(OUT_OF_BOUNDS, "out_of_bounds", "it wrote outside its buffers") \
+	row(NONDETERMINISTIC, "nondeterministic", "two runs gave different bits") \
+	row(TOO_NOISY, "too_noisy", "its samples would not settle") \
+	row(DEVICE_LOST, "device_lost", "the GPU stopped answering")
+/* clang-format on */
 enum outcome {
-#define OUTCOME(id, name, summary) OUTCOME_##id,
-#include "format/outcome.def"
-#undef OUTCOME
+#define OUTCOME_ID(id, name, summary) OUTCOME_##id,
+	OUTCOMES(OUTCOME_ID)
+#undef OUTCOME_ID
 	OUTCOME_COUNT
 };
 extern const char *const outcome_names[OUTCOME_COUNT + 1]; /* NULL-terminated */

@@ -43,14 +43,13 @@ static enum status repair_tail(int fd, const char *path, struct error *err)
 
 enum status journal_open(const char *path, struct journal **journal, struct error *err)
 {
-	char *folder = path_parent(path);
-	enum status status = directory_make(folder, err);
+	CLEANUP(memory_free) char *folder = path_parent(path);
 	struct stat info;
-	int fd = -1;
+	enum status status;
+	int fd;
 
 	*journal = NULL;
-	free(folder);
-	if (status != STATUS_OK)
+	if (directory_make(folder, err) != STATUS_OK)
 		return error_context(err, "journal %s", path);
 	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -63,50 +62,34 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 		return status;
 	}
 	*journal = memory_zeroed(1, sizeof(**journal));
-	(*journal)->fd = fd;
-	(*journal)->path = string_copy(path);
-	(*journal)->regular = S_ISREG(info.st_mode);
+	**journal = (struct journal){
+		.fd = fd, .path = string_copy(path), .regular = S_ISREG(info.st_mode)};
 	return STATUS_OK;
 }
 
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err)
 {
-	struct json_at members = json_root(line, journal->path);
-	struct json *whole = json_new_object();
-	char *printed;
-	struct text text = {0};
+	CLEANUP(json_release) struct json *members = line, *whole = json_new_object();
+	CLEANUP(text_release) struct text text = {0};
+	struct json_at at = json_root(members, journal->path), member = {0};
 	off_t before = journal->regular ? lseek(journal->fd, 0, SEEK_END) : 0;
-	enum status status;
 
-	if (journal->failed) {
-		json_free(whole);
-		json_free(line);
+	if (journal->failed)
 		return error_set(err, STATUS_FAILED,
 			"journal %s: nothing more is written after a failure", journal->path);
-	}
 	json_put_string(whole, "event", event);
-	for (size_t i = 0; i < json_count(&members); i++) {
-		struct json_at member = json_item(&members, i);
-
+	while (json_next(&at, &member))
 		json_put(whole, member.key, json_copy(member.node));
-	}
-	printed = json_print(whole, false);
-	text_appendf(&text, "%s\n", printed);
-	status = file_write_all(journal->fd, text.data, text.length, err);
-	if (status != STATUS_OK) {
-		journal->failed = true;
-		/* half a line on a full disk: take it back, the rest stays readable either way */
-		if (journal->regular && ftruncate(journal->fd, before) != 0)
-			error_context(err, "a torn last line is left");
-		error_context(err, "journal %s", journal->path);
-		error_hint(err, "what was written before is intact; run again to resume");
-	}
-	free(printed);
-	text_release(&text);
-	json_free(whole);
-	json_free(line);
-	return status;
+	json_append(whole, false, &text);
+	if (file_write_all(journal->fd, text.data, text.length, err) == STATUS_OK)
+		return STATUS_OK;
+	journal->failed = true;
+	/* half a line on a full disk: take it back, the rest stays readable either way */
+	if (journal->regular && ftruncate(journal->fd, before) != 0)
+		error_context(err, "a torn last line is left");
+	error_context(err, "journal %s", journal->path);
+	return error_hint(err, "what was written before is intact; run again to resume");
 }
 
 void journal_close(struct journal *journal)
@@ -177,8 +160,7 @@ static enum status read_evaluation(
 	struct journal_evaluation line = {0};
 	struct journal_problem *problem;
 
-	if (record_from_json(&journal_evaluation_record, at, &line, NULL, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(record_from_json(&journal_evaluation_record, at, &line, NULL, err));
 	if (find_problem(reader, at, line.problem, &problem, err) != STATUS_OK) {
 		evaluation_release(&line.evaluation);
 		return STATUS_BAD_INPUT;
@@ -195,24 +177,24 @@ static enum status read_evaluation(
 	return STATUS_OK;
 }
 
+static void table_release(struct journal_table *table)
+{
+	record_release(&journal_table_record, table);
+}
+
 /* The same in the compact form. */
 static enum status read_table(struct reader *reader, const struct json_at *at, struct error *err)
 {
+	CLEANUP(table_release) struct journal_table table = {0};
 	struct journal_problem *problem;
-	struct journal_table table = {0};
-	enum status status;
 
-	if (record_from_json(&journal_table_record, at, &table, NULL, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	status = find_problem(reader, at, table.problem, &problem, err);
-	if (status == STATUS_OK && table.remeasured)
-		status = journal_table_read(at, &table, &problem->remeasurements,
+	TRY(record_from_json(&journal_table_record, at, &table, NULL, err));
+	TRY(find_problem(reader, at, table.problem, &problem, err));
+	if (table.remeasured)
+		return journal_table_read(at, &table, &problem->remeasurements,
 			&problem->remeasurement_count, &problem->remeasurement_capacity, err);
-	else if (status == STATUS_OK)
-		status = journal_table_read(at, &table, &problem->evaluations,
-			&problem->evaluation_count, &problem->evaluation_capacity, err);
-	record_release(&journal_table_record, &table);
-	return status;
+	return journal_table_read(at, &table, &problem->evaluations, &problem->evaluation_count,
+		&problem->evaluation_capacity, err);
 }
 
 /* Every place of a list has a row. */
@@ -238,8 +220,7 @@ static enum status read_entry(struct reader *reader, const struct json_at *at, s
 	struct journal_entry line = {0};
 	struct journal_problem *problem;
 
-	if (record_from_json(&journal_entry_record, at, &line, NULL, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(record_from_json(&journal_entry_record, at, &line, NULL, err));
 	if (find_problem(reader, at, line.problem, &problem, err) != STATUS_OK) {
 		tuned_entry_release(&line.entry);
 		return STATUS_BAD_INPUT;
@@ -256,8 +237,7 @@ static enum status read_finish(struct reader *reader, const struct json_at *at, 
 {
 	struct journal_finish line = {0};
 
-	if (record_from_json(&journal_finish_record, at, &line, NULL, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(record_from_json(&journal_finish_record, at, &line, NULL, err));
 	record_release(&journal_finish_record, &line);
 	json_free(last_run(reader)->finish);
 	last_run(reader)->finish = json_copy(at->node);
@@ -268,8 +248,7 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 {
 	const char *event;
 
-	if (json_member_string(at, "event", &event, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_member_string(at, "event", &event, err));
 	if (strcmp(event, "run") == 0)
 		return read_run(reader, at, err);
 	if (!last_run(reader))

@@ -49,29 +49,26 @@ static void flatten(const struct json_at *at, struct text *path, struct json *fl
 
 static void put_parameters(struct json *flat, const char *configuration)
 {
-	char *copy = string_copy(configuration), *rest = copy, *item;
+	CLEANUP(memory_free) char *copy = string_copy(configuration);
+	char *rest = copy, *item;
 
 	while (*configuration && (item = strsep(&rest, ",")) != NULL) {
-		char *equals = strchr(item, '=');
-		char *path =
-			string_format("%s%.*s", configuration_path, (int)(equals - item), item);
-		char *end;
+		char *equals = strchr(item, '='), *end;
 		const long long number = strtoll(equals + 1, &end, 10);
-		char *again = string_format("%lld", number);
+		CLEANUP(memory_free) char *again = string_format("%lld", number), *path = NULL;
 
+		path = string_format("%s%.*s", configuration_path, (int)(equals - item), item);
 		json_put(flat, path,
 			!*end && strcmp(again, equals + 1) == 0 ? json_new_int(number)
 								: json_new_string(equals + 1));
-		free(path);
-		free(again);
 	}
-	free(copy);
 }
 
 static struct json *flat_evaluation(const struct evaluation *evaluation, bool with_samples)
 {
+	CLEANUP(json_release) struct json *whole = NULL;
 	struct evaluation kept = *evaluation;
-	struct json *flat = json_new_object(), *whole;
+	struct json *flat = json_new_object();
 	struct json_at at, item = {0};
 
 	kept.score = (struct score){0};
@@ -84,7 +81,7 @@ static struct json *flat_evaluation(const struct evaluation *evaluation, bool wi
 	whole = record_to_json(&evaluation_record, &kept);
 	at = json_root(whole, "");
 	while (json_next(&at, &item)) {
-		struct text path = {0};
+		CLEANUP(text_release) struct text path = {0};
 
 		if (strcmp(item.key, "configuration") == 0) {
 			put_parameters(flat, evaluation->configuration);
@@ -92,9 +89,7 @@ static struct json *flat_evaluation(const struct evaluation *evaluation, bool wi
 		}
 		text_append(&path, item.key);
 		flatten(&item, &path, flat);
-		text_release(&path);
 	}
-	json_free(whole);
 	return flat;
 }
 
@@ -103,24 +98,15 @@ struct table {
 	struct json **flats;
 	size_t *order;
 	size_t count;
-	char **names; /* paths, in the order in which they were met */
-	size_t name_count, name_capacity;
+	struct name_set names; /* paths, in the order in which they were met */
 };
 
 static void add_names(struct table *table, const struct json *flat)
 {
 	struct json_at at = json_root(flat, ""), item = {0};
 
-	while (json_next(&at, &item)) {
-		size_t i = 0;
-
-		while (i < table->name_count && strcmp(table->names[i], item.key) != 0)
-			i++;
-		if (i < table->name_count)
-			continue;
-		ARRAY_GROW(table->names, table->name_count, table->name_capacity);
-		table->names[table->name_count++] = string_copy(item.key);
-	}
+	while (json_next(&at, &item))
+		name_set_add(&table->names, item.key, strlen(item.key));
 }
 
 /* The value of row 0 if all rows have it, else NULL; borrowed. */
@@ -136,15 +122,6 @@ static const struct json *same_value(const struct table *table, const char *name
 		first = first ? first : at.node;
 	}
 	return first;
-}
-
-static struct json *places_json(const struct table *table)
-{
-	struct json *places = json_new_array();
-
-	for (size_t i = 0; i < table->count; i++)
-		json_push(places, json_new_int((int64_t)table->order[i]));
-	return places;
 }
 
 static struct json *column_json(const struct table *table, const char *name)
@@ -163,12 +140,14 @@ static struct json *column_json(const struct table *table, const char *name)
 static void put_table(
 	const struct table *table, const char *event, int64_t problem, struct text *text)
 {
-	struct json *line = json_new_object(), *same = json_new_object();
-	struct json *columns = json_new_object(), *parameters = json_new_array();
-	char *printed;
+	CLEANUP(json_release) struct json *line = json_new_object();
+	struct json *same = json_new_object(), *columns = json_new_object();
+	struct json *places = json_new_array(), *parameters = json_new_array();
 
-	for (size_t k = 0; k < table->name_count; k++) {
-		const char *name = table->names[k];
+	for (size_t i = 0; i < table->count; i++)
+		json_push(places, json_new_int((int64_t)table->order[i]));
+	for (size_t k = 0; k < table->names.count; k++) {
+		const char *name = table->names.items[k];
 		const struct json *value = same_value(table, name);
 
 		if (string_starts_with(name, configuration_path))
@@ -182,21 +161,28 @@ static void put_table(
 	json_put_int(line, "problem", problem);
 	json_put_string(line, "of", event);
 	json_put(line, "parameters", parameters);
-	json_put(line, "places", places_json(table));
+	json_put(line, "places", places);
 	json_put(line, "same", same);
 	json_put(line, "columns", columns);
-	printed = json_print(line, false);
-	text_appendf(text, "%s\n", printed);
-	free(printed);
-	json_free(line);
+	json_append(line, false, text);
+}
+
+static void table_release(struct table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		json_free(table->flats[i]);
+	name_set_release(&table->names);
+	free(table->flats);
+	free(table->order);
 }
 
 void journal_table_put(const struct evaluation *evaluations, size_t count, const char *event,
 	int64_t problem, struct text *text)
 {
-	bool *done = memory_zeroed(count + 1, sizeof(*done));
+	CLEANUP(memory_free) bool *done = memory_zeroed(count + 1, sizeof(*done));
 
 	for (size_t first = 0; first < count; first++) {
+		CLEANUP(table_release)
 		struct table table = {.flats = memory_zeroed(count, sizeof(struct json *)),
 			.order = memory_zeroed(count, sizeof(size_t))};
 
@@ -211,15 +197,7 @@ void journal_table_put(const struct evaluation *evaluations, size_t count, const
 		}
 		if (table.count)
 			put_table(&table, event, problem, text);
-		for (size_t i = 0; i < table.count; i++)
-			json_free(table.flats[i]);
-		for (size_t i = 0; i < table.name_count; i++)
-			free(table.names[i]);
-		free(table.names);
-		free(table.flats);
-		free(table.order);
 	}
-	free(done);
 }
 
 /* ---- reading ---- */
@@ -234,11 +212,6 @@ struct fields {
 	size_t count;
 };
 
-static bool starts_with(const struct field *field, const char *prefix, size_t length)
-{
-	return strncmp(field->path, prefix, length) == 0;
-}
-
 /* What lies under a prefix ("" or "time_us."), put together again. */
 static struct json *assemble(const struct fields *fields, const char *prefix)
 {
@@ -248,11 +221,11 @@ static struct json *assemble(const struct fields *fields, const char *prefix)
 
 	for (size_t i = 0; i < fields->count; i++) {
 		const struct field *field = &fields->items[i];
+		CLEANUP(memory_free) char *key = NULL, *inner = NULL;
 		const char *name = field->path + length;
 		const bool is_leaf = !strchr(name, '.');
-		char *key, *inner;
 
-		if (!field->value || !starts_with(field, prefix, length))
+		if (!field->value || strncmp(field->path, prefix, length) != 0)
 			continue;
 		if (!whole)
 			whole = isdigit((unsigned char)*name) ? json_new_array()
@@ -260,17 +233,16 @@ static struct json *assemble(const struct fields *fields, const char *prefix)
 		at = json_root(whole, "");
 		key = string_copy_bytes(name, strcspn(name, "."));
 		inner = string_format("%s%s.", prefix, key);
-		if (json_type(&at) == JSON_ARRAY) {
-			/* elements follow each other, the members of one may not */
-			if (strtoul(key, NULL, 10) == json_count(&at))
-				json_push(whole, is_leaf ? json_copy(field->value)
-							 : assemble(fields, inner));
-		} else if (!json_find(&at, key, &member)) {
+		/* elements follow each other, the members of one may not */
+		if (json_type(&at) == JSON_ARRAY ? strtoul(key, NULL, 10) != json_count(&at)
+						 : json_find(&at, key, &member))
+			continue;
+		if (json_type(&at) == JSON_ARRAY)
+			json_push(
+				whole, is_leaf ? json_copy(field->value) : assemble(fields, inner));
+		else
 			json_put(whole, key,
 				is_leaf ? json_copy(field->value) : assemble(fields, inner));
-		}
-		free(key);
-		free(inner);
 	}
 	return whole;
 }
@@ -279,11 +251,11 @@ static struct json *assemble(const struct fields *fields, const char *prefix)
 static void put_configuration(
 	struct json *whole, const struct fields *fields, char *const *parameters)
 {
-	struct text text = {0};
+	CLEANUP(text_release) struct text text = {0};
 
 	for (; *parameters; parameters++)
 		for (size_t i = 0; i < fields->count; i++) {
-			char *printed;
+			CLEANUP(memory_free) char *printed = NULL;
 			int quotes;
 
 			if (!fields->items[i].value ||
@@ -295,10 +267,8 @@ static void put_configuration(
 			quotes = *printed == '"';
 			text_appendf(&text, "%s%s=%.*s", text.length ? "," : "", *parameters,
 				(int)strlen(printed) - 2 * quotes, printed + quotes);
-			free(printed);
 		}
 	json_put_string(whole, "configuration", text_string(&text));
-	text_release(&text);
 }
 
 /* Moves all columns on by a row. */
@@ -319,20 +289,21 @@ static enum status next_row(struct fields *fields, struct error *err)
 static enum status read_row(const struct json_at *place, const struct journal_table *table,
 	struct fields *fields, struct evaluation *evaluation, struct error *err)
 {
-	struct json *whole;
+	CLEANUP(json_release) struct json *whole = NULL;
 	struct json_at at = *place;
-	enum status status = next_row(fields, err);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(next_row(fields, err));
 	whole = assemble(fields, "");
 	if (!whole)
 		whole = json_new_object();
 	at.node = whole;
 	put_configuration(whole, fields, table->parameters);
-	status = record_from_json(&evaluation_record, &at, evaluation, NULL, err);
-	json_free(whole);
-	return status;
+	return record_from_json(&evaluation_record, &at, evaluation, NULL, err);
+}
+
+static void fields_release(struct fields *fields)
+{
+	free(fields->items);
 }
 
 /* NULL: it is taken. */
@@ -349,14 +320,12 @@ static struct evaluation *place_find(
 enum status journal_table_read(const struct json_at *line, const struct journal_table *table,
 	struct evaluation **evaluations, size_t *count, size_t *capacity, struct error *err)
 {
+	CLEANUP(fields_release) struct fields fields = {0};
 	struct json_at same, columns, places, item = {0};
-	struct fields fields = {0};
-	enum status status = STATUS_OK;
 
-	if (json_member(line, "same", &same, err) != STATUS_OK ||
-		json_member(line, "columns", &columns, err) != STATUS_OK ||
-		json_member(line, "places", &places, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_member(line, "same", &same, err));
+	TRY(json_member(line, "columns", &columns, err));
+	TRY(json_member(line, "places", &places, err));
 	fields.items =
 		memory_zeroed(json_count(&same) + json_count(&columns) + 1, sizeof(*fields.items));
 	while (json_next(&same, &item))
@@ -365,13 +334,13 @@ enum status journal_table_read(const struct json_at *line, const struct journal_
 	while (json_next(&columns, &item))
 		fields.items[fields.count++] = (struct field){item.key, .column = item};
 	item = (struct json_at){0};
-	for (size_t i = 0; status == STATUS_OK && json_next(&places, &item); i++) {
+	for (size_t i = 0; json_next(&places, &item); i++) {
 		struct evaluation *evaluation =
 			place_find(table->places[i], evaluations, count, capacity);
 
-		status = evaluation ? read_row(&item, table, &fields, evaluation, err)
-				    : json_error(&item, err, "a place that no other row has");
+		if (!evaluation)
+			return json_error(&item, err, "a place that no other row has");
+		TRY(read_row(&item, table, &fields, evaluation, err));
 	}
-	free(fields.items);
-	return status;
+	return STATUS_OK;
 }

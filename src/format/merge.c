@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static const char *date_of(const struct tuned *tuned, const struct tuned_entry *entry)
 {
 	const struct run *run = tuned_run(tuned, entry->run);
@@ -30,12 +32,11 @@ static bool theirs_is_base(const struct conflict *conflict, enum merge_rule rule
 
 static enum status conflict_error(const struct conflict *conflict, struct error *err)
 {
-	char *problem = named_values_text(&conflict->ours->problem);
+	CLEANUP(memory_free) char *problem = named_values_text(&conflict->ours->problem);
 
 	error_set(err, STATUS_BAD_INPUT,
 		"%s: expected no entry of %s %s, which %s has too, found one", conflict->from->path,
 		conflict->ours->operation, problem, conflict->into->path);
-	free(problem);
 	return error_hint(err, "--on-conflict newest, fastest or first decides");
 }
 
@@ -43,14 +44,13 @@ static enum status conflict_error(const struct conflict *conflict, struct error 
  * besides. */
 static void join(struct tuned *into, const struct conflict *conflict, bool theirs_first)
 {
-	struct tuned_entry ours = tuned_entry_copy(conflict->ours);
+	CLEANUP(tuned_entry_release) struct tuned_entry ours = tuned_entry_copy(conflict->ours);
 	struct tuned_entry theirs = tuned_entry_copy(conflict->theirs);
 	const char *kept;
 
 	tuned_put_entry(into, &theirs, NULL, &kept);
 	if (theirs_first)
 		tuned_put_entry(into, &ours, NULL, &kept);
-	tuned_entry_release(&ours);
 }
 
 static enum status merge_entry(struct tuned *into, const struct tuned *from,
@@ -82,30 +82,208 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 	return STATUS_OK;
 }
 
-static enum status device_error(
-	const struct tuned *into, const struct tuned *from, struct error *err)
-{
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a tuned file of %s with %" PRId64
-		" SMs, as %s is, found one of %s with %" PRId64 " SMs",
-		from->path, into->device.name, into->device.sm_count, into->path, from->device.name,
-		from->device.sm_count);
-}
-
 enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
 	struct merge_summary *summary, struct error *err)
 {
-	enum status status = STATUS_OK;
-
 	if (!gpu_model_same(&into->device, &from->device))
-		return device_error(into, from, err);
-	for (size_t i = 0; i < from->entry_count && status == STATUS_OK; i++)
-		status = merge_entry(into, from, &from->entries[i], rule, summary, err);
-	for (size_t i = 0; i < from->run_count && status == STATUS_OK; i++) {
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a tuned file of %s with %" PRId64
+			" SMs, as %s is, found one of %s with %" PRId64 " SMs",
+			from->path, into->device.name, into->device.sm_count, into->path,
+			from->device.name, from->device.sm_count);
+	for (size_t i = 0; i < from->entry_count; i++)
+		TRY(merge_entry(into, from, &from->entries[i], rule, summary, err));
+	for (size_t i = 0; i < from->run_count; i++) {
 		struct run run = {0};
 
 		record_copy(&run_record, &from->runs[i], &run);
 		tuned_put_run(into, &run);
 	}
-	return status;
+	return STATUS_OK;
+}
+
+/* ---- the rows of an entry ---- */
+/* What differs between two runs of one binary on one GPU model. */
+static const double floor_ratio = 0.01;
+
+/* A row of an older run says so, if it does not yet. */
+static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_entry *entry)
+{
+	struct tuned_row copy = tuned_row_copy(row);
+
+	if (!copy.run)
+		copy.run = string_copy(entry->run);
+	return copy;
+}
+
+/* ---- the runs that rows are of ---- */
+/* NULL: not known. */
+static bool same_text(const char *a, const char *b, bool must_be_known)
+{
+	a = a ? a : "";
+	b = b ? b : "";
+	return strcmp(a, b) == 0 && (a[0] || !must_be_known);
+}
+
+/* A time of run `from` times this is a time of run `to`: the anchor kernel was timed in both. 0:
+ * their times cannot be compared. The GPU model is the same, it is the file's. */
+static double time_scale(const struct run *from, const struct run *to)
+{
+	if (!from || !to || !same_text(from->driver, to->driver, true) ||
+		!same_text(from->nvrtc, to->nvrtc, true) || !same_text(from->mig, to->mig, false) ||
+		from->power_limit_w < to->power_limit_w || from->power_limit_w > to->power_limit_w)
+		return 0;
+	if (from->anchor_us > 0 && to->anchor_us > 0)
+		return to->anchor_us / from->anchor_us;
+	return same_text(from->uuid, to->uuid, true) ? 1 : 0;
+}
+
+/* ---- which of two rows of one family stays ---- */
+struct pair {
+	const struct tuned *tuned;
+	const struct tuned_entry *old_entry, *new_entry;
+};
+
+static double scale_of(
+	const struct pair *pair, const struct tuned_row *old, const struct tuned_row *new)
+{
+	return time_scale(tuned_row_run(pair->tuned, pair->old_entry, old),
+		tuned_row_run(pair->tuned, pair->new_entry, new));
+}
+
+/* Faster by more than the intervals and the floor. */
+static bool is_faster(const struct summary *old, const struct summary *new, double scale)
+{
+	const double old_us = old->median * scale;
+
+	if (!(old_us > 0) || !(new->median > 0))
+		return false;
+	/* half of the floor on each side */
+	return old->ci95_high * scale + 0.5 * floor_ratio * old_us <
+	       new->ci95_low - 0.5 * floor_ratio *new->median;
+}
+
+static bool same_steps(const struct tuned_row *a, const struct tuned_row *b)
+{
+	if (a->step_count != b->step_count)
+		return false;
+	for (size_t i = 0; i < a->step_count; i++)
+		if (strcmp(a->steps[i].family, b->steps[i].family) != 0 ||
+			strcmp(a->steps[i].kernel_hash, b->steps[i].kernel_hash) != 0 ||
+			!named_values_equal(&a->steps[i].configuration, &b->steps[i].configuration))
+			return false;
+	return true;
+}
+
+/* A run that looked at few candidates does not undo what an earlier one found, as long as that is
+ * worth as much today. The same configuration timed again is what it is now. */
+static bool old_stays(const struct pair *pair, const struct tuned_row *old,
+	const struct tuned_row *new, const struct tuned_judge *judge)
+{
+	double scale;
+
+	if (!judge || pair->new_entry->predicted)
+		return false;
+	if (named_values_equal(&old->configuration, &new->configuration) && same_steps(old, new))
+		return false;
+	scale = scale_of(pair, old, new);
+	return scale > 0 && is_faster(&old->time, &new->time, scale) &&
+	       judge->stands(old, judge->context);
+}
+
+/* The row's time in the new entry's run, where that can be said. */
+static double time_now(
+	const struct pair *pair, const struct tuned_row *row, const struct tuned_row *winner)
+{
+	const double scale = scale_of(pair, row, winner);
+
+	return row->time.median * (scale > 0 ? scale : 1);
+}
+
+/* The new rows, but old ones in the place of those that they beat; then old ones of families that
+ * were not tuned now. stayed[i]: the i-th is old. The rows of entry are taken. */
+static void merge_rows(const struct pair *pair, struct tuned_entry *entry,
+	const struct tuned_judge *judge, bool *stayed)
+{
+	const struct tuned_entry *old = pair->old_entry;
+	const size_t new_count = entry->family_count;
+
+	entry->families = memory_resize(
+		entry->families, new_count + old->family_count + 1, sizeof(*entry->families));
+	for (size_t i = 0; i < new_count; i++) {
+		struct tuned_row *row = &entry->families[i];
+		const struct tuned_row *other = tuned_row_find(old, row->family);
+
+		stayed[i] = other && old_stays(pair, other, row, judge);
+		if (!stayed[i])
+			continue;
+		tuned_row_release(row);
+		*row = old_row(other, old);
+	}
+	for (size_t i = 0; i < old->family_count; i++) {
+		if (tuned_row_find(entry, old->families[i].family))
+			continue;
+		stayed[entry->family_count] = true;
+		entry->families[entry->family_count++] = old_row(&old->families[i], old);
+	}
+}
+
+static void clear_tied(struct tuned_entry *entry)
+{
+	for (size_t i = 0; i < entry->tied_count; i++)
+		tuned_row_release(&entry->tied[i]);
+	entry->tied_count = 0;
+}
+
+void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
+	const struct tuned_entry *old, const struct tuned_judge *judge, const char **kept)
+{
+	const struct pair pair = {.tuned = tuned, .old_entry = old, .new_entry = entry};
+	const size_t new_count = entry->family_count;
+	bool *stayed = memory_zeroed(new_count + old->family_count + 1, sizeof(*stayed));
+	const struct tuned_row *best = NULL;
+	double best_us;
+
+	merge_rows(&pair, entry, judge, stayed);
+	/* the fastest of all wins, unless the new winner ties with it */
+	best_us = entry->winner.time.median * (1 - floor_ratio);
+	for (size_t i = 0; i < entry->family_count; i++) {
+		const struct tuned_row *row = &entry->families[i];
+		const double row_us = time_now(&pair, row, &entry->winner);
+
+		if (!stayed[i] || !(row_us < best_us))
+			continue;
+		best_us = row_us;
+		best = row;
+		*kept = i < new_count ? "the winner stays what an earlier run found: nothing that "
+					"was tried now is as fast"
+				      : "the winner stays one of a family that was not tuned now";
+	}
+	if (best) {
+		tuned_row_release(&entry->winner);
+		entry->winner = tuned_row_copy(best);
+		clear_tied(entry);
+	}
+	free(stayed);
+}
+
+void tuned_rows_margin(struct tuned_entry *entry)
+{
+	const struct tuned_row *winner = &entry->winner, *second = NULL;
+
+	for (size_t i = 0; i < entry->family_count; i++) {
+		const struct tuned_row *row = &entry->families[i];
+
+		if (strcmp(row->family, winner->family) != 0 && row->time.median > 0 &&
+			(!second || row->time.median < second->time.median))
+			second = row;
+	}
+	if (!second || !(winner->time.median > 0))
+		return;
+	if (entry->margin)
+		free(entry->margin->family);
+	else
+		entry->margin = memory_zeroed(1, sizeof(*entry->margin));
+	*entry->margin = (struct tuned_margin){.family = string_copy(second->family),
+		.ratio = second->time.median / winner->time.median};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several tuned files of one GPU model made into one: shards of a suite, or machines of a kind.
+ * Two made into one: tuned files of one GPU model (shards of a suite, machines of a kind), and the
+ * rows that two entries have of one problem.
  */
 #ifndef FORMAT_MERGE_H
 #define FORMAT_MERGE_H
@@ -29,5 +30,14 @@ struct merge_summary {
  * MERGE_FAIL; `into` is then of no use. */
 enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
 	struct merge_summary *summary, struct error *err);
+
+/* ---- the rows of an entry ---- */
+/* Brings the rows of old into entry, which is to replace it, and decides the winner anew. Both
+ * measured or both predicted. tuned: lists the runs of both. judge may be NULL. *kept: why the
+ * winner is not entry's own; else untouched. */
+void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
+	const struct tuned_entry *old, const struct tuned_judge *judge, const char **kept);
+/* entry->margin. */
+void tuned_rows_margin(struct tuned_entry *entry);
 
 #endif

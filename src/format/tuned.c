@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/record_read.h"
 #include "base/record_write.h"
-#include "format/tuned_rows.h"
+#include "format/merge.h"
 
 static const struct record_member tuned_members[] = {
 	RECORD_CONSTANT("format", "tiletune.tuned/1", "what this file is"),
@@ -31,40 +31,27 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 {
-	struct json *tree = NULL;
+	CLEANUP(json_release) struct json *tree = NULL;
 	struct json_at root;
-	enum status status = json_load(path, &tree, err);
 
 	*tuned = (struct tuned){0};
-	if (status != STATUS_OK)
-		return status;
+	TRY(json_load(path, &tree, err));
 	root = json_root(tree, path);
 	/* another format says so before its members do */
-	status = json_expect(&root, JSON_OBJECT, err);
-	if (status == STATUS_OK)
-		status = json_expect_format(&root, "tiletune.tuned/1", err);
-	if (status == STATUS_OK)
-		status = record_from_json(&tuned_record, &root, tuned, NULL, err);
-	if (status == STATUS_OK) {
-		tuned->path = string_copy(path);
-	}
-	json_free(tree);
-	return status;
+	TRY(json_expect(&root, JSON_OBJECT, err));
+	TRY(json_expect_format(&root, "tiletune.tuned/1", err));
+	TRY(record_from_json(&tuned_record, &root, tuned, NULL, err));
+	tuned->path = string_copy(path);
+	return STATUS_OK;
 }
 
 enum status tuned_save(const struct tuned *tuned, const char *path, struct error *err)
 {
-	struct json *tree = record_to_json(&tuned_record, tuned);
-	char *printed = json_print(tree, true);
-	struct text text = {0};
-	enum status status;
+	CLEANUP(json_release) struct json *tree = record_to_json(&tuned_record, tuned);
+	CLEANUP(text_release) struct text text = {0};
 
-	text_appendf(&text, "%s\n", printed);
-	status = file_write(path, text.data, text.length, err);
-	text_release(&text);
-	free(printed);
-	json_free(tree);
-	return status;
+	json_append(tree, true, &text);
+	return file_write(path, text.data, text.length, err);
 }
 
 void tuned_release(struct tuned *tuned)
@@ -101,12 +88,9 @@ struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
 struct tuned_entry *tuned_find_problem(
 	const struct tuned *tuned, const struct problem *problem, enum objective objective)
 {
-	struct named_values values = problem_named_values(problem);
-	struct tuned_entry *entry =
-		tuned_find(tuned, operation_name(problem->operation), &values, objective);
+	CLEANUP(named_values_release) struct named_values values = problem_named_values(problem);
 
-	named_values_release(&values);
-	return entry;
+	return tuned_find(tuned, operation_name(problem->operation), &values, objective);
 }
 
 const struct run *tuned_run(const struct tuned *tuned, const char *id)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all parts of the page are made of: escaped text, tables, figures.
+ * The report as one HTML file (inline SVG, a little script, nothing from the network), and what all
+ * its parts are made of: escaped text, tables, figures.
  */
 #ifndef HTML_HTML_H
 #define HTML_HTML_H
@@ -8,8 +9,7 @@
 #include "figure/figure.h"
 #include "report/report.h"
 
-/* printf into the page: what %s brings is escaped, the format is HTML. Flags, widths and lengths
- * other than those of %s, %.*s, %d, %zu, %.3f, %.6g are not known. */
+/* format_put() into the page: what %s brings is escaped, the format is HTML. */
 void html_put(struct text *page, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* heads: "Time|Family", apart by bars. class: of the table, "sortable" sorts by a click. */
@@ -25,5 +25,7 @@ void html_list(struct text *page, const char *list);
 /* All parts of a figure; entry NULL for those of the whole report. */
 void html_figure(const struct figure *figure, const struct report *report,
 	const struct report_entry *entry, struct text *page);
+
+void html_page(const struct report *report, struct text *page);
 
 #endif

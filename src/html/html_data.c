@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/record_schema.h"
-#include "report/pair.h"
+#include "report/format.h"
 #include "report/report_candidate.h"
 
 /* ---- one column ---- */

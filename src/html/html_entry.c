@@ -8,9 +8,8 @@
 #include "base/memory.h"
 #include "html/html_data.h"
 #include "html/html.h"
-#include "report/ceiling.h"
+#include "report/comparison.h"
 #include "report/format.h"
-#include "report/pair.h"
 #include "report/report_candidate.h"
 
 enum {

@@ -26,21 +26,27 @@ static void append_title(const struct check_row *row, struct text *text)
 		text_appendf(text, " (best %s)", objective_names[row->entry.objective]);
 }
 
+/* Of a difference that the user did not allow. */
+static const char *allowed_words(
+	const struct check *check, const struct check_trait_difference *item)
+{
+	return check->options.allowed & 1u << item->trait ? "" : " (not allowed)";
+}
+
 /* "1 slower, 3 same" */
 static void append_counts(const struct check *check, struct text *text)
 {
 	static const enum check_verdict order[] = {CHECK_FAILED, CHECK_SLOWER, CHECK_UNCLEAR,
 		CHECK_NOT_COMPARABLE, CHECK_SAME, CHECK_FASTER};
-	bool any = false;
+	const char *separator = "";
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(order); i++) {
 		size_t count = check_count(check, order[i]);
 
 		if (!count)
 			continue;
-		text_appendf(
-			text, "%s%zu %s", any ? ", " : "", count, check_verdict_names[order[i]]);
-		any = true;
+		text_appendf(text, "%s%zu %s", separator, count, check_verdict_names[order[i]]);
+		separator = ", ";
 	}
 }
 
@@ -50,8 +56,7 @@ static void append_identity(const struct check *check, struct text *text)
 		const struct check_trait_difference *item = &check->identity.items[i];
 
 		text_appendf(text, "  differs: %s: %s -> %s%s\n", check_trait_names[item->trait],
-			item->baseline, item->now,
-			check->options.allowed & 1u << item->trait ? "" : " (not allowed)");
+			item->baseline, item->now, allowed_words(check, item));
 	}
 }
 
@@ -116,14 +121,11 @@ static const char *mark(enum check_verdict verdict)
 
 static void markdown_row(const struct check_row *row, struct text *text)
 {
-	struct text title = {0};
+	CLEANUP(text_release) struct text title = {0};
 
 	append_title(row, &title);
-	text_appendf(text, "| %s %s | ", mark(row->verdict), check_verdict_names[row->verdict]);
-	append_cell(text, title.data);
-	text_append(text, " | `");
-	append_cell(text, row->family);
-	text_append(text, "` | ");
+	format_put(text, append_cell, "| %s %s | %s | `%s` | ", mark(row->verdict),
+		check_verdict_names[row->verdict], title.data, row->family);
 	if (row->baseline_us > 0)
 		text_appendf(text, "%.2f", row->baseline_us);
 	text_append(text, " | ");
@@ -132,24 +134,16 @@ static void markdown_row(const struct check_row *row, struct text *text)
 	text_append(text, " | ");
 	if (row->slowdown.value > 0)
 		text_appendf(text, "%+.1f%%", 100 * (row->slowdown.value - 1));
-	text_append(text, " | ");
-	append_cell(text, row->reason);
-	if (row->better) {
-		text_append(text, "; better: ");
-		append_cell(text, row->better);
-	}
-	text_append(text, " |\n");
-	text_release(&title);
+	format_put(text, append_cell, " | %s%s%s |\n", row->reason, row->better ? "; better: " : "",
+		row->better ? row->better : "");
 }
 
 void check_report_markdown(const struct check *check, struct text *text)
 {
 	text_append(text, "### tiletune check: ");
 	append_counts(check, text);
-	text_append(text, "\n\nBaseline `");
-	append_cell(text, check->baseline->path);
-	text_append(text, "` on ");
-	append_cell(text, device_spec(check->context->device)->title);
+	format_put(text, append_cell, "\n\nBaseline `%s` on %s", check->baseline->path,
+		device_spec(check->context->device)->title);
 	if (check->measures)
 		text_appendf(text, ", threshold %.3g%%, confidence %.4g%%.\n\n",
 			100 * check->options.threshold_ratio,
@@ -163,85 +157,40 @@ void check_report_markdown(const struct check *check, struct text *text)
 	for (size_t i = 0; i < check->identity.count; i++) {
 		const struct check_trait_difference *item = &check->identity.items[i];
 
-		text_appendf(text, "%s- %s: ", i ? "" : "\nNot as in the baseline:\n\n",
-			check_trait_names[item->trait]);
-		append_cell(text, item->baseline);
-		text_append(text, " → ");
-		append_cell(text, item->now);
-		text_append(text,
-			check->options.allowed & 1u << item->trait ? "\n" : " (not allowed)\n");
+		text_append(text, i ? "" : "\nNot as in the baseline:\n\n");
+		format_put(text, append_cell, "- %s: %s → %s%s\n", check_trait_names[item->trait],
+			item->baseline, item->now, allowed_words(check, item));
 	}
 }
 
 /* ---- JUnit XML, as GitLab and GitHub's actions show it ---- */
-static void append_attribute(struct text *text, const char *name, const char *value)
-{
-	text_appendf(text, " %s=\"", name);
-	format_xml(text, value);
-	text_append_char(text, '"');
-}
-
-static void append_message(
-	struct text *text, const char *element, const char *type, const char *message)
-{
-	text_appendf(text, "      <%s", element);
-	if (type)
-		append_attribute(text, "type", type);
-	append_attribute(text, "message", message);
-	text_append(text, "/>\n");
-}
 
 static void append_case(const struct check_row *row, struct text *text)
 {
-	const char *verdict = check_verdict_names[row->verdict];
-	char *class = string_format("tiletune.%s", row->operation);
-	char *message = string_format("%s: %s", verdict, row->reason);
+	static const char *const elements[CHECK_VERDICT_COUNT] = {[CHECK_FAILED] = "error",
+		[CHECK_SLOWER] = "failure",
+		[CHECK_UNCLEAR] = "skipped",
+		[CHECK_NOT_COMPARABLE] = "skipped"};
+	const char *verdict = check_verdict_names[row->verdict], *element = elements[row->verdict];
 
-	text_append(text, "    <testcase");
-	append_attribute(text, "classname", class);
-	append_attribute(text, "name", row->problem);
-	text_appendf(text, " time=\"%.9f\">\n", row->now.blocks ? row->now.time_us * 1e-6 : 0);
-	if (row->verdict == CHECK_FAILED)
-		append_message(text, "error", verdict, message);
-	else if (row->verdict == CHECK_SLOWER)
-		append_message(text, "failure", verdict, message);
-	else if (row->verdict == CHECK_UNCLEAR || row->verdict == CHECK_NOT_COMPARABLE)
-		append_message(text, "skipped", NULL, message);
-	text_append(text, "      <system-out>");
-	format_xml(text, row->family);
-	text_append(text, " {");
-	format_xml(text, row->configuration);
-	text_append(text, "}&#10;");
-	format_xml(text, message);
-	text_append(text, "</system-out>\n    </testcase>\n");
-	free(class);
-	free(message);
-}
-
-static void append_properties(const struct check *check, struct text *text)
-{
-	text_append(text, "    <properties>\n");
-	text_append(text, "      <property name=\"device\"");
-	append_attribute(text, "value", device_identity(check->context->device)->name);
-	text_append(text, "/>\n");
-	for (size_t i = 0; i < check->identity.count; i++) {
-		const struct check_trait_difference *item = &check->identity.items[i];
-		char *name = string_format("differs.%s", check_trait_names[item->trait]);
-		char *value = string_format("%s -> %s", item->baseline, item->now);
-
-		text_append(text, "      <property");
-		append_attribute(text, "name", name);
-		append_attribute(text, "value", value);
-		text_append(text, "/>\n");
-		free(name);
-		free(value);
+	format_put(text, format_xml,
+		"    <testcase classname=\"tiletune.%s\" name=\"%s\" time=\"%.9f\">\n",
+		row->operation, row->problem, row->now.blocks ? row->now.time_us * 1e-6 : 0);
+	if (element) {
+		text_appendf(text, "      <%s", element);
+		if (strcmp(element, "skipped") != 0)
+			text_appendf(text, " type=\"%s\"", verdict);
+		format_put(text, format_xml, " message=\"%s: %s\"/>\n", verdict, row->reason);
 	}
-	text_append(text, "    </properties>\n");
+	format_put(text, format_xml,
+		"      <system-out>%s {%s}&#10;%s: %s</system-out>\n    </testcase>\n", row->family,
+		row->configuration, verdict, row->reason);
 }
 
 void check_report_junit(const struct check *check, struct text *text)
 {
 	char date[CLOCK_DATE_SIZE];
+	CLEANUP(memory_free)
 	char *counts = string_format(
 		"tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"", check->row_count,
 		check_count(check, CHECK_SLOWER), check_count(check, CHECK_FAILED),
@@ -251,14 +200,21 @@ void check_report_junit(const struct check *check, struct text *text)
 	date[19] = '\0'; /* without the Z, as the schema of JUnit has it */
 	text_appendf(text,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<testsuites name=\"tiletune check\" %s>\n"
-		"  <testsuite",
+		"<testsuites name=\"tiletune check\" %s>\n  <testsuite",
 		counts);
-	append_attribute(text, "name", check->baseline->path);
-	text_appendf(text, " %s timestamp=\"%s\">\n", counts, date);
-	append_properties(check, text);
+	format_put(text, format_xml, " name=\"%s\"", check->baseline->path);
+	text_appendf(text, " %s timestamp=\"%s\">\n    <properties>\n", counts, date);
+	format_put(text, format_xml, "      <property name=\"device\" value=\"%s\"/>\n",
+		device_identity(check->context->device)->name);
+	for (size_t i = 0; i < check->identity.count; i++) {
+		const struct check_trait_difference *item = &check->identity.items[i];
+
+		format_put(text, format_xml,
+			"      <property name=\"differs.%s\" value=\"%s -&gt; %s\"/>\n",
+			check_trait_names[item->trait], item->baseline, item->now);
+	}
+	text_append(text, "    </properties>\n");
 	for (size_t i = 0; i < check->row_count; i++)
 		append_case(&check->rows[i], text);
 	text_append(text, "  </testsuite>\n</testsuites>\n");
-	free(counts);
 }

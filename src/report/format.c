@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -75,4 +77,104 @@ void format_xml(struct text *text, const char *string)
 		else
 			text_append_char(text, c < 0x20 && c != '\t' ? '?' : (char)c);
 	}
+}
+
+/* One conversion, whose format is not a literal. */
+static void put_one(struct text *text, const char *spec, ...)
+{
+	va_list args;
+
+	va_start(args, spec);
+	text_append_args(text, spec, args);
+	va_end(args);
+}
+
+static void put_string(struct text *text, format_escape *escape, const char *string, int length)
+{
+	CLEANUP(memory_free)
+	char *part = string_copy_bytes(
+		string, length < 0 ? strlen(string) : strnlen(string, (size_t)length));
+
+	escape(text, part);
+}
+
+void format_put_args(struct text *text, format_escape *escape, const char *format, va_list args)
+{
+	for (const char *at = format; *at;) {
+		size_t length = strcspn(at, "%");
+		char spec[16];
+		const char *dot;
+		int precision;
+
+		text_append_bytes(text, at, length);
+		at += length;
+		if (!*at)
+			return;
+		length = strcspn(at + 1, "sdufg%") + 2;
+		if (length >= sizeof(spec))
+			BUG("a conversion of format_put() is unknown: %s", at);
+		string_put(spec, length + 1, at);
+		at += length;
+		dot = strchr(spec, '.');
+		precision = !dot ? -1 : dot[1] == '*' ? va_arg(args, int) : atoi(dot + 1);
+		if (spec[length - 1] == 's')
+			put_string(text, escape, va_arg(args, const char *), precision);
+		else if (spec[length - 1] == '%')
+			text_append_char(text, '%');
+		else if (strpbrk(spec, "fg"))
+			put_one(text, spec, va_arg(args, double));
+		else if (strpbrk(spec, "zl"))
+			put_one(text, spec, va_arg(args, size_t));
+		else
+			put_one(text, spec, va_arg(args, int));
+	}
+}
+
+void format_put(struct text *text, format_escape *escape, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	format_put_args(text, escape, format, args);
+	va_end(args);
+}
+
+/* ---- lists ---- */
+bool pair_next(const char **list, struct pair *pair)
+{
+	const char *at = *list;
+
+	if (!*at)
+		return false;
+	pair->name = at;
+	pair->name_length = (int)strcspn(at, "=,");
+	at += pair->name_length;
+	at += *at == '=';
+	pair->value = at;
+	pair->value_length = (int)strcspn(at, ",");
+	at += pair->value_length;
+	*list = at + (*at == ',');
+	return true;
+}
+
+static bool pair_is(const struct pair *pair, const char *name)
+{
+	return (int)strlen(name) == pair->name_length &&
+	       strncmp(pair->name, name, (size_t)pair->name_length) == 0;
+}
+
+bool pair_find(const char *list, const char *name, struct pair *pair)
+{
+	while (pair_next(&list, pair))
+		if (pair_is(pair, name))
+			return true;
+	return false;
+}
+
+bool pair_integer(const struct pair *pair, int64_t *value)
+{
+	char *end;
+
+	*value = strtoll(pair->value, &end, 10);
+	return pair->value_length && end == pair->value + pair->value_length;
 }

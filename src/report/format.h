@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers as people read them: `format_time(us).text`.
+ * Text: numbers as people read them (`format_time(us).text`), strings escaped, and lists as
+ * journals have them.
  */
 #ifndef REPORT_FORMAT_H
 #define REPORT_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/text.h"
 
@@ -21,5 +25,26 @@ struct format_text format_bytes(double bytes);
 /* A string inside an element or an attribute of XML or HTML; what XML 1.0 does not allow becomes a
  * question mark. */
 void format_xml(struct text *text, const char *string);
+
+/* printf into the text; what %s brings is written by `escape`, the format stands as it is. Flags,
+ * widths and lengths other than those of %s, %.*s, %d, %u, %ld, %zu, %.3f, %.6g are not known. */
+typedef void format_escape(struct text *text, const char *string);
+void format_put(struct text *text, format_escape *escape, const char *format, ...)
+	PRINTF_LIKE(3, 4);
+void format_put_args(struct text *text, format_escape *escape, const char *format, va_list args)
+	PRINTF_LIKE(3, 0);
+
+/* ---- lists ---- */
+/* Not terminated: print with %.*s. */
+struct pair {
+	const char *name, *value;
+	int name_length, value_length;
+};
+
+/* The next pair; false at the end. */
+bool pair_next(const char **list, struct pair *pair);
+bool pair_find(const char *list, const char *name, struct pair *pair);
+/* False: the value is no integer. */
+bool pair_integer(const struct pair *pair, int64_t *value);
 
 #endif

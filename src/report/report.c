@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_read.h"
-#include "report/pair.h"
+#include "report/format.h"
 #include "report/report_candidate.h"
 
 /* ---- files ---- */
@@ -34,51 +34,48 @@ static char *path_stem(const char *path)
 /* A journal's first line is a JSON object of its own, a tuned file's is not. */
 static enum status is_journal(const char *path, bool *journal, struct error *err)
 {
-	struct text content = {0};
-	enum status status;
+	CLEANUP(text_release) struct text content = {0};
 
 	*journal = names_journal(path);
 	if (*journal || string_ends_with(path, ".json"))
 		return STATUS_OK;
-	status = file_read(path, &content, err);
-	if (status == STATUS_OK && content.length) {
+	TRY(file_read(path, &content, err));
+	if (content.length) {
 		const char *newline = memchr(content.data, '\n', content.length);
 		const char *event = strstr(content.data, "\"event\"");
 
 		*journal = newline && event && event < newline;
 	}
-	text_release(&content);
-	return status;
+	return STATUS_OK;
+}
+
+static enum status read_source_journal(
+	struct report_source *source, const char *path, struct error *err)
+{
+	TRY(journal_read(path, &source->journal, err));
+	source->has_journal = true;
+	return STATUS_OK;
 }
 
 static enum status source_open(const char *path, struct report_source *source, struct error *err)
 {
-	char *stem = path_stem(path);
+	CLEANUP(memory_free) char *stem = path_stem(path);
 	bool journal;
-	enum status status = is_journal(path, &journal, err);
 
 	*source = (struct report_source){
 		.path = string_copy(path), .label = string_copy(path_name(stem))};
-	if (status == STATUS_OK && journal) {
-		status = journal_read(path, &source->journal, err);
-		source->has_journal = status == STATUS_OK;
-	} else if (status == STATUS_OK) {
-		status = tuned_load(path, &source->tuned, err);
-		source->has_tuned = status == STATUS_OK;
-		for (size_t i = 0; i < ARRAY_COUNT(journal_endings) && status == STATUS_OK &&
-				   !source->has_journal;
-			i++) {
-			char *beside = string_format("%s%s", stem, journal_endings[i]);
+	TRY(is_journal(path, &journal, err));
+	if (journal)
+		return read_source_journal(source, path, err);
+	TRY(tuned_load(path, &source->tuned, err));
+	source->has_tuned = true;
+	for (size_t i = 0; i < ARRAY_COUNT(journal_endings) && !source->has_journal; i++) {
+		CLEANUP(memory_free) char *beside = string_format("%s%s", stem, journal_endings[i]);
 
-			if (file_exists(beside)) {
-				status = journal_read(beside, &source->journal, err);
-				source->has_journal = status == STATUS_OK;
-			}
-			free(beside);
-		}
+		if (file_exists(beside))
+			TRY(read_source_journal(source, beside, err));
 	}
-	free(stem);
-	return status;
+	return STATUS_OK;
 }
 
 static void source_release(struct report_source *source)
@@ -108,12 +105,8 @@ static struct report_entry *entry_add(struct report *report, const struct report
 
 static void find_sheet(const struct report *report, struct report_entry *entry)
 {
-	struct error ignored = {0};
-
-	if (entry->device && entry->device->sheet &&
-		device_spec_load(entry->device->sheet, (const char *const *)report->config_folders,
-			&entry->spec, &ignored) != STATUS_OK)
-		entry->spec = NULL;
+	if (entry->device && entry->device->sheet)
+		device_spec_load(entry->device->sheet, report->config_folders, &entry->spec, NULL);
 }
 
 static struct report_result result_of(const struct tuned_row *row)
@@ -268,26 +261,21 @@ static char *shortened(const struct report *report, const struct report_entry *e
 	const struct operation *operation;
 	struct pair pair;
 	size_t pairs = 0;
-	struct error ignored = {0};
 
 	if (!report->has_catalogue || catalogue_operation(&report->catalogue, entry->operation,
-					      &operation, &ignored) != STATUS_OK)
+					      &operation, NULL) != STATUS_OK)
 		return title;
 	while (pair_next(&at, &pair))
 		pairs++;
 	for (size_t i = pairs; i-- > 0;) {
+		CLEANUP(problem_list_release) struct problem_list list = {0};
 		char *shorter = without(title, i);
-		struct problem_list list = {0};
+		const bool same = problem_parse(operation, shorter, &list, NULL) == STATUS_OK &&
+				  list.count == 1 &&
+				  strcmp(list.items[0]->text, entry->problem) == 0;
 
-		if (problem_parse(operation, shorter, &list, &ignored) == STATUS_OK &&
-			list.count == 1 && strcmp(list.items[0]->text, entry->problem) == 0) {
-			char *longer = title;
-
-			title = shorter;
-			shorter = longer;
-		}
-		problem_list_release(&list);
-		free(shorter);
+		free(same ? title : shorter);
+		title = same ? shorter : title;
 	}
 	return title;
 }
@@ -308,35 +296,23 @@ static char *slug_of(const struct report_entry *entry)
 	return text_detach(&text);
 }
 
-/* It is part of what the entry is, as the problem is. */
-static void name_objective(struct report_entry *entry)
-{
-	char *problem = entry->title;
-
-	entry->title =
-		string_format("%s (best %s)", problem, objective_names[entry->tuned->objective]);
-	free(problem);
-}
-
 static void name_entries(struct report *report)
 {
 	for (size_t i = 0; i < report->entry_count; i++) {
 		struct report_entry *entry = &report->entries[i];
+		CLEANUP(memory_free) char *title = shortened(report, entry), *slug = NULL;
 		size_t same = 0;
 
-		entry->title = shortened(report, entry);
-		if (entry->tuned && entry->tuned->objective != OBJECTIVE_TIME)
-			name_objective(entry);
-		entry->slug = slug_of(entry);
+		/* the objective is part of what the entry is, as the problem is */
+		entry->title = entry->tuned && entry->tuned->objective != OBJECTIVE_TIME
+				       ? string_format("%s (best %s)", title,
+						 objective_names[entry->tuned->objective])
+				       : string_copy(title);
 		for (size_t k = 0; k < i; k++)
 			same += strcmp(report->entries[k].operation, entry->operation) == 0 &&
 				strcmp(report->entries[k].title, entry->title) == 0;
-		if (same) {
-			char *plain = entry->slug;
-
-			entry->slug = string_format("%s-%zu", plain, same + 1);
-			free(plain);
-		}
+		slug = slug_of(entry);
+		entry->slug = same ? string_format("%s-%zu", slug, same + 1) : string_copy(slug);
 	}
 }
 
@@ -344,16 +320,14 @@ static void name_entries(struct report *report)
 /* Whether the journal was read with its tuned file, which is named too. */
 static bool is_beside_another(const struct report_options *options, size_t path)
 {
-	char *stem = path_stem(options->paths[path]);
+	CLEANUP(memory_free) char *stem = path_stem(options->paths[path]);
 	bool found = false;
 
 	for (size_t i = 0; i < options->path_count && names_journal(options->paths[path]); i++) {
-		char *other = path_stem(options->paths[i]);
+		CLEANUP(memory_free) char *other = path_stem(options->paths[i]);
 
 		found |= i != path && !names_journal(options->paths[i]) && strcmp(stem, other) == 0;
-		free(other);
 	}
-	free(stem);
 	return found;
 }
 
@@ -372,42 +346,34 @@ static void open_catalogue(const struct report_options *options, struct report *
 			err.message);
 }
 
-static void copy_folders(const struct report_options *options, struct report *report)
+static enum status fill(
+	const struct report_options *options, struct report *report, struct error *err)
 {
-	size_t count = 0;
-
-	while (options->config_folders && options->config_folders[count])
-		count++;
-	report->config_folders = memory_zeroed(count + 1, sizeof(*report->config_folders));
-	for (size_t i = 0; i < count; i++)
-		report->config_folders[i] = string_copy(options->config_folders[i]);
+	open_catalogue(options, report);
+	/* entries point to their source: the array does not move */
+	report->sources = memory_zeroed(options->path_count + 1, sizeof(*report->sources));
+	for (size_t i = 0; i < options->path_count; i++)
+		if (!is_beside_another(options, i))
+			TRY(source_open(
+				options->paths[i], &report->sources[report->source_count++], err));
+	for (size_t i = 0; i < report->source_count; i++)
+		add_entries(report, &report->sources[i]);
+	if (!report->entry_count)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected at least one tuned problem, found none",
+			options->path_count ? options->paths[0] : "report");
+	name_entries(report);
+	return STATUS_OK;
 }
 
 enum status report_open(
 	const struct report_options *options, struct report *report, struct error *err)
 {
-	enum status status = STATUS_OK;
+	enum status status;
 
-	*report = (struct report){0};
-	copy_folders(options, report);
-	open_catalogue(options, report);
-	/* entries point to their source: the array does not move */
-	report->sources = memory_zeroed(options->path_count + 1, sizeof(*report->sources));
-	for (size_t i = 0; i < options->path_count && status == STATUS_OK; i++) {
-		if (is_beside_another(options, i))
-			continue;
-		status = source_open(
-			options->paths[i], &report->sources[report->source_count++], err);
-	}
-	for (size_t i = 0; i < report->source_count && status == STATUS_OK; i++)
-		add_entries(report, &report->sources[i]);
-	if (status == STATUS_OK && !report->entry_count)
-		status = error_set(err, STATUS_BAD_INPUT,
-			"%s: expected at least one tuned problem, found none",
-			options->path_count ? options->paths[0] : "report");
-	if (status == STATUS_OK)
-		name_entries(report);
-	else
+	*report = (struct report){.config_folders = options->config_folders};
+	status = fill(options, report, err);
+	if (status != STATUS_OK)
 		report_release(report);
 	return status;
 }
@@ -422,9 +388,6 @@ void report_release(struct report *report)
 	free(report->sources);
 	if (report->has_catalogue)
 		catalogue_release(&report->catalogue);
-	for (size_t i = 0; report->config_folders && report->config_folders[i]; i++)
-		free(report->config_folders[i]);
-	free(report->config_folders);
 	free(report->notice);
 	*report = (struct report){0};
 }

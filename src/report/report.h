@@ -84,8 +84,8 @@ struct report {
 	size_t entry_count, entry_capacity;
 	struct catalogue catalogue;
 	bool has_catalogue;
-	char **config_folders; /* NULL-terminated */
-	char *notice;          /* why the templates were not read, or NULL */
+	const char *const *config_folders; /* NULL-terminated; borrowed */
+	char *notice;                      /* why the templates were not read, or NULL */
 };
 
 struct report_options {

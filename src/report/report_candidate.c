@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/pair.h"
+#include "report/format.h"
 
 double report_time_us(const struct report_candidate *candidate)
 {
@@ -86,9 +86,11 @@ static int compare_model(const void *a_, const void *b_)
 /* Of what has both a time and a prediction, where the entry does not say it. */
 static void rate_model(struct report_entry *entry, struct report_candidate **by_model)
 {
-	struct tuned_model *quality = &entry->quality;
+	CLEANUP(memory_free)
 	double *times = memory_zeroed(entry->ok_count + 1, sizeof(double));
+	CLEANUP(memory_free)
 	double *predictions = memory_zeroed(entry->ok_count + 1, sizeof(double));
+	struct tuned_model *quality = &entry->quality;
 	double best = report_time_us(&entry->candidates[entry->best]), so_far = INFINITY;
 	size_t count = 0, top = 0;
 
@@ -107,14 +109,14 @@ static void rate_model(struct report_entry *entry, struct report_candidate **by_
 		quality->regret[top++] = so_far / best - 1;
 	quality->measured = count;
 	quality->rank_correlation = statistics_rank_correlation(predictions, times, count);
-	free(times);
-	free(predictions);
 }
 
 /* Fills in ranks, best and, where the entry does not say it, quality. */
 static void rank_candidates(struct report_entry *entry)
 {
+	CLEANUP(memory_free)
 	struct report_candidate **by_time = sorted(entry, compare_measured);
+	CLEANUP(memory_free)
 	struct report_candidate **by_model = sorted(entry, compare_model);
 
 	for (size_t i = 0; i < entry->ok_count; i++) {
@@ -124,37 +126,36 @@ static void rank_candidates(struct report_entry *entry)
 	entry->best = entry->ok_count ? (size_t)(by_time[0] - entry->candidates) : SIZE_MAX;
 	if (entry->ok_count && !entry->quality.measured && !entry->predicted)
 		rate_model(entry, by_model);
-	free(by_time);
-	free(by_model);
 }
 
 /* ---- collecting ---- */
 struct chain {
-	const struct journal_problem **problems; /* of the run and those before it, oldest first */
+	const struct journal_problem **problems; /* of the run and those before it, newest first */
 	size_t count;
 };
 
 static struct chain chain_of(const struct report_entry *entry, const struct journal_record *journal,
 	const struct journal_run *run)
 {
-	struct chain chain = {0};
-	size_t length = 0, at;
+	struct chain chain = {.problems = memory_zeroed(
+				      journal->run_count + 1, sizeof(struct journal_problem *))};
 
-	for (const struct journal_run *r = run; r; r = journal_previous(journal, r))
-		length++;
-	chain.problems = memory_zeroed(length + 1, sizeof(struct journal_problem *));
-	at = length;
-	for (const struct journal_run *r = run; r; r = journal_previous(journal, r)) {
+	for (; run; run = journal_previous(journal, run)) {
 		const struct journal_problem *problem =
-			journal_problem_find(r, entry->operation, entry->problem);
+			journal_problem_find(run, entry->operation, entry->problem);
 
 		if (problem)
-			chain.problems[--at] = problem;
+			chain.problems[chain.count++] = problem;
 	}
-	chain.count = length - at;
-	memmove(chain.problems, chain.problems + at,
-		chain.count * sizeof(struct journal_problem *));
 	return chain;
+}
+
+/* Whether it is an evaluation of this configuration. */
+static bool is_of(
+	const struct evaluation *evaluation, const char *family, const char *configuration)
+{
+	return strcmp(evaluation->configuration, configuration) == 0 &&
+	       strcmp(evaluation->family, family) == 0;
 }
 
 static int compare_identity(const void *a_, const void *b_)
@@ -168,22 +169,16 @@ static int compare_identity(const void *a_, const void *b_)
 	return order ? order : (a > b) - (a < b);
 }
 
-static bool is_same(const struct report_candidate *a, const struct report_candidate *b)
-{
-	return strcmp(a->evaluation->family, b->evaluation->family) == 0 &&
-	       strcmp(a->evaluation->configuration, b->evaluation->configuration) == 0;
-}
-
 /* A resumed run may have evaluated again what its predecessor had; the later one counts. */
 static void drop_repeated(struct report_entry *entry)
 {
-	struct report_candidate **list = sorted(entry, compare_identity);
+	CLEANUP(memory_free) struct report_candidate **list = sorted(entry, compare_identity);
 	size_t kept = 0;
 
 	for (size_t i = 0; i + 1 < entry->candidate_count; i++)
-		if (is_same(list[i], list[i + 1]))
+		if (is_of(list[i]->evaluation, list[i + 1]->evaluation->family,
+			    list[i + 1]->evaluation->configuration))
 			list[i]->evaluation = NULL;
-	free(list);
 	for (size_t i = 0; i < entry->candidate_count; i++)
 		if (entry->candidates[i].evaluation)
 			entry->candidates[kept++] = entry->candidates[i];
@@ -197,7 +192,7 @@ static void collect(struct report_entry *entry, const struct chain *chain)
 	for (size_t i = 0; i < chain->count; i++)
 		total += chain->problems[i]->evaluation_count;
 	entry->candidates = memory_zeroed(total + 1, sizeof(*entry->candidates));
-	for (size_t i = 0; i < chain->count; i++)
+	for (size_t i = chain->count; i-- > 0;)
 		for (size_t k = 0; k < chain->problems[i]->evaluation_count; k++)
 			entry->candidates[entry->candidate_count++].evaluation =
 				&chain->problems[i]->evaluations[k];
@@ -214,9 +209,8 @@ static void take_remeasurements(struct report_entry *entry, const struct journal
 		const struct evaluation *again = &problem->remeasurements[f];
 
 		for (size_t i = 0; i < entry->candidate_count; i++)
-			if (strcmp(entry->candidates[i].evaluation->configuration,
-				    again->configuration) == 0 &&
-				strcmp(entry->candidates[i].evaluation->family, again->family) == 0)
+			if (is_of(entry->candidates[i].evaluation, again->family,
+				    again->configuration))
 				entry->candidates[i].remeasured = again;
 	}
 }
@@ -278,8 +272,8 @@ void report_candidates_take(struct report_entry *entry, const struct journal_rec
 		entry->ok_count += isfinite(report_time_us(&entry->candidates[i])) ? 1 : 0;
 	}
 	if (chain.count) {
-		take_space(entry, run, chain.problems[chain.count - 1]);
-		take_remeasurements(entry, chain.problems[chain.count - 1]);
+		take_space(entry, run, chain.problems[0]);
+		take_remeasurements(entry, chain.problems[0]);
 		rank_candidates(entry);
 	}
 	if (entry->flop <= 0)
@@ -287,9 +281,8 @@ void report_candidates_take(struct report_entry *entry, const struct journal_rec
 	if (!entry->has_winner && entry->best != SIZE_MAX)
 		take_best_so_far(entry);
 	for (size_t i = 0; entry->has_winner && i < entry->candidate_count; i++)
-		if (strcmp(entry->candidates[i].evaluation->configuration,
-			    entry->winner.configuration) == 0 &&
-			strcmp(entry->candidates[i].evaluation->family, entry->winner.family) == 0)
+		if (is_of(entry->candidates[i].evaluation, entry->winner.family,
+			    entry->winner.configuration))
 			entry->winner_index = i;
 	free(chain.problems);
 }

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "candidate/candidate.h"
-#include "report/pair.h"
+#include "report/format.h"
 #include "report/report_candidate.h"
 #include "space/enumerate.h"
 
@@ -58,13 +58,9 @@ static bool values_of(
 	return set->count > 0;
 }
 
-static bool has_values(const struct report_entry *entry, size_t family, const char *name)
+static void value_set_release(struct value_set *set)
 {
-	struct value_set set = {0};
-	bool good = values_of(entry, family, name, &set);
-
-	free(set.items);
-	return good;
+	free(set->items);
 }
 
 /* Names by which families call their tile; else the two parameters that took most values. */
@@ -77,31 +73,32 @@ static bool choose_axes(const struct report_entry *entry, size_t family, const c
 	char name[NAME_SIZE];
 	struct pair pair;
 
-	for (size_t i = 0; i < ARRAY_COUNT(usual); i++)
-		if (has_values(entry, family, usual[i][0]) &&
-			has_values(entry, family, usual[i][1])) {
-			string_put(row, NAME_SIZE, usual[i][0]);
-			string_put(column, NAME_SIZE, usual[i][1]);
-			return true;
-		}
+	for (size_t i = 0; i < ARRAY_COUNT(usual); i++) {
+		CLEANUP(value_set_release) struct value_set rows = {0}, columns = {0};
+
+		if (!values_of(entry, family, usual[i][0], &rows) ||
+			!values_of(entry, family, usual[i][1], &columns))
+			continue;
+		string_put(row, NAME_SIZE, usual[i][0]);
+		string_put(column, NAME_SIZE, usual[i][1]);
+		return true;
+	}
 	row[0] = column[0] = '\0';
 	while (pair_next(&example, &pair)) {
-		struct value_set set = {0};
-		bool good;
+		CLEANUP(value_set_release) struct value_set set = {0};
 
 		snprintf(name, sizeof(name), "%.*s", pair.name_length, pair.name);
-		good = values_of(entry, family, name, &set);
-
-		if (good && set.count > most[0]) {
+		if (!values_of(entry, family, name, &set))
+			continue;
+		if (set.count > most[0]) {
 			string_put(row, NAME_SIZE, column);
 			string_put(column, NAME_SIZE, name);
 			most[1] = most[0];
 			most[0] = set.count;
-		} else if (good && set.count > most[1]) {
+		} else if (set.count > most[1]) {
 			string_put(row, NAME_SIZE, name);
 			most[1] = set.count;
 		}
-		free(set.items);
 	}
 	return column[0] != '\0';
 }
@@ -292,30 +289,25 @@ static double recorded_legal(const struct report_entry *entry, const char *famil
 	return 0;
 }
 
-static void apply(struct tile_grid *grid, const struct marking *marking)
-{
-	grid->legality_known = true;
-	for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
-		if (!marking->legal[i] && grid->cells[i].state == TILE_UNTRIED)
-			grid->cells[i].state = TILE_ILLEGAL;
-}
-
 static void enumerate(struct bound_family *bound, struct tile_grid *grid, double recorded)
 {
 	struct marking marking = {.grid = grid,
 		.row = parameter_find(bound->space, grid->row_name),
 		.column = parameter_find(bound->space, grid->column_name)};
-	struct error ignored = {0};
+	const size_t cells = grid->row_count * grid->column_count;
 
 	if (marking.column < 0 || (grid->row_name && marking.row < 0))
 		return;
-	marking.legal = memory_zeroed(grid->row_count * grid->column_count, sizeof(bool));
+	marking.legal = memory_zeroed(cells, sizeof(bool));
 	marking.row_of = places(bound->space, marking.row, grid, tile_grid_row);
 	marking.column_of = places(bound->space, marking.column, grid, tile_grid_column);
 	/* a count that differs comes from other templates: what they forbid says nothing here */
-	if (space_enumerate(bound->space, mark, &marking, NULL, &ignored) == STATUS_OK &&
-		fabs(marking.count - recorded) < 0.5)
-		apply(grid, &marking);
+	grid->legality_known =
+		space_enumerate(bound->space, mark, &marking, NULL, NULL) == STATUS_OK &&
+		fabs(marking.count - recorded) < 0.5;
+	for (size_t i = 0; grid->legality_known && i < cells; i++)
+		if (!marking.legal[i] && grid->cells[i].state == TILE_UNTRIED)
+			grid->cells[i].state = TILE_ILLEGAL;
 	free(marking.legal);
 	free(marking.row_of);
 	free(marking.column_of);
@@ -324,25 +316,20 @@ static void enumerate(struct bound_family *bound, struct tile_grid *grid, double
 void tile_grid_mark_illegal(
 	const struct report *report, const struct report_entry *entry, struct tile_grid *grid)
 {
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	const char *name = entry->family_names[grid->family];
 	double recorded = recorded_legal(entry, name);
 	const struct operation *operation;
 	const struct family *family;
-	struct problem_list problems = {0};
 	struct bound_family *bound = NULL;
-	struct error ignored = {0};
 
 	if (!report->has_catalogue || !entry->spec || recorded <= 0 ||
-		catalogue_operation(&report->catalogue, entry->operation, &operation, &ignored) !=
-			STATUS_OK ||
-		catalogue_family(&report->catalogue, operation, name, &family, &ignored) !=
-			STATUS_OK)
+		catalogue_operation(&report->catalogue, entry->operation, &operation, NULL) ||
+		catalogue_family(&report->catalogue, operation, name, &family, NULL) ||
+		problem_parse(operation, entry->problem, &problems, NULL) || problems.count != 1)
 		return;
-	if (problem_parse(operation, entry->problem, &problems, &ignored) == STATUS_OK &&
-		problems.count == 1 &&
-		family_bind(family, problems.items[0], entry->spec, entry->where, &bound,
-			&ignored) == STATUS_OK)
+	if (family_bind(family, problems.items[0], entry->spec, entry->where, &bound, NULL) ==
+		STATUS_OK)
 		enumerate(bound, grid, recorded);
 	bound_family_free(bound);
-	problem_list_release(&problems);
 }

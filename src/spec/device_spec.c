@@ -25,6 +25,12 @@ void device_spec_free(struct device_spec *spec)
 	free(spec);
 }
 
+void device_spec_release(struct device_spec **spec)
+{
+	device_spec_free(*spec);
+	*spec = NULL;
+}
+
 /* ---- finding a sheet by its name ---- */
 static enum status load_embedded(struct device_spec **spec, struct error *err)
 {

@@ -9,7 +9,7 @@
 #include "base/record_read.h"
 #include "tune/budget.h"
 
-static char *find_file(const char *name, char *const *roots)
+static char *find_file(const char *name, const char *const *roots)
 {
 	char *path;
 
@@ -33,7 +33,7 @@ static enum status add_name(const char *name, void *context, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status not_found(const char *name, char *const *roots, struct error *err)
+static enum status not_found(const char *name, const char *const *roots, struct error *err)
 {
 	CLEANUP(name_set_release) struct name_set names = {0};
 	CLEANUP(text_release) struct text list = {0};
@@ -96,7 +96,8 @@ static const struct record_member suite_members[] = {
 };
 RECORD_DEFINE(struct suite, suite_record, suite_members, .name = "suite", .check = suite_check);
 
-enum status suite_load(const char *name, char *const *roots, struct suite *suite, struct error *err)
+enum status suite_load(
+	const char *name, const char *const *roots, struct suite *suite, struct error *err)
 {
 	CLEANUP(suite_release) struct suite read = {.file = find_file(name, roots)};
 	struct json_at root;

@@ -24,7 +24,7 @@ RECORD_DECLARE(struct suite, suite_record);
 
 /* name: a file, or a name looked for as <root>/configs/suites/NAME.json. */
 enum status suite_load(
-	const char *name, char *const *roots, struct suite *suite, struct error *err);
+	const char *name, const char *const *roots, struct suite *suite, struct error *err);
 void suite_release(struct suite *suite);
 
 #endif

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *const none[] = {NULL};
+	const char *const none[] = {NULL};
 	struct fuzz_file file;
 	struct suite suite;
 	struct error err = {0};

@@ -16,7 +16,7 @@
  */
 #include <signal.h>
 
-#include "cli/run_record.h"
+#include "cli/common.h"
 #include "gpu/bench_test.h"
 #include "check/judge.h"
 #include "engine/blocks.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "figure/chart.h"
-#include "figure/figure_axis.h"
+#include "figure/canvas.h"
 #include "unit.h"
 
 static void test_ticks(void **state)

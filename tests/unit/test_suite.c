@@ -16,8 +16,8 @@
 
 #define HEAD "{\"format\":\"tiletune.suite/1\",\"operation\":\"gemm\""
 
-static char *const here[] = {(char *)(uintptr_t) ".", NULL};
-static char *const nowhere[] = {NULL};
+static const char *const here[] = {".", NULL};
+static const char *const nowhere[] = {NULL};
 
 static void test_what_it_holds(void **state)
 {

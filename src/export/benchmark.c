@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What services that follow benchmarks read.
+ *
+ * Bencher Metric Format: benchmark -> measure -> value, lower_value, upper_value. Latency is in
+ * nanoseconds, as Bencher's own measure of that name; a predicted time is a measure of its own.
+ *
+ * benchmark-action/github-action-benchmark, as its tool customSmallerIsBetter: a list of {name,
+ * unit, value, range, extra}.
+ */
+#include <stdlib.h>
+
+#include "export/export.h"
+
+static const double ns_per_us = 1e3;
+
+static enum status write_bencher(
+	const struct export_source *source, struct text *text, struct error *err)
+{
+	struct json *json = json_new_object();
+
+	(void)err;
+	for (size_t i = 0; i < source->entry_count; i++) {
+		const struct tuned_entry *entry = source->entries[i];
+		const struct summary *time = &entry->winner.time;
+		struct json *measure = json_new_object(), *metric = json_new_object();
+		struct text name = {0};
+
+		export_name(entry, &name);
+		json_put_double(metric, "value", time->median * ns_per_us);
+		if (!entry->predicted) {
+			json_put_double(metric, "lower_value", time->ci95_low * ns_per_us);
+			json_put_double(metric, "upper_value", time->ci95_high * ns_per_us);
+		}
+		json_put(measure, entry->predicted ? "predicted-latency" : "latency", metric);
+		json_put(json, text_string(&name), measure);
+		text_release(&name);
+	}
+	export_json(json, text);
+	return STATUS_OK;
+}
+
+const struct export_format export_format_bencher = {
+	.name = "bencher",
+	.summary = "times in Bencher Metric Format, for `bencher run --adapter json`",
+	.write = write_bencher,
+};
+
+/* ---- github-action-benchmark ---- */
+static struct json *benchmark_json(const struct tuned_entry *entry)
+{
+	const struct summary *time = &entry->winner.time;
+	struct json *json = json_new_object();
+	struct text text = {0};
+	char *configuration = tuned_row_configuration(&entry->winner);
+
+	export_name(entry, &text);
+	text_append(&text, entry->predicted ? " (predicted)" : "");
+	json_put_string(json, "name", text_string(&text));
+	json_put_string(json, "unit", "us");
+	json_put_double(json, "value", time->median);
+	text_clear(&text);
+	text_appendf(&text, "± %.4g", (time->ci95_high - time->ci95_low) / 2);
+	if (!entry->predicted)
+		json_put_string(json, "range", text_string(&text));
+	text_clear(&text);
+	text_appendf(&text, "%s {%s}", entry->winner.family, configuration);
+	json_put_string(json, "extra", text_string(&text));
+	text_release(&text);
+	free(configuration);
+	return json;
+}
+
+static enum status write_github(
+	const struct export_source *source, struct text *text, struct error *err)
+{
+	struct json *list = json_new_array();
+
+	(void)err;
+	for (size_t i = 0; i < source->entry_count; i++)
+		json_push(list, benchmark_json(source->entries[i]));
+	export_json(list, text);
+	return STATUS_OK;
+}
+
+const struct export_format export_format_github_benchmark = {
+	.name = "github-benchmark",
+	.summary = "times for benchmark-action/github-action-benchmark, smaller is better",
+	.write = write_github,
+};
