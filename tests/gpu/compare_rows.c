@@ -22,6 +22,7 @@
 #include "engine/blocks.h"
 #include "row_json.h"
 
+#include "base/record_write.h"
 #include "base/statistics.h"
 
 enum {
@@ -388,12 +389,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "compare_rows: %s\n", err.message);
 		json_free(results);
 	} else {
+		struct run run = run_now(&bench);
+
 		status = run_all(&comparison, test.files[0], results, &err);
 		if (status != STATUS_OK)
 			fprintf(stderr, "compare_rows: %s\n", err.message);
 		json_put_string(json, "format", "tiletune.races/1");
 		json_put(json, "device", device_json(device_spec(bench.device)));
-		json_put(json, "run", run_json(&bench));
+		json_put(json, "run", record_to_json(&run_record, &run));
+		run_release(&run);
 		json_put(json, "races", results);
 		printed = json_print(json, true);
 		puts(printed);
