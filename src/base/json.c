@@ -162,12 +162,6 @@ void json_free(struct json *root)
 	cJSON_Delete((cJSON *)root);
 }
 
-void json_release(struct json **root)
-{
-	json_free(*root);
-	*root = NULL;
-}
-
 struct json_at json_root(const struct json *root, const char *file)
 {
 	return (struct json_at){.node = root, .file = file};
@@ -493,13 +487,6 @@ char *json_print(const struct json *node, bool pretty)
 	if (!printed)
 		BUG("cJSON could not print");
 	return printed;
-}
-
-void json_append(const struct json *node, bool pretty, struct text *text)
-{
-	CLEANUP(memory_free) char *printed = json_print(node, pretty);
-
-	text_appendf(text, "%s\n", printed);
 }
 
 bool json_same(const struct json *a, const struct json *b)

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -44,8 +45,13 @@ struct json_at {
 enum status json_parse(
 	const char *text, size_t size, const char *file, struct json **root, struct error *err);
 enum status json_load(const char *path, struct json **root, struct error *err);
-void json_free(struct json *root);     /* NULL is fine */
-void json_release(struct json **root); /* for CLEANUP() */
+void json_free(struct json *root); /* NULL is fine */
+/* For CLEANUP(). */
+static inline void json_release(struct json **root)
+{
+	json_free(*root);
+	*root = NULL;
+}
 struct json_at json_root(const struct json *root, const char *file);
 
 enum json_type json_type(const struct json_at *at);
@@ -127,7 +133,14 @@ struct json *json_copy(const struct json *node);
 void json_put(struct json *object, const char *key, struct json *child); /* replaces; takes child */
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* caller frees; ends without newline */
-void json_append(const struct json *node, bool pretty, struct text *text); /* with a newline */
+/* Prints into text, with a newline. */
+static inline void json_append(const struct json *node, bool pretty, struct text *text)
+{
+	char *printed = json_print(node, pretty);
+
+	text_appendf(text, "%s\n", printed);
+	free(printed);
+}
 /* Whether both print the same: members in the same order, too. */
 bool json_same(const struct json *a, const struct json *b);
 
