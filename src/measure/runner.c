@@ -17,16 +17,16 @@ static const double untimed_run_max_us = 2000;
 /* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
-/* A piece of runner_repeat(): long beside the time to queue one, short beside a step of the
- * energy counter. */
-static const double piece_us = 4000;
+/* A piece of runner_repeat(): longer than reading the energy counter, which takes some 15 ms on an
+ * H200, or the GPU waits for the next piece; short beside a step of that counter. */
+static const double piece_us = 20000;
 /* Under the light load of warming up a healthy card comes up to its highest clock. */
 static const double clock_up_ratio = 0.85;
 
 enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
-	PIECE_SAMPLES_MAX = 64,
+	PIECE_SAMPLES_MAX = 80,
 };
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)

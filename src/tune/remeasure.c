@@ -13,8 +13,9 @@
 /* A candidate this much slower in the search cannot become the winner. */
 static const double reach_ratio = 1.06;
 static const double seconds_per_candidate = 0.25;
-/* A step or two of the energy counter, which an H200 moves every 100 ms. */
-static const double energy_seconds = 0.1;
+/* An H200 moves its energy counter every 100 ms, and tells so some 15 ms later: enough to say what
+ * the winner takes, and to choose by it. */
+static const double energy_seconds_said = 0.2, energy_seconds_chosen = 1;
 static const double target_ratio = 0.002;
 
 enum {
@@ -147,7 +148,9 @@ static enum status sample(struct search *search, struct trial **trials, size_t c
 
 enum status remeasure_energy(struct search *search, struct evaluated *evaluated, struct error *err)
 {
-	const struct sampling sampling = {.energy_s = energy_seconds};
+	const struct sampling sampling = {.energy_s = search->session->objective == OBJECTIVE_ENERGY
+							      ? energy_seconds_chosen
+							      : energy_seconds_said};
 	struct evaluator *evaluator = &search->evaluator;
 	struct trial *trial = NULL;
 

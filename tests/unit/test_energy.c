@@ -15,7 +15,7 @@ static struct measured energy_of(const char *script)
 	struct measured measured;
 	device_handle handle;
 	struct device_sample_request request = {
-		.handles = &handle, .handle_count = 1, .sampling.energy_s = 0.1};
+		.handles = &handle, .handle_count = 1, .sampling.energy_s = 0.5};
 	struct error err;
 
 	bench_open(&bench, script);
