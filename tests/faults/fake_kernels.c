@@ -129,6 +129,7 @@ static void fill(const struct standin_launch *launch)
 	float low = PARAM(float, FILL_LOW), high = PARAM(float, FILL_HIGH);
 	uint64_t seed = mix(PARAM(uint64_t, FILL_SEED));
 
+	standin_mark(MARK_FILLED, PARAM(CUdeviceptr, FILL_DATA), 0, 0);
 	for (int64_t row = 0; row < rows; row++)
 		for (int64_t column = 0; column < (row + 1 < rows ? ld : columns); column++) {
 			uint64_t bits = mix(

@@ -43,6 +43,9 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 		sscanf(word, "smem=%ld", &rule->smem) == 1 ||
 		sscanf(word, "skip=%ld", &rule->skip) == 1 ||
 		sscanf(word, "us=%lf", &rule->us) == 1 ||
+		sscanf(word, "hot_us=%lf", &rule->hot_us) == 1 ||
+		sscanf(word, "empty_us=%lf", &rule->empty_us) == 1 ||
+		sscanf(word, "off_by=%f", &rule->off_by) == 1 ||
 		sscanf(word, "place_us=%lf", &rule->place_us) == 1 ||
 		sscanf(word, "watts=%lf", &rule->watts) == 1 ||
 		sscanf(word, "noise=%lf", &rule->noise) == 1)
@@ -62,7 +65,7 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 static void parse_rule(struct standin_script *script, char *words, const char *line)
 {
 	struct standin_rule rule = {
-		.grid_x = -1, .block_x = -1, .smem = -1, .skip = 0, .us = -1, .noise = 0};
+		.grid_x = -1, .block_x = -1, .smem = -1, .us = -1, .hot_us = -1, .empty_us = -1};
 	char *save = NULL;
 	char *word = strtok_r(words, " \t", &save);
 

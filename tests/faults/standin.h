@@ -24,13 +24,15 @@
  *	pace F [A PERIOD_US]        everything takes F times as long, and A more or less of that, in
  *	                            a sine over so much of the virtual clock: the GPU's clock drifts
  *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R]
- *[place_us=T] [watts=W] BEHAVIOUR
+ *[hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong,
  *nan, unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
  *nondeterministic, crash, abort, hang, refuse, refuse_load, lost. us: duration (default: from a
  *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration;
+ *hot_us: when it runs on the buffers of its last launch; empty_us: when none of its buffers was
+ *filled as an input; off_by: what it adds to the first element of a generic fp32 output;
  *watts: its power (300); place_us: each load of the kernel takes up to so much longer, the same for
  *all its launches.
  *
@@ -78,8 +80,10 @@ enum behaviour {
 struct standin_rule {
 	char glob[STANDIN_NAME], once[256];
 	long grid_x, block_x, smem, skip; /* -1: any */
-	double us, noise, place_us;       /* us < 0: default */
-	double watts;                     /* 0: default */
+	double us, hot_us, empty_us;      /* < 0: default; as us */
+	double noise, place_us;
+	float off_by;
+	double watts; /* 0: default */
 	enum behaviour behaviour;
 };
 
@@ -107,6 +111,7 @@ enum mark {
 	MARK_OUTPUT,    /* poisoned with the pattern of a dtype */
 	MARK_WORKSPACE, /* poisoned as a workspace */
 	MARK_EXPECTED,  /* cleared to NaN doubles */
+	MARK_FILLED,    /* an input's contents */
 	MARK_PITCH,     /* between an output's rows: its bytes; `pattern` is the pitch */
 };
 void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
@@ -125,8 +130,9 @@ struct standin_kernel {
 	uint64_t cubin_hash;
 	long launches;
 	int smem_dynamic_max;
-	double place;   /* -1..1, where its code lies */
-	double spin_us; /* see spin_cycles_N above */
+	CUdeviceptr last_buffer; /* the first that it was launched on last */
+	double place;            /* -1..1, where its code lies */
+	double spin_us;          /* see spin_cycles_N above */
 };
 
 /* ---- launches (fake_stream.c, fake_kernels.c, fake_candidates.c) ---- */

@@ -103,14 +103,15 @@ struct shape {
 	int rows, columns, ld_out, ld_in;
 };
 
+/* The output comes last, as in every operation: what lies behind it is looked at. */
 static inline void tensors(const struct shape *shape, struct plan_buffer buffers[3])
 {
-	buffers[0] = (struct plan_buffer){.name = "out",
+	buffers[1] = (struct plan_buffer){.name = "out",
 		.role = BUFFER_OUTPUT,
 		.rows = (uint64_t)shape->rows,
 		.columns = (uint64_t)shape->columns,
 		.ld = (uint64_t)shape->ld_out};
-	buffers[1] = (struct plan_buffer){.name = "in",
+	buffers[0] = (struct plan_buffer){.name = "in",
 		.role = BUFFER_INPUT,
 		.rows = (uint64_t)shape->rows,
 		.columns = (uint64_t)shape->columns,
@@ -135,11 +136,12 @@ static inline uint32_t announce(struct gpu_test *test, const struct shape *shape
 	struct plan_buffer buffers[3];
 	char entry[] = "bad_reference";
 	struct plan_argument arguments[] = {{.kind = ARGUMENT_UNITS}, {.kind = ARGUMENT_UNIT_COUNT},
-		{.kind = ARGUMENT_EXPECTED}, {.kind = ARGUMENT_BUFFER, .index = 1},
+		{.kind = ARGUMENT_EXPECTED}, {.kind = ARGUMENT_BUFFER, .index = 0},
 		integer(shape->columns), integer(shape->ld_in)};
 	struct reference_plan reference = {
 		.tensors = buffers,
 		.tensor_count = 2,
+		.output = 1,
 		.units_per_block = 256,
 		.tolerance_abs = 1e-6,
 		.tolerance_rel = 1e-6,
@@ -183,8 +185,8 @@ static inline device_handle load_entry(struct gpu_test *test, uint32_t problem,
 	const struct shape *shape, const char *entry, uint32_t threads, uint32_t smem_bytes)
 {
 	struct plan_buffer buffers[3];
-	struct plan_argument arguments[] = {{.kind = ARGUMENT_BUFFER, .index = 0},
-		{.kind = ARGUMENT_BUFFER, .index = 1}, integer(shape->rows),
+	struct plan_argument arguments[] = {{.kind = ARGUMENT_BUFFER, .index = 1},
+		{.kind = ARGUMENT_BUFFER, .index = 0}, integer(shape->rows),
 		integer(shape->columns), integer(shape->ld_out), integer(shape->ld_in),
 		{.kind = ARGUMENT_BUFFER, .index = 2}};
 	uint64_t elements = (uint64_t)shape->rows * (uint64_t)shape->columns;

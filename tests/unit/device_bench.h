@@ -143,20 +143,22 @@ struct toy {
 	bool unit_is_row;
 	uint64_t workspace_bytes;
 	enum buffer_init workspace_init;
+	bool output_last; /* in memory, as in every real operation; else `in` is */
+	double abs, rel;  /* tolerances; both 0: 1e-6 */
 };
 
 static inline void toy_buffers(const struct toy *toy, struct plan_buffer buffers[2])
 {
 	uint64_t size = dtype_size(toy->dtype);
 
-	buffers[0] = (struct plan_buffer){.name = "out",
+	buffers[toy->output_last] = (struct plan_buffer){.name = "out",
 		.role = BUFFER_OUTPUT,
 		.dtype = toy->dtype,
 		.rows = toy->rows,
 		.columns = toy->columns,
 		.ld = toy->ld_out,
 		.bytes = ((toy->rows - 1) * toy->ld_out + toy->columns) * size};
-	buffers[1] = (struct plan_buffer){.name = "in",
+	buffers[!toy->output_last] = (struct plan_buffer){.name = "in",
 		.role = BUFFER_INPUT,
 		.dtype = DTYPE_FP32,
 		.rows = toy->rows,
@@ -183,16 +185,18 @@ static inline void toy_reference_make(
 
 	*made = (struct toy_reference){
 		.arguments = {{.kind = ARGUMENT_UNITS}, {.kind = ARGUMENT_UNIT_COUNT},
-			{.kind = ARGUMENT_EXPECTED}, {.kind = ARGUMENT_BUFFER, .index = 1},
+			{.kind = ARGUMENT_EXPECTED},
+			{.kind = ARGUMENT_BUFFER, .index = !toy->output_last},
 			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->columns},
 			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
 			{.kind = ARGUMENT_INT32,
 				.integer = toy->unit_is_row ? (int64_t)toy->columns : 1}},
 		.plan = {.tensor_count = 2,
+			.output = toy->output_last,
 			.units_per_block = 256,
 			.unit_is_row = toy->unit_is_row,
-			.tolerance_abs = 1e-6,
-			.tolerance_rel = 1e-6,
+			.tolerance_abs = toy->abs > 0 ? toy->abs : 1e-6,
+			.tolerance_rel = toy->rel > 0 ? toy->rel : 1e-6,
 			.launch = {.grid = {1, 1, 1},
 				.block = {256, 1, 1},
 				.cluster = {1, 1, 1},
@@ -239,8 +243,8 @@ static inline void toy_candidate_make(
 		toy->workspace_bytes ? ",8" : "");
 
 	*made = (struct toy_candidate){
-		.arguments = {{.kind = ARGUMENT_BUFFER, .index = 0},
-			{.kind = ARGUMENT_BUFFER, .index = 1},
+		.arguments = {{.kind = ARGUMENT_BUFFER, .index = toy->output_last},
+			{.kind = ARGUMENT_BUFFER, .index = !toy->output_last},
 			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->rows},
 			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->columns},
 			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_out},

@@ -35,6 +35,7 @@ struct session_outcome {
 	size_t evaluated, resumed; /* of the problems concluded now */
 	size_t outcomes[OUTCOME_COUNT];
 	size_t of_family[2]; /* evaluated of each of the first families */
+	double budget_s;     /* of a problem, as progress tells */
 };
 
 struct session_request {
@@ -45,6 +46,7 @@ struct session_request {
 	const char *where;
 	size_t interrupt_after; /* evaluations; 0: never */
 	bool journal;           /* write one, and resume what stands in it */
+	double budget_s;        /* 0: the effort's */
 };
 
 static void session_fixture_open(struct session_fixture *fixture, const char *recording,
@@ -86,6 +88,7 @@ static void session_watch_progress(void *context, const struct session_progress 
 {
 	struct session_watch *watch = context;
 
+	watch->outcome->budget_s = progress->seconds + progress->seconds_left;
 	if (watch->interrupt_after && progress->evaluated >= watch->interrupt_after)
 		watch->interrupted = 1;
 }
@@ -149,6 +152,7 @@ static struct session_outcome session_fixture_run(
 	struct session session = {.context = &fixture->bench,
 		.problems = &fixture->problems,
 		.effort = &effort,
+		.budget_s = request->budget_s,
 		.pool = {.where = request->where, .score = true},
 		.strategy = request->strategy,
 		.seed = request->seed ? request->seed : 1,

@@ -311,30 +311,46 @@ static void test_trim(void **state)
 	assert_int_equal(summary.kept_bytes, 0);
 }
 
+/* Everything that decides what the compiler makes is part of the key, by itself. */
 static void test_key(void **state)
 {
-	char *options[] = {(char[]){"-DA=1"}, (char[]){"-DB=2"}};
-	char *entries[] = {(char[]){"k"}};
-	struct build_unit unit = {.source = (char[]){"source"},
-		.options = options,
-		.option_count = 2,
-		.entries = entries,
-		.entry_count = 1};
-	char keys[6][HASH_SIZE];
+	struct {
+		const char *arch, *compiler, *source, *options[2];
+		size_t option_count;
+		const char *entries[2];
+		size_t entry_count;
+	} cases[] = {
+		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 1},
+		{"sm_90", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 1},
+		{"sm_90a", "V2", "source", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 1},
+		{"sm_90a", "V1", "sourcf", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 1},
+		{"sm_90a", "V1", "source", {"-DA=2", "-DB=2"}, 2, {"k", "l"}, 1},
+		{"sm_90a", "V1", "source", {"-DA=1", "-DB=1"}, 2, {"k", "l"}, 1},
+		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 1, {"k", "l"}, 1},
+		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"m", "l"}, 1},
+		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 2},
+		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"k", "m"}, 2},
+		/* an entry is no option, nor is one text two */
+		{"sm_90a", "V1", "source", {"-DA=1", NULL}, 1, {"-DB=2", "k"}, 2},
+		{"sm_90a", "V1", "source-DA=1", {"-DB=2", NULL}, 1, {"k", "l"}, 1},
+	};
+	char keys[ARRAY_COUNT(cases)][HASH_SIZE], again[HASH_SIZE];
 
 	(void)state;
-	cache_key(&unit, "sm_90a", "V1", keys[0]);
-	cache_key(&unit, "sm_90", "V1", keys[1]);
-	cache_key(&unit, "sm_90a", "V2", keys[2]);
-	unit.option_count = 1;
-	cache_key(&unit, "sm_90a", "V1", keys[3]);
-	unit.entry_count = 0;
-	cache_key(&unit, "sm_90a", "V1", keys[4]);
-	unit.source[0] = 'S';
-	cache_key(&unit, "sm_90a", "V1", keys[5]);
-	for (int i = 0; i < 6; i++)
-		for (int j = 0; j < i; j++)
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct build_unit unit = {.source = string_copy(cases[i].source),
+			.options = (char **)(uintptr_t)cases[i].options,
+			.option_count = cases[i].option_count,
+			.entries = (char **)(uintptr_t)cases[i].entries,
+			.entry_count = cases[i].entry_count};
+
+		cache_key(&unit, cases[i].arch, cases[i].compiler, keys[i]);
+		cache_key(&unit, cases[i].arch, cases[i].compiler, again);
+		assert_string_equal(keys[i], again);
+		for (size_t j = 0; j < i; j++)
 			assert_string_not_equal(keys[i], keys[j]);
+		free(unit.source);
+	}
 }
 
 static void test_unwritable(void **state)

@@ -24,6 +24,48 @@ static void open_widget(struct fixture *fixture, const char *problem, const char
 	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
 }
 
+/* A define has all digits of its number. */
+static void test_long_defines(void **state)
+{
+	char *text = file_with(KERNEL_TEMPLATES "/widget/full.json", "\"SCALE\": \"1 / 8\"",
+		"\"SCALE\": \"-1/3\", \"LONG\": \"9223372036854775807\"");
+	struct fixture fixture;
+	struct family *family;
+	struct bound_family *bound;
+	struct value slots[64] = {{0}};
+	struct build build;
+	struct json *tree;
+	struct error err = {0};
+	choice choices[SPACE_PARAMETERS_MAX];
+	unsigned seen = 0;
+	bool found;
+
+	(void)state;
+	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
+	assert_ok(json_parse(text, strlen(text), KERNEL_TEMPLATES "/widget/f.json", &tree, &err));
+	assert_ok(family_from_json(
+		tree, KERNEL_TEMPLATES "/widget/f.json", "full", fixture.operation, &family, &err));
+	assert_ok(
+		family_bind(family, fixture.problems.items[0], fixture.device, NULL, &bound, &err));
+	assert_ok(configuration_default(bound, choices, &found, &err));
+	assert_ok(space_values(bound->space, choices, slots, &err));
+	assert_ok(candidate_build(bound, slots, &build, &err));
+	for (size_t i = 0; i < build.units[0].option_count; i++) {
+		const char *option = build.units[0].options[i];
+
+		if (string_starts_with(option, "-DLONG="))
+			seen += strcmp(option, "-DLONG=9223372036854775807") == 0;
+		if (string_starts_with(option, "-DSCALE="))
+			seen += strtod(option + strlen("-DSCALE="), NULL) == -1.0 / 3;
+	}
+	assert_int_equal(seen, 2);
+	build_release(&build);
+	bound_family_free(bound);
+	family_free(family);
+	free(text);
+	fixture_close(&fixture);
+}
+
 static void expect_applies(const struct family *family, const struct problem *problem,
 	const char *device, const char *expected)
 {
@@ -369,6 +411,7 @@ static void test_templates(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_defines),
 		cmocka_unit_test(test_applies),
 		cmocka_unit_test(test_build),
 		cmocka_unit_test(test_hash),

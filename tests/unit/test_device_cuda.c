@@ -155,6 +155,64 @@ static void test_verdicts(void **state)
 		"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)");
 }
 
+/* The output is the last tensor of every real operation: behind it is a guard zone, too. */
+static void test_behind_the_last_tensor(void **state)
+{
+	struct toy last = small;
+	struct bench bench;
+
+	(void)state;
+	last.output_last = true;
+	expect_verdict(&bench, &last, "ok", OUTCOME_OK, NULL);
+	expect_verdict(&bench, &last, "out_of_bounds", OUTCOME_OUT_OF_BOUNDS,
+		"16 bytes written behind out");
+}
+
+/* The output is poisoned before the second run, too: what it did not write is not the first's. */
+static void test_second_run_writes(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	expect_verdict(&bench, &small, "skip=1 unwritten", OUTCOME_NONDETERMINISTIC,
+		"two runs on the same inputs");
+}
+
+static enum outcome verdict_off_by(double abs, double rel, double off_by)
+{
+	char *script = string_format("kernel candidate off_by=%.9g\n", off_by);
+	struct toy toy = small;
+	struct bench bench;
+	struct device_event event;
+	device_handle handle;
+	enum outcome outcome;
+	struct error err;
+
+	toy.abs = abs;
+	toy.rel = rel;
+	bench_open(&bench, script);
+	handle = toy_load(
+		bench.device, toy_problem(bench.device, &toy, "reference"), &toy, "candidate");
+	assert_ok(device_verify(bench.device, handle, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = next_event(bench.device);
+	outcome = event.outcome;
+	device_event_release(&event);
+	bench_close(&bench);
+	free(script);
+	return outcome;
+}
+
+/* Errors just inside and just outside of abs + rel * 0.75. */
+static void test_tolerances(void **state)
+{
+	(void)state;
+	assert_int_equal(verdict_off_by(1e-3, 1e-2, 0.0084), OUTCOME_OK);
+	assert_int_equal(verdict_off_by(1e-3, 1e-2, -0.0086), OUTCOME_WRONG_RESULT);
+	assert_int_equal(verdict_off_by(1e-2, 1e-3, -0.0107), OUTCOME_OK);
+	assert_int_equal(verdict_off_by(1e-2, 1e-3, 0.0108), OUTCOME_WRONG_RESULT);
+}
+
 /* A kernel that wrote outside spoils nothing for the next one. */
 static void test_repair(void **state)
 {
@@ -297,147 +355,6 @@ static void test_eviction(void **state)
 	bench_close(&bench);
 }
 
-/* ---- sampling ---- */
-static void test_noise(void **state)
-{
-	struct bench bench;
-	struct device_event event;
-	device_handle handle;
-	uint32_t problem;
-	struct device_sample_request request = {
-		.handles = &handle,
-		.handle_count = 1,
-		.sampling.rounds_min = 4,
-		.sampling.rounds_max = 200,
-		.sampling.seconds_max = 30,
-		.sampling.target_ratio = 0.01,
-	};
-	struct error err;
-
-	(void)state;
-	bench_open(&bench, "kernel wild us=1000 noise=0.9 ok\nkernel calm us=1000 noise=0.01 ok\n");
-	problem = toy_problem(bench.device, &small, "reference");
-	handle = toy_load(bench.device, problem, &small, "calm");
-	assert_ok(device_sample(bench.device, &request, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-	assert_in_range(event.sample_count, 4, 30); /* settled long before 200 */
-	device_event_release(&event);
-	handle = toy_load(bench.device, problem, &small, "wild");
-	request.sampling.rounds_max = 20;
-	assert_ok(device_sample(bench.device, &request, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(
-		bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 samples");
-	assert_int_equal(event.sample_count, 20); /* kept all the same */
-	device_event_release(&event);
-	bench_close(&bench);
-}
-
-static void test_give_up(void **state)
-{
-	struct bench bench;
-	struct device_event event;
-	device_handle handle;
-	struct device_sample_request request = {
-		.handles = &handle,
-		.handle_count = 1,
-		.sampling.rounds_min = 10,
-		.sampling.rounds_max = 50,
-		.sampling.seconds_max = 30,
-		.sampling.give_up_us = 500,
-	};
-	struct error err;
-
-	(void)state;
-	bench_open(&bench, "kernel slow us=900 ok\n");
-	handle = toy_load(
-		bench.device, toy_problem(bench.device, &small, "reference"), &small, "slow");
-	assert_ok(device_sample(bench.device, &request, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-	assert_true(event.gave_up);
-	assert_int_equal(event.sample_count, 2);
-	device_event_release(&event);
-	bench_close(&bench);
-}
-
-static struct device_event sample_one(struct bench *bench, const char *script)
-{
-	device_handle handle;
-
-	bench_open(bench, script);
-	handle = toy_load(bench->device, toy_problem(bench->device, &small, "reference"), &small,
-		"candidate");
-	request_samples(bench->device, &handle, 1, 6);
-	expect(bench->device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	return expect_event(bench->device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-}
-
-/* Throttled samples are taken again; where that does not help they are kept and marked. */
-static void test_throttle(void **state)
-{
-	struct bench bench;
-	struct device_event event;
-	double start;
-
-	(void)state;
-	event = sample_one(&bench, "throttle 3\nkernel candidate us=400 ok\n");
-	assert_int_equal(event.flags, 0);
-	assert_int_equal(event.sample_count, 6);
-	device_event_release(&event);
-	bench_close(&bench);
-	start = clock_seconds();
-	event = sample_one(&bench, "throttle -1\nkernel candidate us=400 ok\n");
-	assert_int_equal(event.flags, FLAG_MASK(THROTTLED));
-	assert_int_equal(event.sample_count, 6);
-	assert_true(clock_seconds() - start > 0.05 + 0.1 + 0.2); /* three pauses */
-	device_event_release(&event);
-	bench_close(&bench);
-	event = sample_one(&bench, "slow_clock -1\nkernel candidate us=400 ok\n");
-	assert_int_equal(event.flags, FLAG_MASK(THROTTLED));
-	device_event_release(&event);
-	bench_close(&bench);
-}
-
-/* Several candidates and the anchor in turn. */
-static void test_interleaved(void **state)
-{
-	struct bench bench;
-	device_handle handles[4];
-	const double expected_us[] = {30, 60, 700, 1000};
-	const char *const names[] = {"a", "b", "c"};
-	bool seen[4] = {false};
-	uint32_t problem;
-	struct error err;
-
-	(void)state;
-	bench_open(&bench, "kernel a us=30 ok\nkernel b us=60 ok\nkernel c us=700 ok\n");
-	problem = toy_problem(bench.device, &small, "reference");
-	for (int i = 0; i < 3; i++) {
-		handles[i] = toy_load(bench.device, problem, &small, names[i]);
-		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
-	}
-	assert_ok(device_anchor(bench.device, &handles[3], &err));
-	request_samples(bench.device, handles, 4, 9);
-	assert_int_equal(device_pending(bench.device), 4);
-	for (int i = 0; i < 4; i++) {
-		struct device_event event =
-			expect_event(bench.device, DEVICE_EVENT_SAMPLED, 0, OUTCOME_OK, NULL);
-
-		for (int j = 0; j < 4; j++)
-			if (handles[j] == event.handle) {
-				seen[j] = true;
-				assert_int_equal(event.sample_count, 9);
-				assert_true(fabs(event.samples_us[8] - expected_us[j]) < 3);
-			}
-		device_event_release(&event);
-	}
-	for (int i = 0; i < 4; i++)
-		assert_true(seen[i]);
-	bench_close(&bench);
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,15 +362,14 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_ok),
 		cmocka_unit_test(test_long_kernel),
 		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_behind_the_last_tensor),
+		cmocka_unit_test(test_second_run_writes),
+		cmocka_unit_test(test_tolerances),
 		cmocka_unit_test(test_repair),
 		cmocka_unit_test(test_dtypes),
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_load_failures),
 		cmocka_unit_test(test_eviction),
-		cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_give_up),
-		cmocka_unit_test(test_throttle),
-		cmocka_unit_test(test_interleaved),
 	};
 
 	if (bench_is_worker(argc, argv))

@@ -327,6 +327,52 @@ static void test_tensor_map_rules(void **state)
 	assert_ok(plan_tensor_map_check(&map, &err));
 }
 
+/* Tolerances of real operations, worked out by hand from what their "why" says. */
+static void test_tolerances(void **state)
+{
+	static const struct {
+		const char *operation, *problem;
+		double abs, rel;
+	} cases[] = {
+		/* abs: 2^-24 K (1 + sqrt(K)/16) + 2^-20, rel: 1.01 2^-8 + 2^-24 (4 + K/8), K = 4096
+		 */
+		{"gemm", "M=64,N=64,K=4096,dtype=bf16", 0.00122165679931640625,
+			0.0039760828018188478},
+		/* 2^-24 K 4 + 2^-20; 1.01 2^-23 + 2^-22 */
+		{"gemm", "M=64,N=64,K=1024,dtype=fp32", 0.000245094299316406, 3.5882e-7},
+		/* 2^-8 4/sqrt(1024); 2^-7 */
+		{"attention", "batch=1,heads=2,seq_q=64,seq_k=1024,head_dim=64,dtype=bf16",
+			0.00048828125, 0.0078125},
+		/* the row that sees fewest keys sees one: 2^-11; 2^-10 */
+		{"attention", "batch=1,heads=2,seq_q=64,seq_k=64,head_dim=64,dtype=fp16,causal=1",
+			0.00048828125, 0.0009765625},
+		/* 2^-7 8 (1 + 0.5 sqrt(256 64 2^-19)) + 2^-24 256 2 8 + 2^-20; 1.01 2^-8 + 2^-24 36
+		 */
+		{"gemm_chain", "m=64,n=256,k=64,p=64,dtype=bf16", 0.068269804, 0.003947458},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct fixture fixture;
+		struct reference_plan plan;
+		struct build build;
+		struct error err = {0};
+
+		fixture_open(&fixture, "templates", cases[i].operation, NULL, cases[i].problem, "",
+			NULL);
+		assert_ok(problem_reference(
+			fixture.problems.items[0], fixture.device, &build, &plan, &err));
+		if (!(fabs(plan.tolerance_abs / cases[i].abs - 1) < 1e-4) ||
+			!(fabs(plan.tolerance_rel / cases[i].rel - 1) < 1e-4))
+			fail_msg("%s: expected tolerances of %.9g and %.9g, found %.9g and %.9g",
+				cases[i].problem, cases[i].abs, cases[i].rel, plan.tolerance_abs,
+				plan.tolerance_rel);
+		reference_plan_release(&plan);
+		build_release(&build);
+		fixture_close(&fixture);
+	}
+}
+
 static void test_reference(void **state)
 {
 	struct fixture fixture;
@@ -381,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_tensor_errors),
 		cmocka_unit_test(test_tensor_map_rules),
 		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_tolerances),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

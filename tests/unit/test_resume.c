@@ -4,6 +4,8 @@
  * A run that is killed and resumed repeats nothing, loses nothing and ends with the same winner:
  * its journal is cut at every line and inside every line, and it is interrupted again and again.
  */
+#include <math.h>
+
 #include "unit.h"
 
 #include "session_fixture.h"
@@ -239,9 +241,64 @@ static void test_remeasurements_belong_together(void **state)
 	session_fixture_close(&fixture);
 }
 
+/* What the loss of the device or noise spoiled is tried again; all else is taken over. */
+static void test_spoiled_evaluations_are_tried_again(void **state)
+{
+	static const struct session_request all = {.journal = true};
+	struct session_fixture fixture;
+	struct session_outcome full, resumed;
+	struct text journal = {0};
+	struct error err = {0};
+	size_t spoiled, total, entries;
+	const char *end;
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", FIRST);
+	full = session_fixture_run(&fixture, &all);
+	total = count_evaluations(&fixture, &entries);
+	spoiled = count_unsettled(&fixture);
+	assert_true(full.outcomes[OUTCOME_DEVICE_LOST] > 0);
+	assert_true(full.outcomes[OUTCOME_TOO_NOISY] > 0);
+	assert_int_equal(
+		spoiled, full.outcomes[OUTCOME_DEVICE_LOST] + full.outcomes[OUTCOME_TOO_NOISY]);
+	/* all is evaluated, nothing measured again */
+	assert_ok(file_read(fixture.journal, &journal, &err));
+	end = strstr(journal.data, "{\"event\":\"final\"");
+	assert_non_null(end);
+	write_journal(&fixture, journal.data, (size_t)(end - journal.data));
+	resumed = session_fixture_run(&fixture, &all);
+	assert_int_equal(resumed.resumed, total - spoiled);
+	assert_int_equal(count_evaluations(&fixture, &entries), total + spoiled);
+	text_release(&journal);
+	free(full.winners);
+	free(resumed.winners);
+	session_fixture_close(&fixture);
+}
+
+/* The time that was asked for is the search's, and without any it is the effort's. */
+static void test_budget_reaches_the_search(void **state)
+{
+	struct session_request request = {
+		.where = WHERE, .effort = "quick", .strategy = "exhaustive"};
+	struct session_fixture fixture;
+	struct session_outcome outcome;
+
+	(void)state;
+	session_fixture_open(&fixture, MEASURED, "tile", FIRST);
+	for (int asked = 0; asked < 2; asked++) {
+		request.budget_s = asked ? 77 : 0;
+		outcome = session_fixture_run(&fixture, &request);
+		assert_true(fabs(outcome.budget_s - (asked ? 77 : 8)) < 1e-6);
+		free(outcome.winners);
+	}
+	session_fixture_close(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_spoiled_evaluations_are_tried_again),
+		cmocka_unit_test(test_budget_reaches_the_search),
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_interrupted_again_and_again),
 		cmocka_unit_test(test_finished_runs_are_not_resumed),

@@ -185,6 +185,35 @@ static void budgets_end(void **state)
 	assert_non_null(strstr(budget_spent(&budget), "number of evaluations"));
 	budget_start(&budget, quick, 1e-9);
 	assert_non_null(strstr(budget_spent(&budget), "time budget"));
+	budget_start(&budget, quick, 1000);
+	budget.started -= 900;
+	assert_null(budget_spent(&budget));
+	budget.started -= 101;
+	assert_non_null(strstr(budget_spent(&budget), "time budget"));
+}
+
+/* Gains that are too small to matter do not keep a search going, and larger ones do. */
+static void small_gains_do_not_count(void **state)
+{
+	const struct effort *quick = effort_find("quick");
+
+	(void)state;
+	for (int larger = 0; larger < 2; larger++) {
+		double time_us = 100, gain = quick->stall_ratio * (larger ? 1.01 : 0.99);
+		struct budget budget;
+
+		budget_start(&budget, quick, 1000);
+		budget_count(&budget, time_us);
+		for (size_t i = 0; i < quick->stall; i++) {
+			assert_null(budget_spent(&budget));
+			time_us *= 1 - gain;
+			budget_count(&budget, time_us);
+		}
+		if (larger)
+			assert_null(budget_spent(&budget));
+		else
+			assert_non_null(strstr(budget_spent(&budget), "nothing better"));
+	}
 }
 
 int main(void)
@@ -199,6 +228,7 @@ int main(void)
 		cmocka_unit_test(noisy_runs_agree),
 		cmocka_unit_test(pairing_sees_through_a_falling_clock),
 		cmocka_unit_test(budgets_end),
+		cmocka_unit_test(small_gains_do_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

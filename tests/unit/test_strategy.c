@@ -15,7 +15,6 @@
 
 #include "base/statistics.h"
 #include "search/gaussian.h"
-#include "search/neighbours.h"
 #include "search/order.h"
 #include "unit/landscape.h"
 
@@ -146,44 +145,6 @@ static void test_find(void **state)
 					landscape.configurations[f] + i * LANDSCAPE_PARAMETERS),
 				landscape.families[f].first + i);
 	assert_int_equal(search_view_find(&landscape.view, 0, outside), -1);
-	landscape_release(&landscape);
-}
-
-static void test_neighbours(void **state)
-{
-	struct landscape landscape;
-	struct neighbourhood neighbourhood;
-	size_t found[64], count;
-
-	(void)state;
-	landscape_init(&landscape, 1, 1, 0);
-	neighbourhood_init(&neighbourhood, &landscape.view);
-	for (size_t candidate = 5; candidate < landscape.view.count; candidate += 1009) {
-		const size_t f = landscape.view.family[candidate];
-		const choice *x = landscape.configurations[f] +
-				  (candidate - landscape.families[f].first) * LANDSCAPE_PARAMETERS;
-
-		count = neighbourhood_list(&neighbourhood, candidate, found, 64);
-		assert_in_range(count, 1, 64);
-		for (size_t i = 0; i < count; i++) {
-			const choice *y =
-				landscape.configurations[f] +
-				(found[i] - landscape.families[f].first) * LANDSCAPE_PARAMETERS;
-			int differ = 0;
-
-			assert_int_equal(landscape.view.family[found[i]], f);
-			for (int p = 0; p < LANDSCAPE_PARAMETERS; p++)
-				differ += x[p] != y[p];
-			assert_in_range(differ, 1, 2);
-			for (size_t j = 0; j < i; j++)
-				assert_int_not_equal(found[i], found[j]);
-			if (i > 0)
-				assert_true(landscape.view.predicted_us[found[i - 1]] <=
-					    landscape.view.predicted_us[found[i]]);
-		}
-	}
-	assert_int_equal(neighbourhood_list(&neighbourhood, 5, found, 3), 3);
-	neighbourhood_release(&neighbourhood);
 	landscape_release(&landscape);
 }
 
@@ -469,7 +430,6 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_gaussian),
 		cmocka_unit_test(test_promises),

@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""What a run says of its own samples, computed again from the journal: medians and their intervals
+(tuned file, CSV, formats of benchmark services, the report's data), the model's rank and regrets,
+who was measured again, and what a resumed run takes over.
+
+	tests/checks/recomputed.py OUT		OUT: the folder with the binary
+"""
+import csv
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
+ROOT = os.getcwd()
+RECORDING = os.path.join(ROOT, "tests/data/replay/measured.jsonl.gz")
+PROBLEM = "M=1000,N=1000,K=512,dtype=bf16"
+REACH = 1.06  # of the re-measurement (src/tune): the slowest that may still become the winner
+ENVIRONMENT = {**os.environ, "TILETUNE_PATH": ROOT + ":" + ROOT + "/tests/data/replay", "TILETUNE_NVRTC": "/nonexistent"}
+failures = 0
+
+
+def expect(what, found, wanted, tolerance=1e-6):
+	global failures
+	if isinstance(wanted, float) or isinstance(found, float):
+		same = abs(found - wanted) <= tolerance * max(1.0, abs(wanted))
+	else:
+		same = found == wanted
+	if not same:
+		failures += 1
+		print(f"{what}: expected {wanted}, found {found}")
+
+
+def run(*arguments):
+	result = subprocess.run([TILETUNE, *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+	if result.returncode != 0:
+		sys.exit(f"tiletune {' '.join(arguments)}: exit {result.returncode}: {result.stderr}")
+	return result.stdout
+
+
+def tune(folder, name, *more):
+	run("tune", "tile", "-p", PROBLEM, "-d", "replay:" + RECORDING, *([] if "-e" in more else ["-e", "exhaustive"]), "-o", os.path.join(folder, name), *more)
+
+
+def summary(samples):
+	"""Median and the interval of order statistics that covers it with 95% (binomial)."""
+	ordered, count = sorted(samples), len(samples)
+	below, rank = 0, 0
+	for k in range(count // 2):
+		below += math.comb(count, k)
+		if below / 2**count > 0.025:
+			break
+		rank = k
+	middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+	return middle, ordered[rank], ordered[count - 1 - rank]
+
+
+def lines(path):
+	with open(path, encoding="utf-8") as file:
+		return [json.loads(line) for line in file]
+
+
+def ranks(values):
+	order = sorted(values)
+	return [(order.index(v) + len(order) - 1 - order[::-1].index(v)) / 2 for v in values]
+
+
+def correlation(x, y):
+	x, y = ranks(x), ranks(y)
+	mean = (len(x) - 1) / 2
+	product = lambda a, b: sum((i - mean) * (k - mean) for i, k in zip(a, b))
+	return product(x, y) / math.sqrt(product(x, x) * product(y, y))
+
+
+def predictions(ok):
+	"""Before anything was compiled, as `explain` says them without a compiler; the order of the search."""
+	def one(line):
+		answer = run("explain", "tile", "-p", PROBLEM, "-d", "replay:" + RECORDING, "-f", line["family"].split("/")[1], "-c", line["configuration"], "--json")
+		return json.loads(answer)["candidates"][0]["score"]["predicted_time_us"]
+
+	with ThreadPoolExecutor(2) as pool:
+		return list(pool.map(one, ok))
+
+
+def check_model(folder):
+	"""Rank and regret by what the search measured, in the order of the predictions; equal ones in any order."""
+	tune(folder, "m.json", "--where", "BK == 32 or BK == 64 and BM <= 96")
+	with open(folder + "/m.json", encoding="utf-8") as file:
+		model = json.load(file)["entries"][0]["model"]
+	ok = [line for line in lines(folder + "/m.journal.jsonl") if line["event"] == "evaluation" and line["outcome"] == "ok"]
+	predicted, times = predictions(ok), [line["time_us"]["median"] for line in ok]
+	best = min(times)
+	orders = [[time for _, time in sorted(zip(predicted, times), key=lambda pair: (pair[0], sign * pair[1]))] for sign in (1, -1)]
+	ranks_of_best = [order.index(best) + 1 for order in orders]
+	expect("measured", model["measured"], len(ok))
+	expect("rank_of_best", ranks_of_best[0] <= model["rank_of_best"] <= ranks_of_best[1], True)
+	for top in (1, 4, 8, 16):
+		low, high = (min(order[:top]) / best - 1 for order in orders)
+		expect(f"regret_top{top}: {model[f'regret_top{top}']} within {low}..{high}", low - 1e-9 <= model[f"regret_top{top}"] <= high + 1e-9, True)
+	expect("rank_correlation", model["rank_correlation"], correlation(predicted, times))
+	# the k-th itself is another than the best of k, and a rank beside it another rank
+	if min(orders[1][:4]) > 0.999 * orders[1][3] or ranks_of_best[1] > ranks_of_best[0] + 1 or ranks_of_best[0] < 2:
+		sys.exit("the recording tells rank and regrets no longer apart")
+
+
+def check_remeasured(folder):
+	"""All within reach of the best were timed again, and few others."""
+	tune(folder, "q.json", "-e", "quick", "--strategy", "exhaustive", "-b", "77s", "--where", "not (BM == 64 and BN == 192)")
+	journal = lines(folder + "/q.journal.jsonl")
+	ok = [line for line in journal if line["event"] == "evaluation" and line["outcome"] == "ok"]
+	again = {(line["family"], line["configuration"]) for line in journal if line["event"] == "final"}
+	best = min(line["time_us"]["median"] for line in ok)
+	expect("budget in the journal", journal[0]["options"]["budget_s"], 77)
+	near = {(line["family"], line["configuration"]) for line in ok if line["time_us"]["median"] <= best * REACH}
+	expect("near the best and not timed again", near - again, set())
+	# the best of two families and of the model's first
+	expect("far from the best and timed again all the same", len(again - near) <= 2, True)
+	if len(near) < 3:
+		sys.exit("the recording holds nothing that is near the best")
+
+
+def check_intervals(journal, tuned, folder):
+	entry = tuned["entries"][0]
+	winner = next(line for line in journal if line["event"] == "final" and line["family"] == entry["winner"]["family"]
+		and line["configuration"] == ",".join(f"{k}={v}" for k, v in entry["winner"]["configuration"].items()))
+	median, low, high = summary(winner["samples_us"])
+	if not low < median < high or high - median == median - low:
+		sys.exit("the winner's interval tells its bounds no longer apart")
+	expect("winner's median", entry["winner"]["time_us"]["median"], median)
+	expect("winner's low bound", entry["winner"]["time_us"]["ci95_low"], low)
+	expect("winner's high bound", entry["winner"]["time_us"]["ci95_high"], high)
+	for line in journal:
+		if line["event"] in ("evaluation", "final") and line.get("samples_us"):
+			for name, value in zip(("median", "ci95_low", "ci95_high", "samples"), (*summary(line["samples_us"]), len(line["samples_us"]))):
+				expect(f"journal: {line['configuration']}: {name}", float(line["time_us"][name]), float(value))
+	row = next(r for r in csv.DictReader(run("export", folder + "/a.json", "--format", "csv").splitlines()) if r["row"] == "winner")
+	for name, value in (("time_us", median), ("ci95_low_us", low), ("ci95_high_us", high), ("samples", len(winner["samples_us"]))):
+		expect("CSV: " + name, float(row[name]), float(value))
+	by_name = {(line["event"], line["family"], line["configuration"]): line for line in journal if "configuration" in line}
+	for row in csv.DictReader(run("export", folder + "/a.journal.jsonl", "--format", "csv").splitlines()):
+		line = by_name["final" if row["stage"] == "remeasured" else "evaluation", row["family"], row["configuration"]]
+		if line.get("samples_us"):
+			for name, value in zip(("time_us", "ci95_low_us", "ci95_high_us"), summary(line["samples_us"])):
+				expect(f"journal's CSV: {row['configuration']}: {name}", float(row[name]), value)
+	metric = json.loads(run("export", folder + "/a.json", "--format", "bencher")).popitem()[1]["latency"]
+	for name, value in (("value", median), ("lower_value", low), ("upper_value", high)):
+		expect("bencher: " + name, float(metric[name]), 1000 * value)
+	item = json.loads(run("export", folder + "/a.json", "--format", "github-benchmark"))[0]
+	expect("github-benchmark: range", float(item["range"].split()[1]), (high - low) / 2, 1e-3)
+
+
+def check_report(journal, folder):
+	run("report", folder + "/a.json", folder + "/a.journal.jsonl", "-o", folder + "/a.html")
+	with open(folder + "/a.html", encoding="utf-8") as file:
+		page = file.read()
+	search = [line for line in journal if line["event"] == "evaluation"]
+	for name, index in (("time", 0), ("low", 1), ("high", 2)):
+		found = json.loads(re.search(rf'"{name}":(\[[^]]*\])', page).group(1))
+		expect(f"report: rows of {name}", len(found), len(search))
+		for line, value in zip(search, found):
+			if line["outcome"] == "ok":
+				expect(f"report: {line['configuration']}: {name}", float(value), summary(line["samples_us"])[index], 1e-4)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+	tune(scratch, "a.json")
+	recorded = lines(scratch + "/a.journal.jsonl")
+	with open(scratch + "/a.json", encoding="utf-8") as opened:
+		written = json.load(opened)
+	check_model(scratch)
+	check_remeasured(scratch)
+	check_intervals(recorded, written, scratch)
+	check_report(recorded, scratch)
+sys.exit(failures > 0)

@@ -1,0 +1,197 @@
+/* layer: device */
+/* SPDX-License-Identifier: MIT
+ *
+ * Times that a GPU's worker takes, against the stand-in driver: buffers in turn, noise, stopping
+ * early, throttling, several candidates together.
+ */
+#include "unit/device_bench.h"
+
+static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
+
+/* What runs on the same buffers twice in a row, or on buffers that were not filled, is too fast:
+ * single runs, and those of a graph. */
+static void test_rotation(void **state)
+{
+	const struct {
+		const char *script;
+		double us;
+	} cases[] = {
+		{"kernel candidate us=5000 hot_us=50 ok\n", 5000},
+		{"kernel candidate us=20 hot_us=5 ok\n", 20},
+		{"kernel candidate us=5000 empty_us=50 ok\n", 5000},
+		{"kernel candidate us=20 empty_us=5 ok\n", 20},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
+		struct bench bench;
+		device_handle handle;
+		struct device_event event;
+
+		bench_open(&bench, cases[k].script);
+		handle = toy_load(bench.device, toy_problem(bench.device, &small, "reference"),
+			&small, "candidate");
+		request_samples(bench.device, &handle, 1, 9);
+		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+		for (size_t i = 0; i < event.sample_count; i++)
+			assert_true(fabs(event.samples_us[i] - cases[k].us) < 3);
+		device_event_release(&event);
+		bench_close(&bench);
+	}
+}
+
+static void test_noise(void **state)
+{
+	struct bench bench;
+	struct device_event event;
+	device_handle handle;
+	uint32_t problem;
+	struct device_sample_request request = {
+		.handles = &handle,
+		.handle_count = 1,
+		.sampling.rounds_min = 4,
+		.sampling.rounds_max = 200,
+		.sampling.seconds_max = 30,
+		.sampling.target_ratio = 0.01,
+	};
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel wild us=1000 noise=0.9 ok\nkernel calm us=1000 noise=0.01 ok\n");
+	problem = toy_problem(bench.device, &small, "reference");
+	handle = toy_load(bench.device, problem, &small, "calm");
+	assert_ok(device_sample(bench.device, &request, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_in_range(event.sample_count, 4, 30); /* settled long before 200 */
+	device_event_release(&event);
+	handle = toy_load(bench.device, problem, &small, "wild");
+	request.sampling.rounds_max = 20;
+	assert_ok(device_sample(bench.device, &request, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(
+		bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 samples");
+	assert_int_equal(event.sample_count, 20); /* kept all the same */
+	device_event_release(&event);
+	bench_close(&bench);
+}
+
+static void test_give_up(void **state)
+{
+	struct bench bench;
+	struct device_event event;
+	device_handle handle;
+	struct device_sample_request request = {
+		.handles = &handle,
+		.handle_count = 1,
+		.sampling.rounds_min = 10,
+		.sampling.rounds_max = 50,
+		.sampling.seconds_max = 30,
+		.sampling.give_up_us = 500,
+	};
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel slow us=900 ok\n");
+	handle = toy_load(
+		bench.device, toy_problem(bench.device, &small, "reference"), &small, "slow");
+	assert_ok(device_sample(bench.device, &request, &err));
+	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_true(event.gave_up);
+	assert_int_equal(event.sample_count, 2);
+	device_event_release(&event);
+	bench_close(&bench);
+}
+
+static struct device_event sample_one(struct bench *bench, const char *script)
+{
+	device_handle handle;
+
+	bench_open(bench, script);
+	handle = toy_load(bench->device, toy_problem(bench->device, &small, "reference"), &small,
+		"candidate");
+	request_samples(bench->device, &handle, 1, 6);
+	expect(bench->device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+	return expect_event(bench->device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+}
+
+/* Throttled samples are taken again; where that does not help they are kept and marked. */
+static void test_throttle(void **state)
+{
+	struct bench bench;
+	struct device_event event;
+	double start;
+
+	(void)state;
+	event = sample_one(&bench, "throttle 3\nkernel candidate us=400 ok\n");
+	assert_int_equal(event.flags, 0);
+	assert_int_equal(event.sample_count, 6);
+	device_event_release(&event);
+	bench_close(&bench);
+	start = clock_seconds();
+	event = sample_one(&bench, "throttle -1\nkernel candidate us=400 ok\n");
+	assert_int_equal(event.flags, FLAG_MASK(THROTTLED));
+	assert_int_equal(event.sample_count, 6);
+	assert_true(clock_seconds() - start > 0.05 + 0.1 + 0.2); /* three pauses */
+	device_event_release(&event);
+	bench_close(&bench);
+	event = sample_one(&bench, "slow_clock -1\nkernel candidate us=400 ok\n");
+	assert_int_equal(event.flags, FLAG_MASK(THROTTLED));
+	device_event_release(&event);
+	bench_close(&bench);
+}
+
+/* Several candidates and the anchor in turn. */
+static void test_interleaved(void **state)
+{
+	struct bench bench;
+	device_handle handles[4];
+	const double expected_us[] = {30, 60, 700, 1000};
+	const char *const names[] = {"a", "b", "c"};
+	bool seen[4] = {false};
+	uint32_t problem;
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel a us=30 ok\nkernel b us=60 ok\nkernel c us=700 ok\n");
+	problem = toy_problem(bench.device, &small, "reference");
+	for (int i = 0; i < 3; i++) {
+		handles[i] = toy_load(bench.device, problem, &small, names[i]);
+		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
+	}
+	assert_ok(device_anchor(bench.device, &handles[3], &err));
+	request_samples(bench.device, handles, 4, 9);
+	assert_int_equal(device_pending(bench.device), 4);
+	for (int i = 0; i < 4; i++) {
+		struct device_event event =
+			expect_event(bench.device, DEVICE_EVENT_SAMPLED, 0, OUTCOME_OK, NULL);
+
+		for (int j = 0; j < 4; j++)
+			if (handles[j] == event.handle) {
+				seen[j] = true;
+				assert_int_equal(event.sample_count, 9);
+				assert_true(fabs(event.samples_us[8] - expected_us[j]) < 3);
+			}
+		device_event_release(&event);
+	}
+	for (int i = 0; i < 4; i++)
+		assert_true(seen[i]);
+	bench_close(&bench);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_give_up),
+		cmocka_unit_test(test_throttle),
+		cmocka_unit_test(test_interleaved),
+	};
+
+	if (bench_is_worker(argc, argv))
+		return measure_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* layer: search */
+/* SPDX-License-Identifier: MIT
+ *
+ * Neighbours of a candidate: what differs from it in one parameter, or in two by a level each.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "search/neighbours.h"
+#include "unit/landscape.h"
+
+static void test_neighbours(void **state)
+{
+	struct landscape landscape;
+	struct neighbourhood neighbourhood;
+	size_t found[64], count;
+
+	(void)state;
+	landscape_init(&landscape, 1, 1, 0);
+	neighbourhood_init(&neighbourhood, &landscape.view);
+	for (size_t candidate = 5; candidate < landscape.view.count; candidate += 1009) {
+		const size_t f = landscape.view.family[candidate];
+		const choice *x = landscape.configurations[f] +
+				  (candidate - landscape.families[f].first) * LANDSCAPE_PARAMETERS;
+
+		count = neighbourhood_list(&neighbourhood, candidate, found, 64);
+		assert_in_range(count, 1, 64);
+		for (size_t i = 0; i < count; i++) {
+			const choice *y =
+				landscape.configurations[f] +
+				(found[i] - landscape.families[f].first) * LANDSCAPE_PARAMETERS;
+			int differ = 0;
+
+			assert_int_equal(landscape.view.family[found[i]], f);
+			for (int p = 0; p < LANDSCAPE_PARAMETERS; p++)
+				differ += x[p] != y[p];
+			assert_in_range(differ, 1, 2);
+			for (size_t j = 0; j < i; j++)
+				assert_int_not_equal(found[i], found[j]);
+			if (i > 0)
+				assert_true(landscape.view.predicted_us[found[i - 1]] <=
+					    landscape.view.predicted_us[found[i]]);
+		}
+	}
+	assert_int_equal(neighbourhood_list(&neighbourhood, 5, found, 3), 3);
+	neighbourhood_release(&neighbourhood);
+	landscape_release(&landscape);
+}
+
+/* Every parameter is varied alone: to the nearest legal value on either side, and to every legal
+ * one where values have no order. */
+static void test_neighbours_of_each_parameter(void **state)
+{
+	struct landscape landscape;
+	struct neighbourhood neighbourhood;
+	size_t found[1024], moves[LANDSCAPE_PARAMETERS] = {0};
+
+	(void)state;
+	landscape_init(&landscape, 1, 1, 0);
+	neighbourhood_init(&neighbourhood, &landscape.view);
+	for (size_t candidate = 5; candidate < landscape.view.count; candidate += 1009) {
+		const size_t f = landscape.view.family[candidate];
+		const size_t count =
+			neighbourhood_list(&neighbourhood, candidate, found, ARRAY_COUNT(found));
+
+		for (int p = 0; p < LANDSCAPE_PARAMETERS; p++)
+			for (int direction = -1; direction <= 1; direction += 2) {
+				choice x[LANDSCAPE_PARAMETERS];
+				ptrdiff_t moved = -1;
+
+				memcpy(x,
+					landscape.configurations[f] +
+						(candidate - landscape.families[f].first) *
+							LANDSCAPE_PARAMETERS,
+					sizeof(x));
+				for (int value = x[p] + direction;
+					value >= 0 && value < LANDSCAPE_LEVELS && moved < 0;
+					value += direction) {
+					x[p] = (choice)value;
+					moved = search_view_find(&landscape.view, f, x);
+				}
+				if (moved < 0 || !isfinite(landscape.view.predicted_us[moved]))
+					continue;
+				moves[p]++;
+				for (size_t i = 0; moved >= 0 && i < count; i++)
+					if (found[i] == (size_t)moved)
+						moved = -1;
+				assert_int_equal(moved, -1);
+			}
+	}
+	for (int p = 0; p < LANDSCAPE_PARAMETERS; p++)
+		assert_true(moves[p] > 0);
+	neighbourhood_release(&neighbourhood);
+	landscape_release(&landscape);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_neighbours_of_each_parameter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
