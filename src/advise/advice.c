@@ -290,7 +290,7 @@ static struct item item_of_row(const struct advice_row *asked, const struct advi
 
 struct json *advise_to_json(const struct advise *advise, const struct run *run)
 {
-	struct document document = {.operation = operation_name(advise->operation),
+	struct document document = {.operation = advise->operation->name,
 		.problem = problem_named_values(advise->asked.items[0]),
 		.device = gpu_model_of(device_spec(advise->context->device),
 			device_identity(advise->context->device)->name),

@@ -155,7 +155,7 @@ static void take_winner(
 		choice choices[SPACE_PARAMETERS_MAX];
 		struct text text = {0};
 
-		if (strcmp(family_name(bound->family), entry->winner.family) != 0 ||
+		if (strcmp(bound->family->name, entry->winner.family) != 0 ||
 			configuration_from_named_values(
 				bound, &entry->winner.configuration, choices, NULL) != STATUS_OK)
 			continue;

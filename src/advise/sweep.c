@@ -122,7 +122,7 @@ static bool is_legal(const struct bound_family *bound, const choice *choices)
 static bool move_an_argument(const struct bound_family *bound, choice *choices)
 {
 	for (size_t i = 0; i < bound->family->parameter_count; i++) {
-		size_t count = space_parameter_values(bound->space, i)->count;
+		size_t count = bound->space->parameters[i].values.count;
 		choice asked = choices[i];
 
 		if (!bound->family->parameters[i].is_argument)
@@ -382,7 +382,7 @@ static void find_edges(const struct sweep *sweep, struct document *document)
 struct json *sweep_to_json(const struct sweep *sweep, const struct run *run)
 {
 	struct line lines[SWEEP_SERIES_MAX];
-	struct document document = {.operation = operation_name(sweep->operation),
+	struct document document = {.operation = sweep->operation->name,
 		.range = sweep->range,
 		.device = gpu_model_of(device_spec(sweep->context->device),
 			device_identity(sweep->context->device)->name),
@@ -394,9 +394,9 @@ struct json *sweep_to_json(const struct sweep *sweep, const struct run *run)
 	struct json *json;
 
 	for (size_t s = 0; s < sweep->series_count; s++)
-		lines[s] = (struct line){family_name(sweep->series[s].family),
-			sweep->series[s].configuration, sweep->series[s].values,
-			sweep->problems.count};
+		lines[s] =
+			(struct line){sweep->series[s].family->name, sweep->series[s].configuration,
+				sweep->series[s].values, sweep->problems.count};
 	find_edges(sweep, &document);
 	json = record_to_json(&sweep_record, &document);
 	gpu_model_release(&document.device);
@@ -415,8 +415,8 @@ void sweep_to_csv(const struct sweep *sweep, struct text *csv)
 
 			if (!value->is_legal)
 				continue;
-			text_appendf(csv, "\n%" PRId64 ",%s,", value->x,
-				family_name(sweep->series[s].family));
+			text_appendf(
+				csv, "\n%" PRId64 ",%s,", value->x, sweep->series[s].family->name);
 			csv_append(csv, sweep->series[s].configuration);
 			text_append_char(csv, ',');
 			record_csv_row(&columns_record, value, csv);

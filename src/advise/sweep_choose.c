@@ -291,10 +291,9 @@ static enum status choose_asked(struct choosing *choosing)
 	enum status status = catalogue_family(&sweep->context->catalogue, sweep->operation,
 		choosing->options->families[0], &family, choosing->err);
 
-	if (status == STATUS_OK && family_is_composite(family))
+	if (status == STATUS_OK && family->step_count)
 		status = error_set(choosing->err, STATUS_BAD_INPUT,
-			"%s: expected a family with parameters, found one of steps",
-			family_name(family));
+			"%s: expected a family with parameters, found one of steps", family->name);
 	if (status == STATUS_OK)
 		status = family_bind(family, middle, device_spec(sweep->context->device), NULL,
 			&bound, choosing->err);

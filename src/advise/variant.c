@@ -363,7 +363,7 @@ enum status variants_make(const struct operation *operation, const char *text,
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an operation that says which sizes may change (\"advise\" in "
 			"its operation.json), found none",
-			operation_name(operation));
+			operation->name);
 	status = problem_parse(operation, text, &asked, err);
 	if (status == STATUS_OK && asked.count != 1)
 		status = error_set(err, STATUS_BAD_INPUT,

@@ -13,7 +13,7 @@
 static struct value configuration_value(
 	const struct bound_family *bound, const choice *configuration, size_t parameter)
 {
-	return space_parameter_values(bound->space, parameter)->items[configuration[parameter]];
+	return bound->space->parameters[parameter].values.items[configuration[parameter]];
 }
 
 void configuration_format(
@@ -28,7 +28,7 @@ void configuration_format(
 enum status configuration_refuse(
 	const struct bound_family *bound, size_t parameter, const char *found, struct error *err)
 {
-	const struct value_list *list = space_parameter_values(bound->space, parameter);
+	const struct value_list *list = &bound->space->parameters[parameter].values;
 	CLEANUP(text_release) struct text known = {0};
 
 	for (size_t i = 0; i < list->count; i++) {
@@ -58,7 +58,7 @@ static ptrdiff_t find_value(const struct value_list *values, const char *text, s
 static enum status parse_value(const struct bound_family *bound, size_t parameter, const char *text,
 	struct value *value, struct error *err)
 {
-	const struct value_list *list = space_parameter_values(bound->space, parameter);
+	const struct value_list *list = &bound->space->parameters[parameter].values;
 	const bool is_number = list->count > 0 && list->items[0].type != VALUE_STRING;
 	const ptrdiff_t found = find_value(list, text, strlen(text));
 	long long integer;
@@ -204,7 +204,7 @@ bool configuration_read(const struct bound_family *bound, const char *text, choi
 {
 	const struct space *space = bound->space;
 
-	for (size_t i = 0; i < space_parameter_count(space); i++) {
+	for (size_t i = 0; i < space->parameter_count; i++) {
 		const char *name = space_parameter_name(space, i);
 		size_t length = strlen(name);
 		ptrdiff_t value;
@@ -215,7 +215,7 @@ bool configuration_read(const struct bound_family *bound, const char *text, choi
 			return false;
 		text += length + 1;
 		length = strcspn(text, ",");
-		value = find_value(space_parameter_values(space, i), text, length);
+		value = find_value(&space->parameters[i].values, text, length);
 		if (value < 0)
 			return false;
 		choices[i] = (choice)value;
@@ -228,7 +228,7 @@ static enum status examine(
 	const struct bound_family *bound, const choice *choices, int *violated, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names.count + 1, sizeof(*slots));
 
 	return space_examine_choices(bound->space, choices, slots, violated, err);
 }
@@ -254,8 +254,8 @@ enum status configuration_expect_legal(
 	return error_set(err, STATUS_BAD_INPUT,
 		"%s: expected a configuration that is legal here, found one that violates \"%s\" "
 		"(%s)",
-		family_name(bound->family), space_constraint_text(bound->space, (size_t)violated),
-		space_constraint_why(bound->space, (size_t)violated));
+		bound->family->name, space_constraint_text(bound->space, (size_t)violated),
+		bound->space->constraints[(size_t)violated].why);
 }
 
 /* ---- defaults, and the legal configuration that is nearest to given values ---- */
@@ -346,7 +346,7 @@ enum status configuration_nearest(const struct bound_family *bound, const struct
 		return status;
 	nearest.distances = memory_zeroed(count + 1, sizeof(*nearest.distances));
 	for (size_t i = 0; i < count; i++) {
-		const struct value_list *list = space_parameter_values(bound->space, i);
+		const struct value_list *list = &bound->space->parameters[i].values;
 
 		nearest.distances[i] = memory_zeroed(list->count + 1, sizeof(double));
 		for (size_t k = 0; k < list->count; k++)

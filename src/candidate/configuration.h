@@ -11,7 +11,7 @@
 /* "BM=128,BN=256,...": canonical, every parameter in the family's order. */
 void configuration_format(
 	const struct bound_family *bound, const choice *configuration, struct text *text);
-/* Partial or full: values (all slots, space_slot_count() of them) gets those of the parameters that
+/* Partial or full: values (all slots, one per name of the space) gets those of the parameters that
  * are named, given[i] says which those are. Numbers need not be in the lists. Errors: unknown names
  * (nearest offered), strings that are not in the list. */
 enum status configuration_parse(const struct bound_family *bound, const char *text,

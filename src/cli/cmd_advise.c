@@ -104,7 +104,7 @@ static void print_advice(const struct advise *advise)
 	int shown = -1;
 	size_t of_kind = 0;
 
-	printf("%s %s on %s, %s\n", operation_name(advise->operation), asked->best_of.problem->text,
+	printf("%s %s on %s, %s\n", advise->operation->name, asked->best_of.problem->text,
 		device_spec(advise->context->device)->title,
 		advise->measured ? "measured" : "predicted, not measured");
 	print_candidate(asked, "  as requested: ");
@@ -212,7 +212,7 @@ static void add_line(struct drawing *drawing, const struct sweep *sweep, size_t 
 								     : NAN;
 	}
 	drawing->names[line] = string_format("%s %s {%s}",
-		measured ? "measured:" : "predicted:", family_name(sweep->series[series].family),
+		measured ? "measured:" : "predicted:", sweep->series[series].family->name,
 		sweep->series[series].configuration);
 	drawing->series[line] = (struct chart_series){
 		.name = drawing->names[line], .y = drawing->y[line], .style = style};
@@ -250,8 +250,8 @@ static void drawing_open(struct drawing *drawing, const struct sweep *sweep)
 	for (size_t s = 1; s < sweep->series_count; s++)
 		add_line(drawing, sweep, s, sweep->measured, CHART_THIN);
 	add_marks(drawing, sweep);
-	drawing->title = string_format("%s, %s on %s, %s", operation_name(sweep->operation),
-		sweep->range, device_spec(sweep->context->device)->title,
+	drawing->title = string_format("%s, %s on %s, %s", sweep->operation->name, sweep->range,
+		device_spec(sweep->context->device)->title,
 		sweep->measured ? "measured" : "predicted, not measured");
 	drawing->subtitle = string_format("first size: %s", sweep->problems.items[0]->text);
 	drawing->chart.title = drawing->title;

@@ -71,11 +71,11 @@ static void print_explanation(const struct explanation *explanation, const char 
 	CLEANUP(memory_free) char *deeper = string_format("%s  ", indent);
 
 	configuration_format(bound, candidate->choices, &configuration);
-	for (size_t i = 0; i < space_parameter_count(bound->space); i++)
+	for (size_t i = 0; i < bound->space->parameter_count; i++)
 		if (explanation->completion.filled_in[i])
 			text_appendf(&filled, "%s%s", filled.length ? ", " : "",
 				space_parameter_name(bound->space, i));
-	printf("%s%s {%s}\n", indent, family_name(bound->family), text_string(&configuration));
+	printf("%s%s {%s}\n", indent, bound->family->name, text_string(&configuration));
 	if (filled.length)
 		printf("%sfilled in by the model: %s\n", deeper, filled.data);
 	show_why(stdout, bound->problem, &explanation->score, deeper);
@@ -91,7 +91,7 @@ static void print_explanation(const struct explanation *explanation, const char 
 		const struct explanation *step = &explanation->steps[i];
 		const struct problem *problem = step->completion.candidate.bound->problem;
 
-		printf("%sstep %zu: %s %s\n", deeper, i + 1, operation_name(problem->operation),
+		printf("%sstep %zu: %s %s\n", deeper, i + 1, problem->operation->name,
 			problem->text);
 		print_explanation(step, deeper);
 	}
@@ -112,13 +112,13 @@ static enum status choose(struct explain *explain, const struct family *family,
 	if (!applies) {
 		CLEANUP(memory_free) char *needs = text_detach(why);
 
-		text_appendf(why, "%s does not apply: needs %s", family_name(family), needs);
+		text_appendf(why, "%s does not apply: needs %s", family->name, needs);
 		return STATUS_OK;
 	}
 	text_clear(why);
-	if (family_is_composite(family) && (*config || explain->options->where)) {
+	if (family->step_count && (*config || explain->options->where)) {
 		/* nothing of its own to configure */
-		text_appendf(why, "%s has no parameters", family_name(family));
+		text_appendf(why, "%s has no parameters", family->name);
 		return STATUS_OK;
 	}
 	TRY(family_bind(family, problem, device_spec(explain->context.device),
@@ -126,7 +126,7 @@ static enum status choose(struct explain *explain, const struct family *family,
 	if (completion_find(*bound, config, found, completion, why, &reason) != STATUS_OK)
 		/* a parameter or value that this family does not know: another one may */
 		text_appendf(why, reason.hint[0] ? "%s (%s)" : "%s", reason.message, reason.hint);
-	else if (*found && family_is_composite(family))
+	else if (*found && family->step_count)
 		return explanation_choose_steps(&explain->context, *bound, found, why, err);
 	return STATUS_OK;
 }
@@ -158,7 +158,7 @@ static enum status explain_family(struct explain *explain, const struct family *
 			explanation_describe(&explanation);
 	} else {
 		if (!explain->explained) /* no heading over an error */
-			printf("%s %s on %s\n", operation_name(problem->operation), problem->text,
+			printf("%s %s on %s\n", problem->operation->name, problem->text,
 				device_spec(explain->context.device)->title);
 		print_explanation(&explanation, "  ");
 	}
@@ -192,13 +192,12 @@ static enum status explain_problem(
 {
 	enum status status;
 
-	explain->document =
-		(struct explain_document){.operation = operation_name(problem->operation),
-			.problem = problem_named_values(problem),
-			.device = gpu_model_of(device_spec(explain->context.device),
-				device_identity(explain->context.device)->name),
-			.candidates = memory_zeroed(explain->context.catalogue.family_count + 1,
-				sizeof(*explain->document.candidates))};
+	explain->document = (struct explain_document){.operation = problem->operation->name,
+		.problem = problem_named_values(problem),
+		.device = gpu_model_of(device_spec(explain->context.device),
+			device_identity(explain->context.device)->name),
+		.candidates = memory_zeroed(explain->context.catalogue.family_count + 1,
+			sizeof(*explain->document.candidates))};
 	status = explain_families(explain, problem, err);
 	record_release(&explain_document_record, &explain->document);
 	return status;

@@ -76,14 +76,14 @@ static bool is_journal(const char *file)
 static bool is_wanted(const struct tuned_entry *entry, const struct operation *operation,
 	const struct problem_list *problems)
 {
-	bool wanted = !operation || (strcmp(entry->operation, operation_name(operation)) == 0 &&
-					    !problems->count);
+	bool wanted =
+		!operation || (strcmp(entry->operation, operation->name) == 0 && !problems->count);
 
 	for (size_t i = 0; operation && i < problems->count && !wanted; i++) {
 		CLEANUP(named_values_release)
 		struct named_values problem = problem_named_values(problems->items[i]);
 
-		wanted = strcmp(entry->operation, operation_name(operation)) == 0 &&
+		wanted = strcmp(entry->operation, operation->name) == 0 &&
 			 named_values_equal(&entry->problem, &problem);
 	}
 	return wanted;

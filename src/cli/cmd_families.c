@@ -20,13 +20,13 @@ static const struct option families_option_table[] = {
 
 static void print_operation(const struct catalogue *catalogue, const struct operation *operation)
 {
-	printf("%s: %s\n  keys:", operation_name(operation), operation->summary);
+	printf("%s: %s\n  keys:", operation->name, operation->summary);
 	for (size_t i = 0; i < operation->key_count; i++)
 		printf(" %s", operation->keys[i].name);
 	putchar('\n');
 	for (size_t i = 0; i < catalogue->family_count; i++)
 		if (catalogue->families[i]->operation == operation)
-			printf("  %-22s %s\n", family_name(catalogue->families[i]),
+			printf("  %-22s %s\n", catalogue->families[i]->name,
 				catalogue->families[i]->summary);
 }
 
@@ -67,8 +67,7 @@ static struct json *operation_json(
 	CLEANUP(memory_free)
 	struct family_line *families =
 		memory_zeroed(catalogue->family_count + 1, sizeof(*families));
-	struct operation_line line = {
-		operation_name(operation), operation->summary, keys, families, 0};
+	struct operation_line line = {operation->name, operation->summary, keys, families, 0};
 
 	for (size_t i = 0; i < operation->key_count; i++)
 		keys[i] = operation->keys[i].name;
@@ -77,7 +76,7 @@ static struct json *operation_json(
 
 		if (family->operation == operation)
 			families[line.family_count++] = (struct family_line){
-				family_name(family), family->summary, family_is_composite(family)};
+				family->name, family->summary, family->step_count};
 	}
 	return record_to_json(&operation_line_record, &line);
 }

@@ -57,7 +57,7 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 {
 	CLEANUP(memory_free) char *configuration = NULL;
 
-	printf("%s %s\n  %s: %s\n", operation_name(problem->operation), problem->text,
+	printf("%s %s\n  %s: %s\n", problem->operation->name, problem->text,
 		lookup_grade_names[answer->grade], answer->why);
 	if (answer->grade == LOOKUP_REFUSED)
 		return;

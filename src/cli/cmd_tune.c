@@ -251,7 +251,7 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 {
 	const struct candidates_options *pool = &session->pool;
 	struct run_description run = {.context = &tuning->context,
-		.operation = operation_name(operation),
+		.operation = operation->name,
 		.problems = &tuning->problems,
 		.effort = session->effort->name,
 		.families = pool->families,

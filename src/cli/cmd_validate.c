@@ -176,10 +176,9 @@ static enum status check_examples(
 	stem[strcspn(stem, ".")] = 0;
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
-		const char *slash = strrchr(family_name(family), '/');
+		const char *slash = strrchr(family->name, '/');
 
-		if (strcmp(slash ? slash + 1 : family_name(family), stem) == 0 &&
-			!family_is_composite(family))
+		if (strcmp(slash ? slash + 1 : family->name, stem) == 0 && !family->step_count)
 			TRY(family_examples_check(family, device, err));
 	}
 	return STATUS_OK;

@@ -27,11 +27,11 @@ static void begin(void *context, const struct candidates *pool, size_t problem, 
 	common_notices(show->context);
 	if (count > 1)
 		fprintf(show->out, "[%zu/%zu] ", problem + 1, count);
-	fprintf(show->out, "%s %s on %s\n", operation_name(pool->problem->operation),
-		pool->problem->text, pool->device->title);
+	fprintf(show->out, "%s %s on %s\n", pool->problem->operation->name, pool->problem->text,
+		pool->device->title);
 	for (size_t f = 0; f < pool->family_count; f++)
 		fprintf(show->out, "  %-14s %10.0f configurations, %zu legal\n",
-			family_name(pool->families[f].bound->family), pool->families[f].product,
+			pool->families[f].bound->family->name, pool->families[f].product,
 			pool->families[f].count);
 	if (pool->left_out)
 		for (const char *line = pool->left_out; *line; line = strchr(line, '\n') + 1)
@@ -163,7 +163,7 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 		configuration_format(
 			step->candidate.bound, step->candidate.choices, &configuration);
 		fprintf(out, "             step %zu: %s {%s}\n", i + 1,
-			family_name(step->candidate.bound->family), text_string(&configuration));
+			step->candidate.bound->family->name, text_string(&configuration));
 		text_release(&configuration);
 	}
 }
@@ -282,8 +282,7 @@ static void show_picks(FILE *out, const struct problem_result *result)
 				1 + best.regret_ratio);
 		else
 			fputs("does not run", out);
-		fprintf(out, ": %s {%s}\n", family_name(bound->family),
-			text_string(&configuration));
+		fprintf(out, ": %s {%s}\n", bound->family->name, text_string(&configuration));
 		text_release(&configuration);
 	}
 }
@@ -370,14 +369,14 @@ void show_space(FILE *out, const struct candidates *pool)
 		const struct family_candidates *family = &pool->families[f];
 		const struct space *space = family->bound->space;
 
-		fprintf(out, "%s: %s\n", family_name(family->bound->family), pool->problem->text);
+		fprintf(out, "%s: %s\n", family->bound->family->name, pool->problem->text);
 		fprintf(out, "  raw product  %15.0f\n", family->product);
-		for (size_t i = 0; i < space_constraint_count(space); i++)
+		for (size_t i = 0; i < space->constraint_count; i++)
 			if (family->removed.by_constraint[i] > 0)
 				fprintf(out, "  removed      %15.0f  by %s\n%32s(%s)\n",
 					family->removed.by_constraint[i],
 					space_constraint_text(space, i), "",
-					space_constraint_why(space, i));
+					space->constraints[i].why);
 		fprintf(out, "  legal        %15zu\n", family->count);
 	}
 	if (pool->left_out)

@@ -43,18 +43,17 @@ static bool list_is_ordered(const struct value_list *list)
 static void describe_parameters(struct family_candidates *family)
 {
 	struct space *space = family->bound->space;
-	size_t parameters = space_parameter_count(space);
+	size_t parameters = space->parameter_count;
 
 	family->parameter_count = parameters;
-	family->product = space_product(space);
+	family->product = space->tail[0];
 	family->ordered = memory_zeroed(parameters, sizeof(*family->ordered));
 	family->argument = memory_zeroed(parameters, sizeof(*family->argument));
 	for (size_t i = 0; i < parameters; i++) {
-		family->ordered[i] = list_is_ordered(space_parameter_values(space, i));
+		family->ordered[i] = list_is_ordered(&space->parameters[i].values);
 		family->argument[i] = family->bound->family->parameters[i].is_argument;
 	}
-	family->removed.by_constraint =
-		memory_zeroed(space_constraint_count(space), sizeof(double));
+	family->removed.by_constraint = memory_zeroed(space->constraint_count, sizeof(double));
 }
 
 static enum status enumerate_family(struct family_candidates *family, struct error *err)
@@ -79,7 +78,7 @@ static void add_recorded(void *context, const char *name, const char *configurat
 	choice *choices;
 	bool legal = false;
 
-	if (recorder->status != STATUS_OK || strcmp(name, family_name(family->bound->family)) != 0)
+	if (recorder->status != STATUS_OK || strcmp(name, family->bound->family->name) != 0)
 		return;
 	if (family->count == recorder->capacity) {
 		recorder->capacity = recorder->capacity ? 2 * recorder->capacity : 256;
@@ -111,7 +110,7 @@ static enum status take_recorded(const struct problem *problem, const struct dev
 	struct recorder recorder = {.family = family, .err = err};
 
 	family->recorded = device_recorded(
-		device, operation_name(problem->operation), problem->text, add_recorded, &recorder);
+		device, problem->operation->name, problem->text, add_recorded, &recorder);
 	if (family->count)
 		qsort_r(family->configurations, family->count,
 			family->parameter_count * sizeof(choice), compare_choices,
@@ -122,7 +121,7 @@ static enum status take_recorded(const struct problem *problem, const struct dev
 /* ---- families ---- */
 bool candidates_family_wanted(const struct family *family, const char *const *names)
 {
-	const char *full = family_name(family);
+	const char *full = family->name;
 	const char *slash = strchr(full, '/');
 
 	if (!names || !*names)
@@ -146,11 +145,11 @@ static enum status choose_steps(const struct catalogue *catalogue,
 	enum status status;
 
 	*ready = true;
-	if (!family_is_composite(bound->family))
+	if (!bound->family->step_count)
 		return STATUS_OK;
 	status = steps_choose_all(&source, bound, ready, &why, err);
 	if (status == STATUS_OK && !*ready)
-		text_appendf(left_out, "%s does not compete: %s\n", family_name(bound->family),
+		text_appendf(left_out, "%s does not compete: %s\n", bound->family->name,
 			text_string(&why));
 	text_release(&why);
 	return status;
@@ -164,7 +163,7 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 	struct bound_family *bound;
 	bool ready = false;
 	enum status status = family_bind_if_applies(family, pool->problem, pool->device,
-		family_is_composite(family) ? NULL : options->where, &bound, left_out, err);
+		family->step_count ? NULL : options->where, &bound, left_out, err);
 
 	if (status != STATUS_OK || !bound)
 		return status;
@@ -196,18 +195,17 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 	for (size_t f = 0; f < pool->family_count; f++) {
 		const struct family_candidates *family = &pool->families[f];
 		const struct space *space = family->bound->space;
-		size_t worst = 0, count = space_constraint_count(space);
+		size_t worst = 0, count = space->constraint_count;
 
 		for (size_t i = 1; i < count; i++)
 			if (family->removed.by_constraint[i] > 0)
 				worst = i;
-		text_appendf(&text, "\n  %s: ", family_name(family->bound->family));
+		text_appendf(&text, "\n  %s: ", family->bound->family->name);
 		if (family->recorded)
 			text_append(&text, "the recording has none for this problem");
 		else if (count && family->product > 0)
 			text_appendf(&text, "the last ones fell to \"%s\" (%s)",
-				space_constraint_text(space, worst),
-				space_constraint_why(space, worst));
+				space_constraint_text(space, worst), space->constraints[worst].why);
 		else
 			text_append(&text, "a parameter has no value here");
 	}
@@ -325,7 +323,7 @@ ptrdiff_t candidates_find(
 		choice *choices;
 		ptrdiff_t found = -1;
 
-		if (strcmp(family_name(candidates->bound->family), family) != 0)
+		if (strcmp(candidates->bound->family->name, family) != 0)
 			continue;
 		choices = memory_zeroed(candidates->parameter_count, sizeof(*choices));
 		if (configuration_read(candidates->bound, configuration, choices))
@@ -344,7 +342,7 @@ ptrdiff_t candidates_find_named(
 	for (size_t f = 0; f < pool->family_count; f++) {
 		const struct bound_family *bound = pool->families[f].bound;
 
-		if (strcmp(family_name(bound->family), family) == 0)
+		if (strcmp(bound->family->name, family) == 0)
 			return configuration_from_named_values(
 				       bound, configuration, wanted, NULL) == STATUS_OK
 				       ? search_view_find(&pool->view, f, wanted)

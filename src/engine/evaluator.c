@@ -130,8 +130,8 @@ enum status evaluator_announce(
 	if (status == STATUS_OK && context->store && device_measures(context->device))
 		status = kernel_store_wait(context->store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
-		status = device_problem(context->device, operation_name(problem->operation),
-			problem->text, &reference, kernel ? &kernel->cubin : NULL, &number, err);
+		status = device_problem(context->device, problem->operation->name, problem->text,
+			&reference, kernel ? &kernel->cubin : NULL, &number, err);
 	if (status == STATUS_OK) {
 		ARRAY_GROW(evaluator->announced, evaluator->announced_count,
 			evaluator->announced_capacity);

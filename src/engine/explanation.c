@@ -38,7 +38,7 @@ static double total_units(const struct work *work)
 static bool changes_units(struct restriction *restriction, const choice *defaults, size_t parameter)
 {
 	const struct space *space = restriction->bound->space;
-	const struct value_list *values = space_parameter_values(space, parameter);
+	const struct value_list *values = &space->parameters[parameter].values;
 	choice configuration[SPACE_PARAMETERS_MAX];
 	struct prediction prediction;
 	double first = -1;
@@ -86,8 +86,8 @@ static enum status read_given(const struct bound_family *bound, const char *text
 	struct completion *completion, struct error *err)
 {
 	const struct space *space = bound->space;
-	size_t count = space_parameter_count(space);
-	struct value *slots = memory_zeroed(space_slot_count(space), sizeof(*slots));
+	size_t count = space->parameter_count;
+	struct value *slots = memory_zeroed(space->names.count, sizeof(*slots));
 	bool given[SPACE_PARAMETERS_MAX] = {false};
 	enum status status = STATUS_OK;
 
@@ -106,7 +106,7 @@ static enum status read_given(const struct bound_family *bound, const char *text
 		value_format(slots[space_parameter_slot(space, i)], &value);
 		status = configuration_refuse(bound, i, text_string(&value), err);
 		text_release(&value);
-		error_context(err, "%s", family_name(bound->family));
+		error_context(err, "%s", bound->family->name);
 	}
 	free(slots);
 	return status;
@@ -123,7 +123,7 @@ static enum status search(struct restriction *restriction)
 enum status completion_find(struct bound_family *bound, const char *text, bool *found,
 	struct completion *completion, struct text *why, struct error *err)
 {
-	const size_t count = space_parameter_count(bound->space);
+	const size_t count = bound->space->parameter_count;
 	struct restriction restriction = {
 		.bound = bound, .parameters = count, .completion = completion, .err = err};
 	int given[SPACE_PARAMETERS_MAX];
@@ -150,7 +150,7 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 	}
 	*found = completion->legal > 0;
 	if (status == STATUS_OK && !*found && why)
-		text_appendf(why, "%s: no legal configuration has %s", family_name(bound->family),
+		text_appendf(why, "%s: no legal configuration has %s", bound->family->name,
 			*text ? text : "any value");
 	predictor_close(&restriction.predictor);
 	return status;
@@ -277,15 +277,15 @@ static enum status choose_step(struct context *context, struct bound_family *bou
 	for (size_t i = 0; i < context->catalogue.family_count && status == STATUS_OK; i++) {
 		const struct family *family = context->catalogue.families[i];
 
-		if (family->operation == problem->operation && !family_is_composite(family))
+		if (family->operation == problem->operation && !family->step_count)
 			status = consider(family, problem, bound->device, &best, err);
 	}
 	*found = status == STATUS_OK && best.bound;
 	if (*found)
 		return composite_choose(bound, step, &best, err);
 	if (status == STATUS_OK && why)
-		text_appendf(why, "%s: no family can do its step %s %s", family_name(bound->family),
-			operation_name(problem->operation), problem->text);
+		text_appendf(why, "%s: no family can do its step %s %s", bound->family->name,
+			problem->operation->name, problem->text);
 	candidate_release(&best);
 	return status;
 }
@@ -389,8 +389,8 @@ struct explained explanation_describe(struct explanation *explanation)
 {
 	const struct candidate *candidate = &explanation->completion.candidate;
 	const struct bound_family *bound = candidate->bound;
-	const size_t parameters = space_parameter_count(bound->space);
-	struct explained explained = {.family = family_name(bound->family),
+	const size_t parameters = bound->space->parameter_count;
+	struct explained explained = {.family = bound->family->name,
 		.configuration = configuration_named_values(bound, candidate->choices),
 		.filled_in = memory_zeroed(parameters + 1, sizeof(*explained.filled_in)),
 		.score = explanation->score,
@@ -419,7 +419,7 @@ struct explained explanation_describe(struct explanation *explanation)
 			explanation->steps[i].completion.candidate.bound->problem;
 
 		explained.steps[i] = explanation_describe(&explanation->steps[i]);
-		explained.steps[i].operation = operation_name(problem->operation);
+		explained.steps[i].operation = problem->operation->name;
 		explained.steps[i].problem = problem_named_values(problem);
 	}
 	return explained;

@@ -63,7 +63,7 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 {
 	enum status status = bind(catalogue, problem, device, row, candidate, err);
 
-	if (status == STATUS_OK && family_is_composite(candidate->bound->family))
+	if (status == STATUS_OK && candidate->bound->family->step_count)
 		status = choose_steps(catalogue, candidate->bound, row, err);
 	if (status == STATUS_OK)
 		status = read_choices(row, candidate, err);
@@ -101,7 +101,7 @@ static enum status predict_now(struct refit *refit, double *predicted_us, struct
 static enum status walk(struct refit *refit, size_t from, struct error *err)
 {
 	const struct space *space = refit->bound->space;
-	const size_t count = space_parameter_count(space);
+	const size_t count = space->parameter_count;
 	double predicted_us;
 	enum status status = STATUS_OK;
 
@@ -115,8 +115,7 @@ static enum status walk(struct refit *refit, size_t from, struct error *err)
 		}
 		return status;
 	}
-	for (size_t i = 0; i < space_parameter_values(space, from)->count && status == STATUS_OK;
-		i++) {
+	for (size_t i = 0; i < space->parameters[from].values.count && status == STATUS_OK; i++) {
 		refit->now[from] = (choice)i;
 		status = walk(refit, from + 1, err);
 	}
@@ -153,7 +152,7 @@ enum status row_candidate_refitted(const struct catalogue *catalogue, const stru
 	enum status status = bind(catalogue, problem, device, row, candidate, err);
 
 	*refitted = false;
-	if (status == STATUS_OK && family_is_composite(candidate->bound->family)) {
+	if (status == STATUS_OK && candidate->bound->family->step_count) {
 		candidate_release(candidate);
 		return row_candidate(catalogue, problem, device, row, candidate, err);
 	}
@@ -186,7 +185,7 @@ enum status candidate_describe(
 		status = candidate_build(bound, predictor.slots, &build, err);
 	if (status == STATUS_OK) {
 		configuration_format(bound, candidate->choices, &configuration);
-		evaluation->family = string_copy(family_name(bound->family));
+		evaluation->family = string_copy(bound->family->name);
 		evaluation->configuration = text_detach(&configuration);
 		string_put(evaluation->kernel_hash, sizeof(evaluation->kernel_hash),
 			build.kernel_hash);

@@ -50,7 +50,7 @@ static void score_one(struct scorer *scorer, size_t candidate)
 	if (scorer->status == STATUS_OK)
 		return;
 	scorer->failed = candidate;
-	error_context(&scorer->err, "scoring %s", family_name(family->bound->family));
+	error_context(&scorer->err, "scoring %s", family->bound->family->name);
 }
 
 static void *score_some(void *argument)

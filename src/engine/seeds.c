@@ -160,7 +160,7 @@ static enum status add_family(struct seeds *seeds, const struct context *context
 	struct error *err)
 {
 	const struct device_spec *device = device_spec(context->device);
-	const char *only[] = {family_name(family), NULL};
+	const char *only[] = {family->name, NULL};
 	struct bound_family *bound;
 	enum status status =
 		family_bind_if_applies(family, list->problem, device, NULL, &bound, left_out, err);
@@ -206,7 +206,7 @@ enum status seeds_candidates(struct seeds *seeds, const struct context *context,
 	for (size_t i = 0; i < context->catalogue.family_count && status == STATUS_OK; i++) {
 		const struct family *family = context->catalogue.families[i];
 
-		if (family->operation == problem->operation && !family_is_composite(family) &&
+		if (family->operation == problem->operation && !family->step_count &&
 			candidates_family_wanted(family, families))
 			status = add_family(seeds, context, family, list, &left_out, err);
 	}

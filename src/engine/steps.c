@@ -47,7 +47,7 @@ bool steps_choose(const struct steps_source *source, struct bound_family *bound,
 	struct text *why)
 {
 	const struct problem *problem = bound->composite->steps[step].problem;
-	const char *operation = operation_name(problem->operation);
+	const char *operation = problem->operation->name;
 	struct error reason = {0};
 	const struct tuned_entry *entry =
 		source->tuned ? tuned_find_problem(source->tuned, problem, OBJECTIVE_TIME) : NULL;
@@ -83,10 +83,9 @@ enum status steps_describe(
 		struct tuned_step *to = &row->steps[row->step_count++];
 		struct build build = {0};
 
-		*to = (struct tuned_step){
-			.operation = string_copy(operation_name(step->problem->operation)),
+		*to = (struct tuned_step){.operation = string_copy(step->problem->operation->name),
 			.problem = problem_named_values(step->problem),
-			.family = string_copy(family_name(step->candidate.bound->family)),
+			.family = string_copy(step->candidate.bound->family->name),
 			.configuration = configuration_named_values(
 				step->candidate.bound, step->candidate.choices)};
 		if (candidate_build(step->candidate.bound, step->slots, &build, err) != STATUS_OK)

@@ -34,7 +34,7 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 	trial->candidate = *candidate;
 	trial->problem = bound->problem;
 	configuration_format(bound, candidate->choices, &configuration);
-	evaluation->family = string_copy(family_name(bound->family));
+	evaluation->family = string_copy(bound->family->name);
 	evaluation->configuration = text_detach(&configuration);
 	trial->slots = candidate_values(candidate, err);
 	if (!trial->slots)

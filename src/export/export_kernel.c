@@ -138,9 +138,9 @@ struct json *export_kernel_json(const struct export_kernel *kernel,
 {
 	const struct bound_family *bound = kernel->candidate.bound;
 	struct kernel_document document = {.kind = image->name,
-		.operation = operation_name(kernel->problem->operation),
+		.operation = kernel->problem->operation->name,
 		.problem = problem_named_values(kernel->problem),
-		.family = family_name(bound->family),
+		.family = bound->family->name,
 		.configuration = configuration_named_values(bound, kernel->candidate.choices),
 		.arch = kernel->device->arch,
 		.compiler = compiler ? compiler_identity(compiler) : NULL,

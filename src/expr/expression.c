@@ -63,23 +63,36 @@ static struct expression *expression_new(const char *text, const char *where)
 	return expression;
 }
 
+void expression_free(struct expression *expression)
+{
+	if (!expression)
+		return;
+	program_release(&expression->program);
+	value_arena_release(&expression->arena);
+	free(expression->text);
+	free(expression->where);
+	free(expression);
+}
+
+static void release(struct expression **expression)
+{
+	expression_free(*expression);
+}
+
 static enum status compile(const char *text, const char *where, const struct name_table *names,
 	bool *unknown, struct expression **expression, struct error *err)
 {
-	struct expression *made = expression_new(text, where);
-	enum status status = parse(text, where, &made->arena, &made->root, err);
-	if (!status)
-		status = node_resolve(made->root, where, names, unknown, err);
-	if (!status && !(unknown && *unknown)) {
-		made->root = node_fold(made->root, &made->arena);
-		status = program_build(&made->program, made->root, where, err);
-	}
+	CLEANUP(release) struct expression *made = expression_new(text, where);
+	*expression = NULL;
+	TRY(parse(text, where, &made->arena, &made->root, err));
+	TRY(node_resolve(made->root, where, names, unknown, err));
+	if (unknown && *unknown)
+		return STATUS_OK;
+	made->root = node_fold(made->root, &made->arena);
+	TRY(program_build(&made->program, made->root, where, err));
 	*expression = made;
-	if (status || (unknown && *unknown)) {
-		expression_free(made);
-		*expression = NULL;
-	}
-	return status;
+	made = NULL;
+	return STATUS_OK;
 }
 
 enum status expression_compile(const char *text, const char *where, const struct name_table *names,
@@ -105,17 +118,6 @@ struct expression *expression_specialise(
 	if (program_build(&made->program, made->root, made->where, NULL) != STATUS_OK)
 		BUG("%s: specialised beyond the limits of a program", made->where);
 	return made;
-}
-
-void expression_free(struct expression *expression)
-{
-	if (!expression)
-		return;
-	program_release(&expression->program);
-	value_arena_release(&expression->arena);
-	free(expression->text);
-	free(expression->where);
-	free(expression);
 }
 
 bool expression_constant(const struct expression *expression, struct value *value)
@@ -152,29 +154,22 @@ static enum status run(const struct expression *expression, const struct value *
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
 	struct value_arena *lists, struct value *result, struct error *err)
 {
-	struct run now;
-	enum status status = run(expression, values, &now, err);
-	if (!status && now.result->type != VALUE_LIST)
-		*result = *now.result;
-	else if (!status && !lists)
-		status = error_set(err, STATUS_BAD_INPUT,
+	CLEANUP(run_end) struct run now;
+	TRY(run(expression, values, &now, err));
+	if (now.result->type == VALUE_LIST && !lists)
+		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a number or a string, found a list", expression->where);
-	else if (!status)
-		*result = value_copy_lists(*now.result, lists);
-	run_release(&now);
-	return status;
+	*result = value_copy_lists(*now.result, lists);
+	return STATUS_OK;
 }
 
 enum status expression_test(const struct expression *expression, const struct value *values,
 	bool *result, struct error *err)
 {
-	struct run now;
-	enum status status = run(expression, values, &now, err);
-	if (!status)
-		*result = now.result->type == VALUE_BOOL ? now.result->boolean
-							 : value_truth(*now.result);
-	run_release(&now);
-	return status;
+	CLEANUP(run_end) struct run now;
+	TRY(run(expression, values, &now, err));
+	*result = now.result->type == VALUE_BOOL ? now.result->boolean : value_truth(*now.result);
+	return STATUS_OK;
 }
 
 /* "where: column 1: expected <what>, found <the value>" */
@@ -206,46 +201,41 @@ static bool whole_number(const struct value *value, int64_t *result)
 enum status expression_int(const struct expression *expression, const struct value *values,
 	int64_t *result, struct error *err)
 {
-	struct run now;
-	enum status status = run(expression, values, &now, err);
-	if (!status && !whole_number(now.result, result))
-		status = unexpected(expression, "an integer", now.result, err);
-	run_release(&now);
-	return status;
+	CLEANUP(run_end) struct run now;
+	TRY(run(expression, values, &now, err));
+	return whole_number(now.result, result)
+		       ? STATUS_OK
+		       : unexpected(expression, "an integer", now.result, err);
 }
 
 enum status expression_int_within(const struct expression *expression, const struct value *values,
 	int64_t least, int64_t most, int64_t *result, struct error *err)
 {
-	const enum status status = expression_int(expression, values, result, err);
-
-	if (status != STATUS_OK || (*result >= least && *result <= most))
-		return status;
+	TRY(expression_int(expression, values, result, err));
+	if (*result >= least && *result <= most)
+		return STATUS_OK;
 	return error_set(err, STATUS_BAD_INPUT,
 		"%s: expected a number from %" PRId64 " to %" PRId64 ", found %" PRId64,
-		expression_where(expression), least, most, *result);
+		expression->where, least, most, *result);
 }
 
 enum status expression_real(const struct expression *expression, const struct value *values,
 	double *result, struct error *err)
 {
-	struct run now;
-	enum status status = run(expression, values, &now, err);
-	if (!status && !value_as_real(*now.result, result))
-		status = unexpected(expression, "a number", now.result, err);
-	run_release(&now);
-	return status;
+	CLEANUP(run_end) struct run now;
+	TRY(run(expression, values, &now, err));
+	return value_as_real(*now.result, result)
+		       ? STATUS_OK
+		       : unexpected(expression, "a number", now.result, err);
 }
 
 enum status expression_string(const struct expression *expression, const struct value *values,
 	const char **result, struct error *err)
 {
-	struct run now;
-	enum status status = run(expression, values, &now, err);
-	if (!status && now.result->type != VALUE_STRING)
-		status = unexpected(expression, "a string", now.result, err);
-	if (!status)
-		*result = now.result->string;
-	run_release(&now);
-	return status;
+	CLEANUP(run_end) struct run now;
+	TRY(run(expression, values, &now, err));
+	if (now.result->type != VALUE_STRING)
+		return unexpected(expression, "a string", now.result, err);
+	*result = now.result->string;
+	return STATUS_OK;
 }

@@ -22,7 +22,6 @@
 #define EXPR_EXPRESSION_H
 
 #include "base/error.h"
-#include "expr/arena.h"
 #include "expr/value.h"
 
 struct expression;

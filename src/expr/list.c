@@ -110,10 +110,7 @@ enum status range_read(
 	const struct value *arguments, size_t count, struct range *range, struct error *err)
 {
 	int64_t stop;
-	enum status status =
-		read_arguments(arguments, count, &range->start, &stop, &range->step, err);
-	if (status)
-		return status;
+	TRY(read_arguments(arguments, count, &range->start, &stop, &range->step, err));
 	uint64_t span = 0;
 	if (range->step > 0 && range->start < stop)
 		span = distance(range->start, stop);
@@ -128,9 +125,7 @@ enum status range_contains(const struct value *arguments, size_t count, struct v
 	bool *contains, struct error *err)
 {
 	int64_t start, stop, step, integer;
-	enum status status = read_arguments(arguments, count, &start, &stop, &step, err);
-	if (status)
-		return status;
+	TRY(read_arguments(arguments, count, &start, &stop, &step, err));
 	*contains = false;
 	if (value.type == VALUE_REAL) {
 		if (!(value.real >= -0x1p63 && value.real < 0x1p63))
@@ -158,14 +153,13 @@ enum status range_list(const struct range *range, struct value *result, struct a
 		return error_set(err, STATUS_BAD_INPUT,
 			"expected a list of at most %d values, found %" PRId64, LIST_COUNT_MAX,
 			range->count);
-	enum status status = operator_new_list(&list, allowance, err);
+	TRY(operator_new_list(&list, allowance, err));
 	int64_t next = range->start;
-	for (int64_t i = 0; i < range->count && !status; i++) {
-		status = operator_append(list, value_int(next), allowance, err);
+	for (int64_t i = 0; i < range->count; i++) {
+		TRY(operator_append(list, value_int(next), allowance, err));
 		if (i + 1 < range->count)
 			next += range->step;
 	}
-	if (!status)
-		*result = (struct value){.type = VALUE_LIST, .list = &list->view};
-	return status;
+	*result = (struct value){.type = VALUE_LIST, .list = &list->view};
+	return STATUS_OK;
 }

@@ -10,7 +10,6 @@
 #define EXPR_LIST_H
 
 #include "base/error.h"
-#include "expr/arena.h"
 #include "expr/value.h"
 
 enum {

@@ -4,7 +4,7 @@
  */
 #include "expr/machine.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "expr/operator.h"
@@ -32,9 +32,7 @@ static enum status begin_range(
 	struct value *state, const struct value *arguments, size_t count, struct error *err)
 {
 	struct range range;
-	enum status status = range_read(arguments, count, &range, err);
-	if (status)
-		return status;
+	TRY(range_read(arguments, count, &range, err));
 	state[0] = value_int(range.start);
 	state[1] = value_int(range.count);
 	state[2] = value_int(range.step);
@@ -58,28 +56,23 @@ static enum status run_slow(const struct instruction *at, struct value *register
 	struct value *out = &registers[at->out];
 	const struct value *left = &registers[at->left];
 	struct value result;
-	enum status status;
+	struct range range;
+	struct list *list;
 	switch (at->opcode) {
-	case OPCODE_RANGE_LIST: {
-		struct range range;
-		status = range_read(left, at->right, &range, err);
-		if (!status)
-			status = range_list(&range, &result, allowance, err);
+	case OPCODE_RANGE_LIST:
+		TRY(range_read(left, at->right, &range, err));
+		TRY(range_list(&range, &result, allowance, err));
 		break;
-	}
 	case OPCODE_RANGE_BEGIN:
 		return begin_range(out, left, at->right, err);
 	case OPCODE_IN_RANGE:
 		result.type = VALUE_BOOL;
-		status = range_contains(left + 1, at->right, left[0], &result.boolean, err);
+		TRY(range_contains(left + 1, at->right, left[0], &result.boolean, err));
 		break;
-	case OPCODE_LIST_NEW: {
-		struct list *list;
-		status = operator_new_list(&list, allowance, err);
-		if (!status)
-			result = (struct value){.type = VALUE_LIST, .list = &list->view};
+	case OPCODE_LIST_NEW:
+		TRY(operator_new_list(&list, allowance, err));
+		result = (struct value){.type = VALUE_LIST, .list = &list->view};
 		break;
-	}
 	case OPCODE_LIST_APPEND:
 		/* only lists that LIST_NEW made are appended to */
 		return operator_append(
@@ -87,12 +80,11 @@ static enum status run_slow(const struct instruction *at, struct value *register
 	case OPCODE_LIST_BEGIN:
 		return begin_list(&registers[at->left], err);
 	default:
-		status = operator_apply((enum opcode)at->opcode, left, &registers[at->right],
-			&result, allowance, err);
+		TRY(operator_apply((enum opcode)at->opcode, left, &registers[at->right], &result,
+			allowance, err));
 	}
-	if (!status)
-		*out = result;
-	return status;
+	*out = result;
+	return STATUS_OK;
 }
 
 /* As value_int() and value_bool(), inline. */
@@ -207,4 +199,12 @@ enum status run_program(struct run *run, const struct program *program, const st
 		if (run_slow(at, registers, &allowance, err) != STATUS_OK)
 			return fail(program, at, where, err);
 	}
+}
+
+void run_end(struct run *run)
+{
+	if (run->registers != run->near)
+		free(run->registers);
+	if (run->pool.lists)
+		list_pool_release(&run->pool);
 }

@@ -6,12 +6,10 @@
  *	struct run run;
  *	status = run_program(&run, program, values, RUN_STEPS_MAX, where, err);
  *	... *run.result ...
- *	run_release(&run);
+ *	run_end(&run);
  */
 #ifndef EXPR_MACHINE_H
 #define EXPR_MACHINE_H
-
-#include <stdlib.h>
 
 #include "expr/program.h"
 
@@ -31,12 +29,6 @@ struct run {
  * error. */
 enum status run_program(struct run *run, const struct program *program, const struct value *values,
 	int64_t steps_max, const char *where, struct error *err);
-static inline void run_release(struct run *run)
-{
-	if (run->registers != run->near)
-		free(run->registers);
-	if (run->pool.lists)
-		list_pool_release(&run->pool);
-}
+void run_end(struct run *run);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "expr/atom.h"
 #include "expr/expression.h"
 #include "expr/machine.h"
 
@@ -48,32 +47,27 @@ struct resolver {
 
 static enum status unknown_name(struct resolver *resolver, const struct node *node)
 {
-	const char *const *functions = function_names();
-	size_t function_count = 0, near_count = 0;
+	CLEANUP(memory_free)
 	const char **near =
 		memory_zeroed(resolver->names->count + resolver->count + 3, sizeof(*near));
-	while (functions[function_count] && strcmp(functions[function_count], node->name) != 0)
-		function_count++;
+	size_t near_count = 0;
+	resolver->unknown = true;
+	if (function_find(node->name, strlen(node->name)))
+		return error_set(resolver->err, STATUS_BAD_INPUT,
+			"%s: column %u: expected '(' after the function '%s', found none",
+			resolver->where, node->column, node->name);
 	for (size_t i = 0; i < resolver->count; i++)
 		near[near_count++] = resolver->variables[i].name;
 	for (size_t i = 0; i < resolver->names->count; i++)
 		near[near_count++] = resolver->names->names[i];
 	near[near_count++] = "True";
 	near[near_count++] = "False";
-	resolver->unknown = true;
-	if (functions[function_count]) {
-		error_set(resolver->err, STATUS_BAD_INPUT,
-			"%s: column %u: expected '(' after the function '%s', found none",
-			resolver->where, node->column, node->name);
-	} else {
-		error_set(resolver->err, STATUS_BAD_INPUT,
-			"%s: column %u: expected a known name, found '%s'", resolver->where,
-			node->column, node->name);
-		const char *nearest = name_nearest(node->name, near);
-		if (nearest)
-			error_hint(resolver->err, "did you mean %s?", nearest);
-	}
-	free(near);
+	error_set(resolver->err, STATUS_BAD_INPUT,
+		"%s: column %u: expected a known name, found '%s'", resolver->where, node->column,
+		node->name);
+	const char *nearest = name_nearest(node->name, near);
+	if (nearest)
+		error_hint(resolver->err, "did you mean %s?", nearest);
 	return STATUS_BAD_INPUT;
 }
 
@@ -94,19 +88,18 @@ static enum status resolve_name(struct resolver *resolver, struct node *node)
 
 static enum status resolve_node(struct resolver *resolver, struct node *node)
 {
-	enum status status = STATUS_OK;
 	if (node->kind == NODE_NAME)
 		return resolve_name(resolver, node);
 	if (node->kind != NODE_COMPREHENSION) {
-		for (size_t i = 0; i < node->count && !status; i++)
-			status = resolve_node(resolver, node->children[i]);
-		return status;
+		for (size_t i = 0; i < node->count; i++)
+			TRY(resolve_node(resolver, node->children[i]));
+		return STATUS_OK;
 	}
 	size_t outside = resolver->count;
 	node->index = resolver->next_index;
-	for (size_t i = 1; i < node->count && !status; i++) {
+	for (size_t i = 1; i < node->count; i++) {
 		struct node *clause = node->children[i];
-		status = resolve_node(resolver, clause->children[0]);
+		TRY(resolve_node(resolver, clause->children[0]));
 		if (clause->kind != NODE_FOR)
 			continue;
 		clause->index = resolver->next_index++;
@@ -114,11 +107,10 @@ static enum status resolve_node(struct resolver *resolver, struct node *node)
 		resolver->variables[resolver->count++] =
 			(struct variable){clause->name, clause->index};
 	}
-	if (!status)
-		status = resolve_node(resolver, node->children[0]);
+	TRY(resolve_node(resolver, node->children[0]));
 	node->local_end = resolver->next_index;
 	resolver->count = outside;
-	return status;
+	return STATUS_OK;
 }
 
 enum status node_resolve(struct node *root, const char *where, const struct name_table *names,
@@ -184,7 +176,7 @@ static struct node *fold_by_running(struct node *node, struct value_arena *arena
 	if (run_program(&run, &program, NULL, FOLD_STEPS_MAX, "", NULL) == STATUS_OK &&
 		value_weight(*run.result) <= FOLD_WEIGHT_MAX)
 		make_constant(node, value_copy_lists(*run.result, arena));
-	run_release(&run);
+	run_end(&run);
 	program_release(&program);
 	return node;
 }

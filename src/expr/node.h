@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "expr/arena.h"
-#include "expr/operands.h"
+#include "expr/operator.h"
 #include "expr/value.h"
 
 enum {

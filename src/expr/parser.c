@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recursive descent over Python's grammar of expressions; see parser.h. Operators of two operands
- * climb a table of precedences. The atoms are in atom.c.
+ * Recursive descent over Python's grammar of expressions. Operators of two operands climb a table
+ * of precedences. A function that returns a node returns NULL after an error, which then is in
+ * parser->err.
  */
 #include "expr/parser.h"
 
@@ -9,14 +10,24 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "expr/atom.h"
+#include "expr/token.h"
 
-/* Operators that associate to the left; higher binds tighter. Comparisons lie below. */
+/* Operators of two operands; those that bind tighter than COMPARISON associate to the left. */
+enum {
+	COMPARISON
+};
 static const struct {
 	enum token_kind token;
 	enum opcode opcode;
-	int precedence;
+	int precedence; /* higher binds tighter */
 } operators[] = {
+	{TOKEN_EQUAL, OPCODE_EQUAL, COMPARISON},
+	{TOKEN_NOT_EQUAL, OPCODE_NOT_EQUAL, COMPARISON},
+	{TOKEN_LESS, OPCODE_LESS, COMPARISON},
+	{TOKEN_LESS_EQUAL, OPCODE_LESS_EQUAL, COMPARISON},
+	{TOKEN_GREATER, OPCODE_GREATER, COMPARISON},
+	{TOKEN_GREATER_EQUAL, OPCODE_GREATER_EQUAL, COMPARISON},
+	{TOKEN_IN, OPCODE_IN, COMPARISON},
 	{TOKEN_BIT_OR, OPCODE_BIT_OR, 1},
 	{TOKEN_BIT_XOR, OPCODE_BIT_XOR, 2},
 	{TOKEN_BIT_AND, OPCODE_BIT_AND, 3},
@@ -30,39 +41,55 @@ static const struct {
 	{TOKEN_MODULO, OPCODE_MODULO, 6},
 };
 
-static const struct {
-	enum token_kind token;
-	enum opcode opcode;
-} comparisons[] = {
-	{TOKEN_EQUAL, OPCODE_EQUAL},
-	{TOKEN_NOT_EQUAL, OPCODE_NOT_EQUAL},
-	{TOKEN_LESS, OPCODE_LESS},
-	{TOKEN_LESS_EQUAL, OPCODE_LESS_EQUAL},
-	{TOKEN_GREATER, OPCODE_GREATER},
-	{TOKEN_GREATER_EQUAL, OPCODE_GREATER_EQUAL},
-	{TOKEN_IN, OPCODE_IN},
+struct parser {
+	const char *where;
+	struct value_arena *arena;
+	struct lexer lexer;
+	struct token token; /* the next one, not consumed */
+	int nesting;
+	struct error *err;
+};
+
+/* Children gathered before their number is known. */
+struct node_array {
+	struct node **items;
+	size_t count, capacity;
 };
 
 static struct node *parse_factor(struct parser *parser);
+static struct node *parse_or(struct parser *parser); /* an expression without `if` */
+static struct node *parse_expression(struct parser *parser);
 
-bool parser_advance(struct parser *parser)
+static bool parser_advance(struct parser *parser)
 {
 	return lexer_next(&parser->lexer, &parser->token, parser->err) == STATUS_OK;
 }
 
-struct node *parser_expected(struct parser *parser, const char *what)
+static struct node *parser_expected(struct parser *parser, const char *what)
 {
 	token_error(&parser->token, parser->where, parser->err, "%s", what);
 	return NULL;
 }
 
-void node_array_push(struct node_array *array, struct node *node)
+/* Consumes a token that must be there. */
+static bool parser_take(struct parser *parser, enum token_kind kind, const char *what)
+{
+	return parser->token.kind == kind ? parser_advance(parser)
+					  : parser_expected(parser, what) != NULL;
+}
+
+static void node_array_release(struct node_array *array)
+{
+	free(array->items);
+}
+
+static void node_array_push(struct node_array *array, struct node *node)
 {
 	ARRAY_GROW(array->items, array->count, array->capacity);
 	array->items[array->count++] = node;
 }
 
-struct node *parser_adopt(
+static struct node *parser_adopt(
 	struct parser *parser, struct node *node, struct node *const *children, size_t count)
 {
 	node_adopt(parser->arena, node, children, count);
@@ -74,27 +101,19 @@ struct node *parser_adopt(
 	return NULL;
 }
 
-struct node *parser_unary(
-	struct parser *parser, enum opcode opcode, uint32_t column, struct node *operand)
+/* NULL also if an operand is; right is NULL where there is but one. */
+static struct node *parser_operator(struct parser *parser, enum node_kind kind, enum opcode opcode,
+	uint32_t column, struct node *left, struct node *right)
 {
-	if (!operand)
+	if (!left || (kind == NODE_BINARY && !right))
 		return NULL;
-	struct node *node = node_new(parser->arena, NODE_UNARY, column);
+	struct node *node = node_new(parser->arena, kind, column);
 	node->opcode = opcode;
-	return parser_adopt(parser, node, &operand, 1);
+	return parser_adopt(
+		parser, node, (struct node *[]){left, right}, kind == NODE_BINARY ? 2 : 1);
 }
 
-struct node *parser_binary(struct parser *parser, enum opcode opcode, uint32_t column,
-	struct node *left, struct node *right)
-{
-	if (!left || !right)
-		return NULL;
-	struct node *node = node_new(parser->arena, NODE_BINARY, column);
-	node->opcode = opcode;
-	return parser_adopt(parser, node, (struct node *[]){left, right}, 2);
-}
-
-struct node *parser_constant(struct parser *parser, struct value value)
+static struct node *parser_constant(struct parser *parser, struct value value)
 {
 	struct node *node = node_new(parser->arena, NODE_CONSTANT, parser->token.column);
 	node->value = value;
@@ -111,6 +130,173 @@ static bool enter(struct parser *parser)
 	return false;
 }
 
+/* ---- atoms ---- */
+/* Comma-separated expressions up to the closing token, which is consumed. */
+static bool parse_elements(
+	struct parser *parser, struct node_array *array, enum token_kind close, const char *what)
+{
+	while (parser->token.kind != close) {
+		struct node *element = parse_expression(parser);
+		if (!element)
+			return false;
+		node_array_push(array, element);
+		if (parser->token.kind == TOKEN_COMMA) {
+			if (!parser_advance(parser))
+				return false;
+		} else if (parser->token.kind != close) {
+			return parser_expected(parser, what) != NULL;
+		}
+	}
+	return parser_advance(parser);
+}
+
+static struct node *unknown_function(struct parser *parser, const struct token *name)
+{
+	const char *near = function_nearest(name->start, name->length);
+	token_error(name, parser->where, parser->err, "a function");
+	if (near)
+		error_hint(parser->err, "did you mean %s?", near);
+	return NULL;
+}
+
+static struct node *call_with(struct parser *parser, const struct function *function,
+	const struct token *name, const struct node_array *arguments)
+{
+	const size_t count = arguments->count;
+	enum opcode opcode = function->opcode;
+	struct node *node = count ? arguments->items[0] : NULL;
+	if (count < function->least || count > function->most) {
+		error_set(parser->err, STATUS_BAD_INPUT,
+			"%s: column %u: expected %s of %s, found %zu", parser->where, name->column,
+			function->arguments, function->name, count);
+		return NULL;
+	}
+	if (opcode == OPCODE_RANGE_LIST)
+		return parser_adopt(parser, node_new(parser->arena, NODE_RANGE, name->column),
+			arguments->items, count);
+	if (count == 1 && (opcode == OPCODE_MIN || opcode == OPCODE_MAX))
+		opcode = opcode == OPCODE_MIN ? OPCODE_MIN_LIST : OPCODE_MAX_LIST;
+	if (count == 1)
+		return parser_operator(parser, NODE_UNARY, opcode, name->column, node, NULL);
+	for (size_t i = 1; i < count && node; i++)
+		node = parser_operator(
+			parser, NODE_BINARY, opcode, name->column, node, arguments->items[i]);
+	return node;
+}
+
+static struct node *parse_name(struct parser *parser)
+{
+	struct token name = parser->token;
+	if (!parser_advance(parser))
+		return NULL;
+	if (parser->token.kind != TOKEN_OPEN) {
+		struct node *node = node_new(parser->arena, NODE_NAME, name.column);
+		node->name = value_arena_copy_string(parser->arena, name.start, name.length);
+		return node;
+	}
+	const struct function *function = function_find(name.start, name.length);
+	if (!function)
+		return unknown_function(parser, &name);
+	CLEANUP(node_array_release) struct node_array arguments = {0};
+	if (!parser_advance(parser) ||
+		!parse_elements(parser, &arguments, TOKEN_CLOSE, "',', ')' or an operator"))
+		return NULL;
+	return call_with(parser, function, &name, &arguments);
+}
+
+/* What follows the element of a comprehension, up to and with the closing bracket. */
+static struct node *parse_clauses(
+	struct parser *parser, struct node *list, struct node_array *children)
+{
+	while (parser->token.kind == TOKEN_FOR || parser->token.kind == TOKEN_IF) {
+		if (children->count > PARSER_CLAUSES_MAX)
+			return parser_expected(parser, "']' after 16 clauses");
+		bool is_for = parser->token.kind == TOKEN_FOR;
+		struct node *clause =
+			node_new(parser->arena, is_for ? NODE_FOR : NODE_IF, parser->token.column);
+		if (!parser_advance(parser))
+			return NULL;
+		if (is_for) {
+			const struct token name = parser->token;
+			if (!parser_take(parser, TOKEN_NAME, "a loop variable") ||
+				!parser_take(parser, TOKEN_IN, "'in'"))
+				return NULL;
+			clause->name =
+				value_arena_copy_string(parser->arena, name.start, name.length);
+		}
+		struct node *child = parse_or(parser);
+		if (!child || !parser_adopt(parser, clause, &child, 1))
+			return NULL;
+		node_array_push(children, clause);
+	}
+	if (!parser_take(parser, TOKEN_CLOSE_LIST, "']', 'for', 'if' or an operator"))
+		return NULL;
+	list->kind = NODE_COMPREHENSION;
+	return parser_adopt(parser, list, children->items, children->count);
+}
+
+static struct node *parse_list(struct parser *parser)
+{
+	struct node *list = node_new(parser->arena, NODE_LIST, parser->token.column);
+	CLEANUP(node_array_release) struct node_array children = {0};
+	if (!parser_advance(parser))
+		return NULL;
+	if (parser->token.kind != TOKEN_CLOSE_LIST) {
+		struct node *first = parse_expression(parser);
+		if (!first)
+			return NULL;
+		node_array_push(&children, first);
+		if (parser->token.kind == TOKEN_FOR)
+			return parse_clauses(parser, list, &children);
+		if (parser->token.kind != TOKEN_COMMA && parser->token.kind != TOKEN_CLOSE_LIST)
+			return parser_expected(parser, "',', ']', 'for' or an operator");
+		if (parser->token.kind == TOKEN_COMMA && !parser_advance(parser))
+			return NULL;
+	}
+	if (!parse_elements(parser, &children, TOKEN_CLOSE_LIST, "',', ']' or an operator"))
+		return NULL;
+	return parser_adopt(parser, list, children.items, children.count);
+}
+
+static struct node *parse_parenthesis(struct parser *parser)
+{
+	struct node *node = parser_advance(parser) ? parse_expression(parser) : NULL;
+	const bool tuple = parser->token.kind == TOKEN_COMMA;
+	if (!node || parser_take(parser, TOKEN_CLOSE, "')' or an operator"))
+		return node;
+	if (tuple)
+		error_hint(parser->err, "write a list in brackets: [a, b]");
+	return NULL;
+}
+
+static struct node *parse_atom(struct parser *parser)
+{
+	const struct token *token = &parser->token;
+	switch (token->kind) {
+	case TOKEN_INT:
+		if (token->magnitude > INT64_MAX)
+			return parser_expected(parser, "an integer within 64 bits");
+		return parser_constant(parser, value_int((int64_t)token->magnitude));
+	case TOKEN_REAL:
+		return parser_constant(parser, value_real(token->real));
+	case TOKEN_STRING:
+		return parser_constant(parser, value_string(value_arena_copy_string(parser->arena,
+						       token->start + 1, token->length - 2)));
+	case TOKEN_TRUE:
+	case TOKEN_FALSE:
+		return parser_constant(parser, value_bool(token->kind == TOKEN_TRUE));
+	case TOKEN_NAME:
+		return parse_name(parser);
+	case TOKEN_OPEN:
+		return parse_parenthesis(parser);
+	case TOKEN_OPEN_LIST:
+		return parse_list(parser);
+	default:
+		return parser_expected(parser, "a value");
+	}
+}
+
+/* ---- operators ---- */
 /* atom ['**' factor]: binds tighter than a sign on its left, weaker than one on its right */
 static struct node *parse_power(struct parser *parser)
 {
@@ -120,7 +306,8 @@ static struct node *parse_power(struct parser *parser)
 	uint32_t column = parser->token.column;
 	if (!enter(parser) || !parser_advance(parser))
 		return NULL;
-	struct node *node = parser_binary(parser, OPCODE_POWER, column, base, parse_factor(parser));
+	struct node *node = parser_operator(
+		parser, NODE_BINARY, OPCODE_POWER, column, base, parse_factor(parser));
 	parser->nesting--;
 	return node;
 }
@@ -137,8 +324,8 @@ static struct node *parse_sign(struct parser *parser)
 		parser->token.magnitude == (uint64_t)INT64_MAX + 1)
 		node = parser_constant(parser, value_int(INT64_MIN));
 	else
-		node = parser_unary(
-			parser, minus ? OPCODE_NEGATE : OPCODE_PLUS, column, parse_factor(parser));
+		node = parser_operator(parser, NODE_UNARY, minus ? OPCODE_NEGATE : OPCODE_PLUS,
+			column, parse_factor(parser), NULL);
 	parser->nesting--;
 	return node;
 }
@@ -149,83 +336,75 @@ static struct node *parse_factor(struct parser *parser)
 	return sign ? parse_sign(parser) : parse_power(parser);
 }
 
+/* The operator of two operands that comes next, if it binds that tightly; else their number. */
+static size_t next_operator(const struct parser *parser, int least_precedence)
+{
+	size_t o = 0;
+	while (o < ARRAY_COUNT(operators) && (operators[o].token != parser->token.kind ||
+						     operators[o].precedence < least_precedence))
+		o++;
+	return o;
+}
+
 static struct node *parse_binary(struct parser *parser, int least_precedence)
 {
 	struct node *left = parse_factor(parser);
-	while (left) {
-		size_t o = 0;
-		while (o < ARRAY_COUNT(operators) &&
-			(operators[o].token != parser->token.kind ||
-				operators[o].precedence < least_precedence))
-			o++;
-		if (o == ARRAY_COUNT(operators))
-			return left;
+	for (size_t o;
+		left && (o = next_operator(parser, least_precedence)) < ARRAY_COUNT(operators);) {
 		uint32_t column = parser->token.column;
 		struct node *right = parser_advance(parser)
 					     ? parse_binary(parser, operators[o].precedence + 1)
 					     : NULL;
-		left = parser_binary(parser, operators[o].opcode, column, left, right);
+		left = parser_operator(
+			parser, NODE_BINARY, operators[o].opcode, column, left, right);
 	}
-	return NULL;
+	return left;
 }
 
 /* Consumes a comparison operator; false if there is none, or (with *failed) after an error. */
 static bool accept_comparison(struct parser *parser, struct node_link *link, bool *failed)
 {
+	const size_t o = next_operator(parser, COMPARISON);
 	link->column = parser->token.column;
 	if (parser->token.kind == TOKEN_NOT) {
-		*failed = !parser_advance(parser);
-		if (!*failed && parser->token.kind != TOKEN_IN)
-			*failed = !parser_expected(parser, "'in'");
 		link->opcode = OPCODE_NOT_IN;
-	} else {
-		size_t c = 0;
-		while (c < ARRAY_COUNT(comparisons) && comparisons[c].token != parser->token.kind)
-			c++;
-		if (c == ARRAY_COUNT(comparisons))
-			return false;
-		link->opcode = comparisons[c].opcode;
+		*failed = !parser_advance(parser) || !parser_take(parser, TOKEN_IN, "'in'");
+		return !*failed;
 	}
-	if (!*failed)
-		*failed = !parser_advance(parser);
+	if (o == ARRAY_COUNT(operators))
+		return false;
+	link->opcode = operators[o].opcode;
+	*failed = !parser_advance(parser);
 	return !*failed;
 }
 
 static struct node *parse_comparison(struct parser *parser)
 {
-	struct node *first = parse_binary(parser, 0);
-	if (!first)
-		return NULL;
-	struct node_array operands = {0};
-	struct node_link *links = NULL;
+	struct node *first = parse_binary(parser, COMPARISON + 1);
+	CLEANUP(node_array_release) struct node_array operands = {0};
+	CLEANUP(memory_free) struct node_link *links = NULL;
 	size_t count = 0, capacity = 0;
-	bool failed = false;
-	node_array_push(&operands, first);
+	bool failed = !first;
 	struct node_link link;
-	while (accept_comparison(parser, &link, &failed)) {
-		struct node *operand = parse_binary(parser, 0);
+	node_array_push(&operands, first);
+	while (!failed && accept_comparison(parser, &link, &failed)) {
+		struct node *operand = parse_binary(parser, COMPARISON + 1);
 		failed = !operand;
-		if (failed)
-			break;
 		node_array_push(&operands, operand);
 		ARRAY_GROW(links, count, capacity);
 		links[count++] = link;
 	}
-	struct node *node = NULL;
-	if (!failed && count == 0) {
-		node = first;
-	} else if (!failed && count == 1) {
-		node = parser_binary(
-			parser, links[0].opcode, links[0].column, first, operands.items[1]);
-	} else if (!failed) {
-		node = node_new(parser->arena, NODE_CHAIN, links[0].column);
-		node->links = value_arena_take(parser->arena, count * sizeof(*links));
-		memcpy(node->links, links, count * sizeof(*links));
-		node = parser_adopt(parser, node, operands.items, operands.count);
-	}
-	free(links);
-	free(operands.items);
-	return node;
+	if (failed)
+		return NULL;
+	if (count == 0)
+		return first;
+	if (count == 1)
+		return parser_operator(parser, NODE_BINARY, links[0].opcode, links[0].column, first,
+			operands.items[1]);
+	struct node *node = node_new(parser->arena, NODE_CHAIN, links[0].column);
+	node->links = value_arena_take(parser->arena, count * sizeof(*links));
+	memcpy(node->links, links, count * sizeof(*links));
+	return parser_adopt(parser, node, operands.items, operands.count);
 }
 
 static struct node *parse_not(struct parser *parser)
@@ -235,7 +414,8 @@ static struct node *parse_not(struct parser *parser)
 	uint32_t column = parser->token.column;
 	if (!enter(parser) || !parser_advance(parser))
 		return NULL;
-	struct node *node = parser_unary(parser, OPCODE_NOT, column, parse_not(parser));
+	struct node *node =
+		parser_operator(parser, NODE_UNARY, OPCODE_NOT, column, parse_not(parser), NULL);
 	parser->nesting--;
 	return node;
 }
@@ -247,20 +427,16 @@ static struct node *parse_logical(struct parser *parser, enum token_kind word, e
 	struct node *first = parse_operand(parser);
 	if (!first || parser->token.kind != word)
 		return first;
-	struct node_array operands = {0};
+	CLEANUP(node_array_release) struct node_array operands = {0};
 	struct node *node = node_new(parser->arena, kind, parser->token.column);
 	node_array_push(&operands, first);
 	while (parser->token.kind == word) {
 		struct node *operand = parser_advance(parser) ? parse_operand(parser) : NULL;
-		if (!operand) {
-			free(operands.items);
+		if (!operand)
 			return NULL;
-		}
 		node_array_push(&operands, operand);
 	}
-	node = parser_adopt(parser, node, operands.items, operands.count);
-	free(operands.items);
-	return node;
+	return parser_adopt(parser, node, operands.items, operands.count);
 }
 
 static struct node *parse_and(struct parser *parser)
@@ -268,12 +444,12 @@ static struct node *parse_and(struct parser *parser)
 	return parse_logical(parser, TOKEN_AND, NODE_AND, parse_not);
 }
 
-struct node *parse_or(struct parser *parser)
+static struct node *parse_or(struct parser *parser)
 {
 	return parse_logical(parser, TOKEN_OR, NODE_OR, parse_and);
 }
 
-struct node *parse_expression(struct parser *parser)
+static struct node *parse_expression(struct parser *parser)
 {
 	if (!enter(parser))
 		return NULL;

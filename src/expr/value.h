@@ -67,4 +67,14 @@ void value_format(struct value value, struct text *text);
 
 struct json *value_to_json(struct value value);
 
+/* Memory that is taken piece by piece and given back all at once: the tree of an expression, its
+ * constants, lists. A zeroed arena is empty. */
+struct value_arena {
+	struct value_arena_block *blocks;
+};
+
+void *value_arena_take(struct value_arena *arena, size_t size); /* zeroed, aligned for anything */
+char *value_arena_copy_string(struct value_arena *arena, const char *string, size_t length);
+void value_arena_release(struct value_arena *arena);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/record_schema.h"
 #include "expr/named_values.h"
+#include "expr/operator.h"
 #include "family/family.h"
 
 const struct name_table *reading_names(struct reading *reading, enum scope_context context)
@@ -187,15 +188,8 @@ enum status formula_compile(const struct formula *formula, const struct name_tab
 /* ---- names and conditions ---- */
 static bool name_accepts(const char *name)
 {
-	static const char *const words[] = {"and", "or", "not", "in", "if", "else", "for", "True",
-		"False", "None", "min", "max", "abs", "ceil_div", "round_up", "is_pow2", "len",
-		"range", "dtype_bytes", NULL};
-	const size_t length = strlen(name);
-
-	return length > 0 && length < PLAN_NAME_SIZE && (name[0] < '0' || name[0] > '9') &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-		       length &&
-	       name_find(name, words) < 0;
+	return strlen(name) < PLAN_NAME_SIZE && name_is_valid(name) &&
+	       !function_find(name, strlen(name)) && strcmp(name, "None") != 0;
 }
 
 const struct record_rule name_rule = {

@@ -354,13 +354,3 @@ void family_free(struct family *family)
 	free(family->name);
 	free(family);
 }
-
-const char *family_name(const struct family *family)
-{
-	return family->name;
-}
-
-bool family_is_composite(const struct family *family)
-{
-	return family->step_count > 0;
-}

@@ -70,7 +70,7 @@ struct family {
 	size_t fact_count, named_fact_count;
 	struct rule *rules;
 	size_t rule_count;
-	struct step *steps; /* of a composite family */
+	struct step *steps; /* of a composite family; else there are none */
 	size_t step_count;
 	struct example_list examples;
 };
@@ -83,8 +83,5 @@ enum status family_load(const char *folder, const char *name, const struct opera
 enum status family_from_json(struct json *tree, const char *file, const char *name,
 	const struct operation *operation, struct family **family, struct error *err);
 void family_free(struct family *family);
-
-const char *family_name(const struct family *family); /* "gemm/mma" */
-bool family_is_composite(const struct family *family);
 
 #endif

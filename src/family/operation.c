@@ -363,11 +363,6 @@ void operation_free(struct operation *operation)
 	free(operation);
 }
 
-const char *operation_name(const struct operation *operation)
-{
-	return operation->name;
-}
-
 static int compare_integers(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

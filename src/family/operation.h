@@ -97,8 +97,6 @@ enum status operation_from_json(struct json *tree, const char *file, const char 
 	struct operation **operation, struct error *err);
 void operation_free(struct operation *operation);
 
-const char *operation_name(const struct operation *operation);
-
 struct problem;
 /* The axis' multiples for a problem, ascending, without those below 2. Caller frees *multiples. */
 enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,

@@ -90,7 +90,7 @@ struct tuned_entry *tuned_find_problem(
 {
 	CLEANUP(named_values_release) struct named_values values = problem_named_values(problem);
 
-	return tuned_find(tuned, operation_name(problem->operation), &values, objective);
+	return tuned_find(tuned, problem->operation->name, &values, objective);
 }
 
 const struct run *tuned_run(const struct tuned *tuned, const char *id)

@@ -217,7 +217,7 @@ static const struct family *family_of(const struct catalogue *catalogue, const c
 	const size_t length = strlen(file_name) - strlen(".json");
 
 	for (size_t i = 0; i < catalogue->family_count; i++) {
-		const char *name = family_name(catalogue->families[i]);
+		const char *name = catalogue->families[i]->name;
 		const size_t operation = strcspn(name, "/");
 
 		if (strlen(name) == length && strncmp(name, file_name, operation) == 0 &&
@@ -252,7 +252,7 @@ static enum status visit(const char *name, void *context, struct error *err)
 		if (!corrections_find(corrections, family))
 			status = error_set(err, STATUS_BAD_INPUT,
 				"%s/%s: $.family: expected \"%s\" as the file is named",
-				search->folder, name, family_name(family));
+				search->folder, name, family->name);
 	}
 	return status;
 }

@@ -12,8 +12,7 @@ void predictor_open(struct predictor *predictor, const struct bound_family *boun
 	*predictor = (struct predictor){.bound = bound,
 		.correction = corrections_find(corrections, bound->family),
 		.context = work_context_new(bound),
-		.slots = memory_zeroed(
-			space_slot_count(bound->space) + 1, sizeof(*predictor->slots))};
+		.slots = memory_zeroed(bound->space->names.count + 1, sizeof(*predictor->slots))};
 }
 
 void predictor_close(struct predictor *predictor)

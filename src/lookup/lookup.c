@@ -198,7 +198,7 @@ static enum status consider_rows(struct lookup *lookup, const struct tuned_entry
 static enum status consider_all(struct lookup *lookup, struct error *err)
 {
 	const struct tuned *tuned = lookup->request->tuned;
-	const char *asked = operation_name(lookup->problem->operation);
+	const char *asked = lookup->problem->operation->name;
 
 	for (size_t i = 0; i < tuned->entry_count; i++) {
 		const struct tuned_entry *entry = &tuned->entries[i];
@@ -350,7 +350,7 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 	struct lookup lookup = {.request = request, .problem = problem};
 	enum status status;
 
-	*answer = (struct lookup_answer){.operation = operation_name(problem->operation),
+	*answer = (struct lookup_answer){.operation = problem->operation->name,
 		.problem = problem_named_values(problem),
 		.grade = LOOKUP_REFUSED,
 		.predicted_us = INFINITY,

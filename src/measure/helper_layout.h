@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "spec/dtype.h"
+#include "expr/dtype.h"
 
 /* HELPER(member, entry): arguments are given below in the kernel's order, each of its own type. */
 #define HELPER_KERNELS(HELPER)                                                                     \

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "tune/select.h"
 #include "report/format.h"
-#include "spec/dtype.h"
+#include "expr/dtype.h"
 
 static bool same_problem(const struct report_entry *a, const struct report_entry *b)
 {

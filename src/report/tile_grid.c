@@ -233,7 +233,7 @@ struct marking {
 
 static int parameter_find(const struct space *space, const char *name)
 {
-	for (size_t i = 0; name && i < space_parameter_count(space); i++)
+	for (size_t i = 0; name && i < space->parameter_count; i++)
 		if (strcmp(space_parameter_name(space, i), name) == 0)
 			return (int)i;
 	return -1;
@@ -248,7 +248,7 @@ static size_t *places(const struct space *space, int parameter, const struct til
 
 	if (parameter < 0)
 		return NULL;
-	list = space_parameter_values(space, (size_t)parameter);
+	list = &space->parameters[(size_t)parameter].values;
 	of = memory_zeroed(list->count + 1, sizeof(*of));
 	for (size_t i = 0; i < list->count; i++) {
 		int64_t value;

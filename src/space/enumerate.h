@@ -17,7 +17,7 @@
 /* What enumeration removed, in units of the raw product. Sums to product - legal (exactly, while
  * the product is below 2^53), unless visit stopped it or it failed. */
 struct space_removed {
-	double *by_constraint; /* space_constraint_count() of them; caller allocates, zeroed */
+	double *by_constraint; /* ()->constraint_count of them; caller allocates, zeroed */
 	double legal;
 };
 
@@ -28,5 +28,37 @@ struct space_removed {
 typedef bool space_visit(const choice *configuration, const struct value *slots, void *context);
 enum status space_enumerate(struct space *space, space_visit *visit, void *context,
 	struct space_removed *removed, struct error *err);
+
+/* ---- the schedule that binding arranged: for space.c ---- */
+/* What is done when the last of its parameters has got a value. */
+struct space_step {
+	const struct expression *expression;
+	bool derives; /* computes a derived constant; else applies a constraint */
+	size_t index; /* of the derived constant or the constraint */
+	int slot;     /* of the derived constant */
+	/* Results remembered by the choices of the parameters that it depends on, where
+	 * configurations share them: at sum(choice * stride). NULL: not worth it. */
+	unsigned char *verdicts; /* constraints: VERDICT_* */
+	struct value *results;   /* derived constants: VALUE_NONE: not computed yet */
+	size_t own_stride;       /* of the last parameter */
+	size_t stride_count;     /* of the others */
+	struct {
+		size_t parameter, stride;
+	} strides[SPACE_PARAMETERS_MAX];
+};
+
+enum {
+	VERDICT_UNKNOWN,
+	VERDICT_LEGAL,
+	VERDICT_REMOVED
+};
+
+/* Arranges the steps of a space whose lists and rules are ready. */
+void schedule_build(struct space *space);
+void schedule_release(struct space *space);
+
+/* Computes a derived constant (into slots) or applies a constraint (into *legal). */
+enum status step_run(
+	const struct space_step *step, struct value *slots, bool *legal, struct error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "space/schedule.h"
+#include "space/enumerate.h"
 
 struct space *space_new(void)
 {
@@ -255,21 +255,6 @@ enum status space_bind(struct space *space, const struct value *fixed, struct er
 }
 
 /* ---- looking into a space ---- */
-const struct name_table *space_names(const struct space *space)
-{
-	return &space->names;
-}
-
-size_t space_slot_count(const struct space *space)
-{
-	return space->names.count;
-}
-
-size_t space_parameter_count(const struct space *space)
-{
-	return space->parameter_count;
-}
-
 const char *space_parameter_name(const struct space *space, size_t parameter)
 {
 	return space->names.names[space->fixed_count + parameter];
@@ -280,29 +265,9 @@ int space_parameter_slot(const struct space *space, size_t parameter)
 	return (int)(space->fixed_count + parameter);
 }
 
-const struct value_list *space_parameter_values(const struct space *space, size_t parameter)
-{
-	return &space->parameters[parameter].values;
-}
-
-double space_product(const struct space *space)
-{
-	return space->tail[0];
-}
-
-size_t space_constraint_count(const struct space *space)
-{
-	return space->constraint_count;
-}
-
 const char *space_constraint_text(const struct space *space, size_t constraint)
 {
 	return expression_text(space->constraints[constraint].expression);
-}
-
-const char *space_constraint_why(const struct space *space, size_t constraint)
-{
-	return space->constraints[constraint].why;
 }
 
 static void expect_bound(const struct space *space)

@@ -26,7 +26,39 @@ enum {
 
 typedef uint16_t choice; /* index into a parameter's list */
 
-struct space;
+struct space_parameter {
+	struct expression *list;
+	struct value_list values; /* once bound */
+};
+
+/* A derived constant or a constraint. */
+struct space_rule {
+	struct expression *expression;
+	struct expression *special; /* once bound: with the fixed values put in */
+	char *why;                  /* constraints */
+	uint64_t parameters;        /* once bound: bit i: depends on parameter i */
+};
+
+/* Read-only outside of this folder. */
+struct space {
+	struct name_table names; /* one per slot; owns its strings */
+	size_t fixed_count;
+	struct space_parameter parameters[SPACE_PARAMETERS_MAX];
+	size_t parameter_count;
+	struct space_rule *derived;
+	size_t derived_count, derived_capacity;
+	struct space_rule *constraints;
+	size_t constraint_count, constraint_capacity;
+	/* once bound */
+	bool bound;
+	struct value *known; /* by slot: fixed values, derived constants that follow from them */
+	struct space_step *steps; /* in order of application (space/enumerate.h) */
+	size_t step_count;
+	/* steps of level L are first_step[L] .. first_step[L+1]-1; level 0 needs no parameter,
+	 * level L needs the first L parameters */
+	size_t first_step[SPACE_PARAMETERS_MAX + 2];
+	double tail[SPACE_PARAMETERS_MAX + 1]; /* product of the lists from parameter i on */
+};
 
 struct space *space_new(void);
 void space_free(struct space *space);
@@ -48,19 +80,11 @@ enum status space_add_constraint(struct space *space, const char *expression, co
  * lists are refused. After a failure the space is not bound. */
 enum status space_bind(struct space *space, const struct value *fixed, struct error *err);
 
-const struct name_table *space_names(const struct space *space);
-size_t space_slot_count(const struct space *space);
-size_t space_parameter_count(const struct space *space);
 const char *space_parameter_name(const struct space *space, size_t parameter);
 int space_parameter_slot(const struct space *space, size_t parameter);
-const struct value_list *space_parameter_values(const struct space *space, size_t parameter);
-double space_product(const struct space *space); /* size of the raw product */
-
-size_t space_constraint_count(const struct space *space);
 const char *space_constraint_text(const struct space *space, size_t constraint);
-const char *space_constraint_why(const struct space *space, size_t constraint);
 
-/* All values of a configuration: fixed, parameters, derived. slots: space_slot_count() of them. */
+/* All values of a configuration: fixed, parameters, derived. slots: one per name. */
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *slots, struct error *err);
 /* Puts the fixed values into the first slots. */

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "expr/expression.h"
-#include "spec/dtype.h"
+#include "expr/dtype.h"
 
 /* Pipes that work goes through; one row of spec/pipe.def each (name, unit). */
 enum pipe {

@@ -206,8 +206,7 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 {
 	const bool predicted = !device_measures(session->context->device);
 
-	*entry = (struct tuned_entry){
-		.operation = string_copy(operation_name(pool->problem->operation)),
+	*entry = (struct tuned_entry){.operation = string_copy(pool->problem->operation->name),
 		.problem = problem_named_values(pool->problem),
 		.objective = session->objective,
 		.predicted = predicted,

@@ -83,7 +83,7 @@ enum status picks_check_name(const struct operation *operation, const char *rule
 		text_appendf(&names, "%s%s", names.length ? ", " : "", name);
 	}
 	return error_set(err, STATUS_BAD_INPUT, "strategy rule:%s: expected a rule of %s (%s)",
-		rule, operation_name(operation), names.length ? names.data : "it has none");
+		rule, operation->name, names.length ? names.data : "it has none");
 }
 
 static double time_of(const struct evaluated *evaluated)
@@ -131,7 +131,7 @@ void picks_describe(const struct candidates *pool, const struct evaluated_list *
 						: NULL;
 
 		entry->rules[i] = (struct tuned_pick){.name = string_copy(pick->rule),
-			.family = string_copy(family_name(bound->family)),
+			.family = string_copy(bound->family->name),
 			.configuration = configuration_named_values(
 				bound, candidates_configuration(pool, pick->candidate)),
 			.predicted = !evaluation || evaluation->predicted,

@@ -79,8 +79,7 @@ enum status queue_open(const struct catalogue *catalogue, const struct problem_l
 		for (size_t f = 0; f < catalogue->family_count; f++) {
 			const struct family *family = catalogue->families[f];
 
-			if (family->operation == problem->operation &&
-				family_is_composite(family) &&
+			if (family->operation == problem->operation && family->step_count &&
 				candidates_family_wanted(family, pool->families))
 				TRY(pose_steps(&filling, family, problem, err));
 		}

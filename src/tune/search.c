@@ -77,7 +77,7 @@ static const struct journal_problem *recorded_problem(
 {
 	const struct problem *problem = session->queue->items[number].problem;
 
-	return journal_problem_find(run, operation_name(problem->operation), problem->text);
+	return journal_problem_find(run, problem->operation->name, problem->text);
 }
 
 static bool worth_taking(const struct evaluation *evaluation)
@@ -200,9 +200,9 @@ static struct json *describe_family(const struct family_candidates *family)
 	const struct space *space = family->bound->space;
 	CLEANUP(text_release) struct text text = {0};
 
-	json_put_string(json, "name", family_name(family->bound->family));
-	for (size_t i = 0; i < space_parameter_count(space); i++) {
-		const struct value_list *values = space_parameter_values(space, i);
+	json_put_string(json, "name", family->bound->family->name);
+	for (size_t i = 0; i < space->parameter_count; i++) {
+		const struct value_list *values = &space->parameters[i].values;
 		struct json *parameter = json_new_object(), *list = json_new_array();
 
 		json_put_string(parameter, "name", space_parameter_name(space, i));
@@ -230,7 +230,7 @@ static enum status record_problem(const struct search *search, struct error *err
 	line = json_new_object();
 	families = json_new_array();
 	json_put_int(line, "number", (int64_t)search->number);
-	json_put_string(line, "operation", operation_name(problem->operation));
+	json_put_string(line, "operation", problem->operation->name);
 	json_put_string(line, "text", problem->text);
 	json_put(line, "problem", problem_to_json(problem));
 	for (size_t f = 0; f < search->pool.family_count; f++)

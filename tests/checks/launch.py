@@ -18,7 +18,7 @@ PROBLEMS = {  # without and with a workspace
 	"unfused": "batch=1,heads=2,seq_q=40,seq_k=24,head_dim=16,dtype=bf16",
 }
 BYTES = {"Q": 2 * 40 * 16 * 2, "K": 2 * 24 * 16 * 2, "V": 2 * 24 * 16 * 2, "O": 2 * 40 * 16 * 2}
-MARK_OUTPUT, DTYPE_BF16 = 0, 3  # of tests/faults/standin.h and src/spec/dtype.h
+MARK_OUTPUT, DTYPE_BF16 = 0, 3  # of tests/faults/standin.h and src/expr/dtype.h
 RIGHT = (0x3F40).to_bytes(2, "little")  # 0.75, what the stand-in's kernels write
 
 if "san-" in os.path.basename(OUT):

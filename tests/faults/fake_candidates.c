@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "faults/standin.h"
-#include "spec/dtype.h"
+#include "expr/dtype.h"
 
 static const double right_value = 0.75;
 

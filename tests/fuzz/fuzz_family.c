@@ -19,7 +19,7 @@ static const char operation_path[] = "tests/data/kernel/templates/widget/operati
 
 static void compute_all(const struct bound_family *bound)
 {
-	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	choice choices[SPACE_PARAMETERS_MAX] = {0};
 	struct kernel_resources resources = {.blocks_per_sm = 1};
 	struct build build;
@@ -57,10 +57,10 @@ static void bind_family(const struct operation *operation, const struct family *
 		device_spec_load("", NULL, &device, &err) != STATUS_OK)
 		abort();
 	(void)family_applies(family, problems.items[0], device, &applies, NULL, &err);
-	if (!family_is_composite(family) &&
+	if (!family->step_count &&
 		family_bind(family, problems.items[0], device, NULL, &bound, &err) == STATUS_OK) {
-		for (size_t i = 0; i < space_parameter_count(bound->space); i++)
-			is_empty = is_empty || space_parameter_values(bound->space, i)->count == 0;
+		for (size_t i = 0; i < bound->space->parameter_count; i++)
+			is_empty = is_empty || bound->space->parameters[i].values.count == 0;
 		if (!is_empty)
 			compute_all(bound);
 		bound_family_free(bound);

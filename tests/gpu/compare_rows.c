@@ -266,7 +266,7 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 		json_free(json);
 		return status;
 	}
-	json_put_string(json, "operation", operation_name(problem->operation));
+	json_put_string(json, "operation", problem->operation->name);
 	json_put_string(json, "problem", problem->text);
 	comparison->evaluator =
 		(struct evaluator){.context = comparison->bench, .interrupted = &stopped};

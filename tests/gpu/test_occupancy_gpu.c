@@ -29,10 +29,10 @@ static bool was_loaded(const struct evaluation *evaluation)
 static enum status slots_of(const struct bound_family *bound, const char *configuration,
 	struct value **slots, struct error *err)
 {
-	bool *given = memory_zeroed(space_parameter_count(bound->space) + 1, sizeof(*given));
+	bool *given = memory_zeroed(bound->space->parameter_count + 1, sizeof(*given));
 	enum status status;
 
-	*slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(**slots));
+	*slots = memory_zeroed(bound->space->names.count + 1, sizeof(**slots));
 	space_fixed(bound->space, *slots);
 	status = configuration_parse(bound, configuration, *slots, given, err);
 	if (status == STATUS_OK)
@@ -125,7 +125,7 @@ static enum status problem_compare(
 			continue;
 		status = catalogue_family(catalogue, operation, evaluation->family, &family, err);
 		/* its steps have evaluations of their own */
-		if (status == STATUS_OK && family_is_composite(family))
+		if (status == STATUS_OK && family->step_count)
 			continue;
 		if (status == STATUS_OK && (!bound || bound->family != family)) {
 			bound_family_free(bound);

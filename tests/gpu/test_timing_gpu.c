@@ -93,7 +93,7 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 	}
 	if (status == STATUS_OK) {
 		struct device_load_request request = {.problem = problem,
-			.family = family_name(bound->family),
+			.family = bound->family->name,
 			.configuration = "",
 			.cubins = cubins,
 			.cubin_count = build.unit_count,
@@ -123,8 +123,8 @@ static enum status announce(
 	if (status == STATUS_OK)
 		status = kernel_store_wait(run->bench.store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
-		status = device_problem(run->bench.device, operation_name(run->operation),
-			problem->text, &reference, &kernel->cubin, number, err);
+		status = device_problem(run->bench.device, run->operation->name, problem->text,
+			&reference, &kernel->cubin, number, err);
 	reference_plan_release(&reference);
 	build_release(&build);
 	return status;
@@ -153,7 +153,7 @@ static enum status pair_load(struct timing_test *run, const char *family_name_, 
 	if (status == STATUS_OK && !found)
 		status = error_set(err, STATUS_FAILED, "%s: no legal configuration", text);
 	if (status == STATUS_OK) {
-		slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
+		slots = memory_zeroed(bound->space->names.count + 1, sizeof(*slots));
 		status = space_values(bound->space, configuration, slots, err);
 	}
 	if (status == STATUS_OK)

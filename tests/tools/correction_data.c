@@ -86,7 +86,7 @@ static enum status print_problem(const struct collection *collection,
 		const struct evaluation *evaluation = &recorded->evaluations[i];
 
 		if (is_measured(evaluation) &&
-			strcmp(evaluation->family, family_name(collection->family)) == 0)
+			strcmp(evaluation->family, collection->family->name) == 0)
 			status = print_sample(collection, bound, evaluation, best_us, err);
 	}
 	bound_family_free(bound);
@@ -97,7 +97,7 @@ static enum status print_problem(const struct collection *collection,
 static enum status print_journal(
 	const struct collection *collection, const char *path, struct error *err)
 {
-	const char *operation = operation_name(collection->family->operation);
+	const char *operation = collection->family->operation->name;
 	struct journal_record record = {0};
 	enum status status = journal_read(path, &record, err);
 

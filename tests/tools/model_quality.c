@@ -120,7 +120,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 		bool legal;
 
 		if (evaluation->outcome != OUTCOME_OK || evaluation->predicted ||
-			strcmp(evaluation->family, family_name(family)) != 0)
+			strcmp(evaluation->family, family->name) != 0)
 			continue;
 		status = predict_text(
 			&predictor, evaluation->configuration, &legal, &sample.predicted_us, err);
@@ -152,10 +152,10 @@ static enum status add_journal(struct report *report, const char *path, struct e
 			for (size_t f = 0; f < catalogue->family_count && status == STATUS_OK;
 				f++) {
 				const struct family *family = catalogue->families[f];
-				const char *name = family_name(family);
+				const char *name = family->name;
 
 				if (family->operation != measured->problem->operation ||
-					family_is_composite(family) ||
+					family->step_count ||
 					(report->only_family &&
 						strcmp(name, report->only_family) != 0))
 					continue;
@@ -178,7 +178,7 @@ static int compare_predicted(const void *a, const void *b)
 static int compare_configuration(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
-	const int families = strcmp(family_name(x->family), family_name(y->family));
+	const int families = strcmp(x->family->name, y->family->name);
 
 	return families ? families : strcmp(x->configuration, y->configuration);
 }
@@ -292,7 +292,7 @@ static void print_deviations(
 		qsort(found, found_count, sizeof(*found), compare_deviation);
 	for (size_t k = 0; k < found_count; k++)
 		if (found[k].count >= 4 && fabs(found[k].sum) > 0.04 * (double)found[k].count)
-			printf("    %s %-14s %+5.1f%% (spread %4.1f%%, %zu)\n", family_name(family),
+			printf("    %s %-14s %+5.1f%% (spread %4.1f%%, %zu)\n", family->name,
 				found[k].name, 100 * found[k].sum / (double)found[k].count,
 				100 * sqrt(found[k].squares / (double)found[k].count),
 				found[k].count);
@@ -310,7 +310,7 @@ static void print_order(const struct measured_problem *measured)
 		if (i < 8 || rank <= 8)
 			printf("    model %3zu, measured %3zu: %8.2f predicted %8.2f us  %s %s\n",
 				i + 1, rank, sample->measured_us, sample->predicted_us,
-				family_name(sample->family), sample->configuration);
+				sample->family->name, sample->configuration);
 	}
 }
 

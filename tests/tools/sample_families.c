@@ -38,7 +38,7 @@ enum {
 static bool keep(const choice *configuration, const struct value *slots, void *context)
 {
 	struct sample *sample = context;
-	size_t parameters = space_parameter_count(sample->bound->space);
+	size_t parameters = sample->bound->space->parameter_count;
 	size_t place = sample->count;
 
 	(void)slots;
@@ -60,21 +60,21 @@ static size_t news(const struct sample *sample, const choice *configuration)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < space_parameter_count(sample->bound->space); i++)
+	for (size_t i = 0; i < sample->bound->space->parameter_count; i++)
 		count += !sample->seen[i][configuration[i]];
 	return count;
 }
 
 static void mark(struct sample *sample, const choice *configuration)
 {
-	for (size_t i = 0; i < space_parameter_count(sample->bound->space); i++)
+	for (size_t i = 0; i < sample->bound->space->parameter_count; i++)
 		sample->seen[i][configuration[i]] = true;
 }
 
 /* The configuration with most news, or NULL when all were seen. */
 static const choice *most_news(const struct sample *sample)
 {
-	size_t parameters = space_parameter_count(sample->bound->space), best = 0;
+	size_t parameters = sample->bound->space->parameter_count, best = 0;
 	const choice *found = NULL;
 
 	for (size_t i = 0; i < sample->count; i++) {
@@ -99,7 +99,7 @@ struct totals {
 static enum status submit(struct context *bench, const struct bound_family *bound,
 	const choice *configuration, struct totals *totals, struct error *err)
 {
-	struct value *slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	struct build build = {0};
 	struct plan plan = {0};
 	struct work work = {0};
@@ -121,8 +121,8 @@ static enum status submit(struct context *bench, const struct bound_family *boun
 		ARRAY_GROW(totals->kernels, totals->count, totals->capacity);
 		ARRAY_GROW(totals->labels, totals->count, totals->labels_capacity);
 		totals->labels[totals->count] =
-			string_format("%s on %s: %s {%s}", family_name(bound->family),
-				bound->device->name, bound->problem->text, text_string(&label));
+			string_format("%s on %s: %s {%s}", bound->family->name, bound->device->name,
+				bound->problem->text, text_string(&label));
 		totals->kernels[totals->count++] = kernel;
 	}
 	build_release(&build);
@@ -147,11 +147,11 @@ static enum status sample_problem(struct context *bench, const struct family *fa
 	status = family_bind(family, problem, device_spec(bench->device), NULL, &sample.bound, err);
 	if (status != STATUS_OK)
 		return status;
-	parameters = space_parameter_count(sample.bound->space);
+	parameters = sample.bound->space->parameter_count;
 	sample.seen = memory_zeroed(parameters, sizeof(*sample.seen));
 	for (size_t i = 0; i < parameters; i++)
 		sample.seen[i] = memory_zeroed(
-			space_parameter_values(sample.bound->space, i)->count, sizeof(bool));
+			sample.bound->space->parameters[i].values.count, sizeof(bool));
 	sample.configurations = memory_zeroed(RESERVOIR, parameters * sizeof(choice));
 	random_seed(&sample.random, 1);
 	status = space_enumerate(sample.bound->space, keep, &sample, NULL, err);
@@ -186,7 +186,7 @@ static enum status sample_family(struct context *bench, const struct family *fam
 				bench, family, problems.items[k], limit, totals, err);
 		problem_list_release(&problems);
 	}
-	return status == STATUS_OK ? status : error_context(err, "%s", family_name(family));
+	return status == STATUS_OK ? status : error_context(err, "%s", family->name);
 }
 
 static void wait_for_all(struct context *bench, struct totals *totals)
@@ -219,7 +219,7 @@ static enum status sample_device(const char *root, const char *device, const cha
 	if (status != STATUS_OK)
 		return status;
 	for (size_t i = 0; i < bench.catalogue.family_count && status == STATUS_OK; i++)
-		if (!family_is_composite(bench.catalogue.families[i]))
+		if (!bench.catalogue.families[i]->step_count)
 			status = sample_family(
 				&bench, bench.catalogue.families[i], limit, &totals, err);
 	wait_for_all(&bench, &totals);

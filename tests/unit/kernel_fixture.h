@@ -50,9 +50,8 @@ static inline void fixture_open(struct fixture *fixture, const char *templates,
 	assert_ok(catalogue_family(&fixture->catalogue, fixture->operation, family, &found, &err));
 	assert_ok(family_bind(
 		found, fixture->problems.items[0], fixture->device, NULL, &fixture->bound, &err));
-	fixture->slots =
-		memory_zeroed(space_slot_count(fixture->bound->space), sizeof(struct value));
-	parameters = space_parameter_count(fixture->bound->space);
+	fixture->slots = memory_zeroed(fixture->bound->space->names.count, sizeof(struct value));
+	parameters = fixture->bound->space->parameter_count;
 	if (parameters) {
 		bool has_default;
 

@@ -17,15 +17,15 @@ static void test_all(void **state)
 	(void)state;
 	assert_ok(catalogue_load(folders, NULL, &catalogue, &err));
 	assert_int_equal(catalogue.operation_count, 2);
-	assert_string_equal(operation_name(catalogue.operations[0]), "gadget");
-	assert_string_equal(operation_name(catalogue.operations[1]), "widget");
+	assert_string_equal(catalogue.operations[0]->name, "gadget");
+	assert_string_equal(catalogue.operations[1]->name, "widget");
 	assert_int_equal(catalogue.family_count, ARRAY_COUNT(expected));
 	for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
-		assert_string_equal(family_name(catalogue.families[i]), expected[i]);
+		assert_string_equal(catalogue.families[i]->name, expected[i]);
 	assert_string_equal(catalogue.families[2]->summary, "a user's own");
 	assert_ptr_equal(catalogue.families[2]->operation, catalogue.operations[1]);
-	assert_false(family_is_composite(catalogue.families[1]));
-	assert_true(family_is_composite(catalogue.families[3]));
+	assert_false(catalogue.families[1]->step_count);
+	assert_true(catalogue.families[3]->step_count);
 	catalogue_release(&catalogue);
 }
 
@@ -73,7 +73,7 @@ static void test_lookup(void **state)
 		"operation: expected one of gadget, widget, found \"gadgt\"");
 	assert_ok(catalogue_operation(&catalogue, "widget", &operation, &err));
 	assert_ok(catalogue_family(&catalogue, operation, "full", &family, &err));
-	assert_string_equal(family_name(family), "widget/full");
+	assert_string_equal(family->name, "widget/full");
 	assert_ok(catalogue_family(&catalogue, NULL, "widget/full", &family, &err));
 	assert_ok(catalogue_family(&catalogue, operation, "widget/full", &family, &err));
 	assert_fails(catalogue_family(&catalogue, operation, "fulll", &family, &err),

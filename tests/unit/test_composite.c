@@ -64,7 +64,7 @@ static void test_plain_steps(void **state)
 
 	(void)state;
 	bind_pair(&fixture, "M=128,N=64,dtype=fp32", &bound);
-	assert_int_equal(space_parameter_count(bound->space), 0);
+	assert_int_equal(bound->space->parameter_count, 0);
 	assert_int_equal(bound->composite->step_count, 2);
 	assert_string_equal(bound->composite->steps[1].problem->text, "size=8192,kind=two");
 	assert_false(composite_is_ready(bound));
@@ -73,7 +73,7 @@ static void test_plain_steps(void **state)
 	assert_ok(choose(&fixture, bound, 1, "gadget/plain", "{}", &err));
 	assert_true(composite_is_ready(bound));
 
-	slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	assert_ok(space_values(bound->space, none, slots, &err));
 	assert_ok(candidate_plan(bound, slots, &plan, &err));
 	/* X, W, Y, middle */
@@ -119,7 +119,7 @@ static void test_errors(void **state)
 	bind_pair(&fixture, "M=128,N=64,dtype=fp16", &bound);
 	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
 	assert_ok(choose(&fixture, bound, 1, "plain", "{}", &err));
-	slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	space_fixed(bound->space, slots);
 	assert_fails(candidate_plan(bound, slots, &plan, &err), STATUS_BAD_INPUT,
 		"pair.json: $.steps[0].tensors.A: expected a buffer that holds the step's tensor");
@@ -209,7 +209,7 @@ static void test_chain(void **state)
 	assert_ok(choose(&fixture, bound, 0, "mma", whole, &err));
 	assert_ok(choose(&fixture, bound, 1, "mma", whole, &err));
 	assert_ok(choose(&fixture, bound, 1, "mma", split, &err)); /* replaces the first choice */
-	slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	space_fixed(bound->space, slots);
 	assert_ok(candidate_plan(bound, slots, &plan, &err));
 	check_chain_plan(&plan);
@@ -265,7 +265,7 @@ static void test_tensor_maps(void **state)
 	bind_chain(&fixture, "m=16384,k=64,n=2048,p=64,dtype=fp16", &bound);
 	choose_default(&fixture, bound, 0, "wgmma");
 	choose_default(&fixture, bound, 1, "wgmma");
-	slots = memory_zeroed(space_slot_count(bound->space), sizeof(*slots));
+	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	space_fixed(bound->space, slots);
 	assert_ok(candidate_plan(bound, slots, &plan, &err));
 	assert_true(plan.tensor_map_count > 0 && plan.tensor_map_count % 2 == 0);

@@ -123,7 +123,7 @@ static void test_steps(void **state)
 	assert_ok(family_step_problem(
 		&fixture.catalogue, pair, 0, fixture.problems.items[0], &step, &err));
 	assert_string_equal(step->text, "size=8192,kind=one");
-	assert_string_equal(operation_name(step->operation), "gadget");
+	assert_string_equal(step->operation->name, "gadget");
 	problem_free(step);
 	assert_ok(family_step_problem(
 		&fixture.catalogue, pair, 1, fixture.problems.items[0], &step, &err));

@@ -37,7 +37,7 @@ static bool witness_visit(const choice *configuration, const struct value *slots
 	struct witness *witness = context;
 	size_t first = (size_t)space_parameter_slot(witness->space, 0);
 	(void)configuration;
-	for (size_t i = first; i < space_slot_count(witness->space); i++) {
+	for (size_t i = first; i < witness->space->names.count; i++) {
 		text_append(&witness->seen, i == first ? "" : " ");
 		value_format(slots[i], &witness->seen);
 	}
@@ -57,12 +57,12 @@ static void expect_enumeration(struct space *space, const char *visited, const c
 		fail_msg("%s", err.message);
 	assert_string_equal(text_string(&witness.seen), visited);
 	sum = counted.legal;
-	for (size_t i = 0; i < space_constraint_count(space); i++) {
+	for (size_t i = 0; i < space->constraint_count; i++) {
 		text_appendf(&text, "%.0f ", counts[i]);
 		sum += counts[i];
 	}
 	assert_string_equal(text_string(&text), removed);
-	assert_true(sum == space_product(space));
+	assert_true(sum == space->tail[0]);
 	/* counting alone finds the same */
 	struct space_removed again = {.by_constraint = memory_zeroed(16, sizeof(double))};
 	assert_int_equal(space_enumerate(space, NULL, NULL, &again, &err), STATUS_OK);
@@ -84,16 +84,16 @@ static void test_order_and_counts(void **state)
 	};
 	const struct value fixed[] = {value_int(16), value_string("bf16")};
 	struct space *space = bound_space(&description, fixed);
-	assert_true(space_product(space) == 12);
-	assert_int_equal(space_parameter_count(space), 3);
-	assert_int_equal(space_slot_count(space), 7);
+	assert_true(space->tail[0] == 12);
+	assert_int_equal(space->parameter_count, 3);
+	assert_int_equal(space->names.count, 7);
 	assert_string_equal(space_parameter_name(space, 1), "BN");
 	assert_int_equal(space_parameter_slot(space, 1), 3);
-	assert_int_equal(space_constraint_count(space), 4);
+	assert_int_equal(space->constraint_count, 4);
 	assert_string_equal(space_constraint_text(space, 1), "bytes <= 1024");
-	assert_string_equal(space_constraint_why(space, 1), "why 1");
-	assert_int_equal(name_table_find(space_names(space), "area"), 5);
-	assert_int_equal(space_parameter_values(space, 1)->count, 2);
+	assert_string_equal(space->constraints[1].why, "why 1");
+	assert_int_equal(name_table_find(&space->names, "area"), 5);
+	assert_int_equal(space->parameters[1].values.count, 2);
 	/* BM + BN > 24 comes first: it needs no S */
 	expect_enumeration(
 		space, "32 8 1 256 512; 32 16 1 512 1024; 16 16 1 256 512; ", "3 3 3 0 ");
@@ -133,7 +133,7 @@ static void test_lists(void **state)
 	};
 	struct value fixed[] = {value_int(4)};
 	struct space *space = bound_space(&description, fixed);
-	assert_int_equal(space_parameter_values(space, 0)->count, 4);
+	assert_int_equal(space->parameters[0].values.count, 4);
 	expect_enumeration(space, "4 2; 4 3; 2.0 2; 2.0 3; x 2; x 3; true 2; true 3; ", "");
 	assert_int_equal(space_choice_find(space, 0, value_int(2)), 1);
 	assert_int_equal(space_choice_find(space, 0, value_string("x")), 2);
@@ -141,7 +141,7 @@ static void test_lists(void **state)
 	struct error err = {0};
 	fixed[0] = value_int(2);
 	assert_int_equal(space_bind(space, fixed, &err), STATUS_OK);
-	assert_true(space_product(space) == 0);
+	assert_true(space->tail[0] == 0);
 	expect_enumeration(space, "", "");
 	space_free(space);
 }

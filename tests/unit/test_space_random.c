@@ -75,8 +75,8 @@ static struct space *random_space(struct random_state *random)
 /* The next of all configurations in lexicographic order; false after the last. */
 static bool next_configuration(const struct space *space, choice *configuration)
 {
-	for (size_t p = space_parameter_count(space); p-- > 0;) {
-		if (++configuration[p] < space_parameter_values(space, p)->count)
+	for (size_t p = space->parameter_count; p-- > 0;) {
+		if (++configuration[p] < space->parameters[p].values.count)
 			return true;
 		configuration[p] = 0;
 	}
@@ -96,10 +96,10 @@ static bool record_visit(const choice *configuration, const struct value *slots,
 	struct error err = {0};
 	ARRAY_GROW(visited->configurations, visited->count, visited->capacity);
 	memcpy(visited->configurations[visited->count++], configuration,
-		space_parameter_count(visited->space) * sizeof(choice));
+		visited->space->parameter_count * sizeof(choice));
 	/* a visit may use the space; the slots are those of the configuration */
 	assert_int_equal(space_values(visited->space, configuration, again, &err), STATUS_OK);
-	for (size_t i = 0; i < space_slot_count(visited->space); i++)
+	for (size_t i = 0; i < visited->space->names.count; i++)
 		assert_true(again[i].type == slots[i].type && value_equal(again[i], slots[i]));
 	return true;
 }
@@ -108,11 +108,11 @@ static bool record_visit(const choice *configuration, const struct value *slots,
 static bool is_legal(const struct space *space, const struct value *slots)
 {
 	bool legal = true;
-	for (size_t c = 0; c < space_constraint_count(space) && legal; c++) {
+	for (size_t c = 0; c < space->constraint_count && legal; c++) {
 		struct expression *expression;
 		struct error err = {0};
 		assert_int_equal(expression_compile(space_constraint_text(space, c), "again",
-					 space_names(space), &expression, &err),
+					 &space->names, &expression, &err),
 			STATUS_OK);
 		assert_int_equal(expression_test(expression, slots, &legal, &err), STATUS_OK);
 		expression_free(expression);
@@ -155,7 +155,7 @@ static void test_random_spaces(void **state)
 			}
 			assert_true(legal < visited.count);
 			assert_memory_equal(visited.configurations[legal++], configuration,
-				space_parameter_count(space) * sizeof(choice));
+				space->parameter_count * sizeof(choice));
 		} while (next_configuration(space, configuration));
 		assert_int_equal(legal, visited.count);
 		assert_true(removed.legal == (double)legal);

@@ -68,7 +68,7 @@ static bool is_default(const struct candidate *candidate)
 
 	return configuration_default(bound, choices, &found, NULL) == STATUS_OK && found &&
 	       memcmp(choices, candidate->choices,
-		       space_parameter_count(bound->space) * sizeof(*choices)) == 0;
+		       bound->space->parameter_count * sizeof(*choices)) == 0;
 }
 
 static struct json *row_json(const struct candidate *candidate)
@@ -76,7 +76,7 @@ static struct json *row_json(const struct candidate *candidate)
 	struct json *row = json_new_object();
 	struct named_values values;
 
-	json_put_string(row, "family", family_name(candidate->bound->family));
+	json_put_string(row, "family", candidate->bound->family->name);
 	values = configuration_named_values(candidate->bound, candidate->choices);
 	json_put(row, "configuration", named_values_to_json(&values));
 	named_values_release(&values);

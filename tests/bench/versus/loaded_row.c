@@ -85,7 +85,7 @@ enum status loaded_row_load(struct setup *setup, const struct problem *problem,
 	if (status != STATUS_OK)
 		return status;
 	bound = loaded_row->candidate.bound;
-	loaded_row->family = family_name(bound->family);
+	loaded_row->family = bound->family->name;
 	configuration_format(bound, loaded_row->candidate.choices, &text);
 	loaded_row->configuration = text_detach(&text);
 	slots = candidate_values(&loaded_row->candidate, err);

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "process/library.h"
 #include "base/text.h"
-#include "spec/dtype.h"
+#include "expr/dtype.h"
 
 enum {
 	LT_PICKS_MAX = 8, /* heuristic picks that are asked for */

@@ -65,8 +65,8 @@ static enum status rebuild_bound(struct subject *subject, const struct bound_fam
 	const struct json_at *result, struct error *err)
 {
 	choice *configuration =
-		memory_zeroed(space_parameter_count(bound->space) + 1, sizeof(*configuration));
-	struct value *slots = memory_zeroed(space_slot_count(bound->space) + 1, sizeof(*slots));
+		memory_zeroed(bound->space->parameter_count + 1, sizeof(*configuration));
+	struct value *slots = memory_zeroed(bound->space->names.count + 1, sizeof(*slots));
 	struct text text = {0};
 	struct tuned_row row = {0};
 	int violated = -1;
@@ -82,7 +82,7 @@ static enum status rebuild_bound(struct subject *subject, const struct bound_fam
 	if (status == STATUS_OK && violated >= 0)
 		status =
 			error_set(err, STATUS_BAD_INPUT, "the configuration is no longer legal: %s",
-				space_constraint_why(bound->space, (size_t)violated));
+				bound->space->constraints[(size_t)violated].why);
 	if (status == STATUS_OK)
 		status = candidate_plan(bound, slots, &subject->plan, err);
 	if (status == STATUS_OK)
@@ -109,7 +109,7 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 	enum status status = catalogue_family(
 		catalogue, problem->operation, get_string(result, "family"), &family, err);
 
-	if (status == STATUS_OK && family_is_composite(family))
+	if (status == STATUS_OK && family->step_count)
 		status = error_set(err, STATUS_BAD_INPUT, "a composite family");
 	if (status == STATUS_OK)
 		status = problem_flop(problem, &subject->flop, err);

@@ -25,7 +25,7 @@ static void title_of(const struct lt_comparison *lt_comparison, struct text *tex
 	int64_t packed_b = shape->b_is_kn ? shape->n : shape->k;
 
 	text_appendf(text, "%" PRId64 "x%" PRId64 "x%" PRId64 " %s", shape->m, shape->n, shape->k,
-		dtype_name(shape->in));
+		dtype_names[shape->in]);
 	if (shape->in == DTYPE_FP8_E4M3)
 		text_append(text, shape->fast_accumulation ? " fast" : " promoted");
 	if (shape->b_is_kn)
@@ -108,7 +108,7 @@ static void visit_groups(
 			for (int alignment = ALIGNED; alignment <= MISALIGNED; alignment++) {
 				struct group group = {
 					(enum dtype)in, fast != 0, (enum alignment_class)alignment};
-				char *name = string_format("%s%s %s", dtype_name(group.in),
+				char *name = string_format("%s%s %s", dtype_names[group.in],
 					in != DTYPE_FP8_E4M3 ? ""
 					: fast               ? " fast"
 							     : " promoted",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spec/dtype.h"
+#include "expr/dtype.h"
 
 #include "base/error.h"
 #include "base/text.h"
@@ -20,13 +20,6 @@ static const size_t sizes_bytes[DTYPE_COUNT] = {[DTYPE_FP32] = 4,
 	[DTYPE_BF16] = 2,
 	[DTYPE_FP8_E4M3] = 1,
 	[DTYPE_I32] = 4};
-
-const char *dtype_name(enum dtype dtype)
-{
-	if ((unsigned)dtype >= DTYPE_COUNT)
-		BUG("dtype %d", (int)dtype);
-	return dtype_names[dtype];
-}
 
 int dtype_find(const char *name)
 {

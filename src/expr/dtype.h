@@ -2,8 +2,8 @@
  *
  * Element types. The codes are also those of the helper kernels in templates/common/helpers.cu.
  */
-#ifndef SPEC_DTYPE_H
-#define SPEC_DTYPE_H
+#ifndef EXPR_DTYPE_H
+#define EXPR_DTYPE_H
 
 #include <stddef.h>
 
@@ -18,8 +18,7 @@ enum dtype {
 };
 
 extern const char *const dtype_names[]; /* NULL-terminated */
-const char *dtype_name(enum dtype dtype);
-int dtype_find(const char *name);    /* -1 if unknown */
-size_t dtype_size(enum dtype dtype); /* bytes of one element */
+int dtype_find(const char *name);       /* -1 if unknown */
+size_t dtype_size(enum dtype dtype);    /* bytes of one element */
 
 #endif
