@@ -10,7 +10,7 @@ versus_programs := gemm_vs_cublaslt chain_vs_cublaslt
 gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) compare_rows libtuned_launch.so)
 # what launches an exported kernel, and no more: these are compiled once more, as PIC
 launch_sources := $(wildcard tests/bench/launch/*.c) $(wildcard src/base/*.c src/process/*.c src/driver/*.c) \
-	src/family/plan.c src/spec/dtype.c src/measure/candidate_kernels.c \
+	src/family/plan.c src/expr/dtype.c src/measure/candidate_kernels.c \
 	src/measure/gpu_session.c
 launch_objects := $(patsubst %.c,$(OUT)/gpu/pic/%.o,$(launch_sources))
 
