@@ -19,35 +19,30 @@ __device__ __forceinline__ void states_merge(
 	}
 }
 
-// 8 columns of a row tile. `out` is the unit's first row, `row` the tile's.
+// Vector t of a state of a row tile, as rows of O. `out` is the unit's first row, `row` the tile's.
 __device__ __forceinline__ void tile_store(
-	element_memory *out, int row, int rows, int d, const float (&sum)[4], int lane)
+	element_memory *out, int row, int rows, int t, const float (&sum)[4], int lane)
 {
 #pragma unroll
-	for (int half = 0; half < 2; half++) {
-		int place = row + half * 8 + lane / 4;
-		if (place < rows)
-			*(u32 *)(out + (i64)place * head_dim + d * 8 + lane % 4 * 2) =
-				element::store2(sum[2 * half], sum[2 * half + 1]);
+	for (int i = 0; i < 4; i += 2) {
+		int place = row + state_half(i) * 8 + lane / 4, d = state_columns(t, i);
+		if (place < rows && (dim_tiles * STATE_HALVES % 2 == 0 || d < dim_tiles))
+			*(u32 *)(out + (i64)place * HEAD_DIM_V + d * 8 + lane % 4 * 2) =
+				element::store2(sum[i], sum[i + 1]);
 	}
 }
 
-__device__ __forceinline__ float inverse_sum(float sum)
-{
-	return sum == 0.0f ? 0.0f : 1.0f / sum;
-}
-
 // A unit's result from the states that `count` blocks have left: part(i, at) is vector `at` of the
-// i-th. Each of WORKERS warps has 8-column tiles of its own. `emit` gets a row tile's maxima and
+// i-th. Each of WORKERS warps has vectors of its own. `emit` gets a row tile's maxima and
 // sums, then these tiles.
 template <int WORKERS, class PART, class HEAD, class TILE>
 __device__ __forceinline__ void parts_combine(
 	PART part, int count, int worker, HEAD emit_head, TILE emit_tile)
 {
-	constexpr int own_tiles = (dim_tiles + WORKERS - 1) / WORKERS;
+	constexpr int own_tiles = (state_tiles + WORKERS - 1) / WORKERS;
 #pragma unroll 1
 	for (int r = 0; r < ROW_TILES; r++) {
-		int at = r * (dim_tiles + 1) * 32;
+		int at = r * (state_tiles + 1) * 32;
 		float top[2] = {masked_score(), masked_score()}, sum[2] = {0.0f, 0.0f};
 #pragma unroll 8
 		for (int i = 0; i < count; i++) {
@@ -65,23 +60,23 @@ __device__ __forceinline__ void parts_combine(
 			sum[1] += head.w * factor[1];
 #pragma unroll
 			for (int j = 0; j < own_tiles; j++) {
-				int d = worker + j * WORKERS;
-				if (dim_tiles % WORKERS != 0 && d >= dim_tiles)
+				int t = worker + j * WORKERS;
+				if (state_tiles % WORKERS != 0 && t >= state_tiles)
 					break;
-				float4 value = part(i, at + (d + 1) * 32);
+				float4 value = part(i, at + (t + 1) * 32);
 				output[j][0] += value.x * factor[0];
 				output[j][1] += value.y * factor[0];
-				output[j][2] += value.z * factor[1];
-				output[j][3] += value.w * factor[1];
+				output[j][2] += value.z * factor[state_half(2)];
+				output[j][3] += value.w * factor[state_half(2)];
 			}
 		}
 		emit_head(at, top, sum);
 #pragma unroll
 		for (int j = 0; j < own_tiles; j++) {
-			int d = worker + j * WORKERS;
-			if (dim_tiles % WORKERS != 0 && d >= dim_tiles)
+			int t = worker + j * WORKERS;
+			if (state_tiles % WORKERS != 0 && t >= state_tiles)
 				break;
-			emit_tile(r, at, d, output[j]);
+			emit_tile(r, at, t, output[j]);
 		}
 	}
 }
@@ -98,12 +93,12 @@ __device__ __forceinline__ void parts_finish(
 			inverse[0] = inverse_sum(quad_sum(sum[0]));
 			inverse[1] = inverse_sum(quad_sum(sum[1]));
 		},
-		[&](int r, int, int d, const float(&sum)[4]) {
+		[&](int r, int, int t, const float(&sum)[4]) {
 			float scaled[4];
 #pragma unroll
 			for (int i = 0; i < 4; i++)
-				scaled[i] = sum[i] * inverse[i / 2];
-			tile_store(out, row + r * 16, rows, d, scaled, lane);
+				scaled[i] = sum[i] * inverse[state_half(i)];
+			tile_store(out, row + r * 16, rows, t, scaled, lane);
 		});
 }
 

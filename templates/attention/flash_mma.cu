@@ -44,25 +44,13 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_mma(cons
 	const u8 *v = (const u8 *)(V + (i64)kv_head * seq_k * head_dim);
 	u8 *out = (u8 *)(O + ((i64)head * seq_q + first_row) * head_dim);
 
-	// Row i sees keys up to i + diagonal (causal, aligned at the lower right corner).
+	// Row i sees keys up to i + diagonal (causal, aligned at the lower right corner), this
+	// thread's first row keys 0..first_limit-1.
 	int diagonal = seq_k - seq_q;
 	int warp_row = warp * row_tiles * 16;
+	int first_limit = first_row + warp_row + lane / 4 + diagonal + 1;
 	warp_rows rows;
-	rows.first_limit = first_row + warp_row + lane / 4 + diagonal + 1;
-#pragma unroll
-	for (int r = 0; r < row_tiles; r++)
-#pragma unroll
-		for (int half = 0; half < 2; half++) {
-			rows.bias[r][half] = masked_score();
-			rows.sum[r][half] = 0.0f;
-		}
-#pragma unroll
-	for (int r = 0; r < row_tiles; r++)
-#pragma unroll
-		for (int d = 0; d < dim_tiles; d++)
-#pragma unroll
-			for (int i = 0; i < 4; i++)
-				rows.output[r][d][i] = 0.0f;
+	rows.clear();
 
 	// Keys seen by any row of the block, by any row of the warp, and by all rows of the block.
 	int last_row = (valid_rows < BM ? seq_q : first_row + BM) - 1;
@@ -120,21 +108,29 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_mma(cons
 		__syncthreads();
 #pragma unroll
 		for (int step = 0; step < dim_steps; step++)
-#pragma unroll
-			for (int r = 0; r < row_tiles; r++)
-				ldmatrix_x4(
-					held[step][r], layout::advance(query_lane, step) +
-							       (u32)(r * 16 * layout::pitch_bytes));
+			query_load(held[step], query_lane, step);
 	}
 
-	float scale = score_scale();
+	auto query = [&](query_fragments &a, int step) {
+		if constexpr (Q_REGS != 0) {
+#pragma unroll
+			for (int r = 0; r < row_tiles; r++)
+#pragma unroll
+				for (int i = 0; i < 4; i++)
+					a[r][i] = held[step][r][i];
+		} else {
+			query_load(a, query_lane, step);
+		}
+	};
+	const float scale = score_scale();
 	int slot = 0;
 	auto process = [&](auto kind) {
 		constexpr bool masked = decltype(kind)::value;
-		u32 slot_bytes = (u32)(slot * 2 * tile_bytes);
+		const u32 keys = key_lane + (u32)(slot * 2 * tile_bytes);
+		const u32 values = value_lane + (u32)(slot * 2 * tile_bytes);
 		// A warp none of whose rows sees a key of this tile only keeps the barriers.
 		bool seen = !causal || !masked || tile * BN < warp_limit;
-		score_tiles s;
+		float s[row_tiles][BN / 8][4];
 		if constexpr (STAGES == 1) {
 			cp_async_wait<0>();
 			__syncthreads();
@@ -153,9 +149,23 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_mma(cons
 			slot = slot == STAGES - 1 ? 0 : slot + 1;
 		}
 		if (seen) {
-			scores_compute(s, held, query_lane, key_lane + slot_bytes);
-			if constexpr (masked)
-				scores_mask(s, rows, tile * BN, seq_k);
+			scores_compute(s, query, [&](int step, int j) {
+				return layout::advance(keys, step) +
+				       (u32)(j * 16 * layout::pitch_bytes);
+			});
+			if constexpr (masked) {
+				int visible[row_tiles][2];
+#pragma unroll
+				for (int r = 0; r < row_tiles; r++)
+#pragma unroll
+					for (int half = 0; half < 2; half++) {
+						int limit = first_limit + r * 16 + half * 8;
+						visible[r][half] =
+							(causal ? min(seq_k, limit) : seq_k) -
+							tile * BN;
+					}
+				scores_mask(s, visible);
+			}
 		}
 		if constexpr (STAGES == 1) {
 			cp_async_wait<0>();
@@ -167,7 +177,11 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_mma(cons
 		if (seen) {
 			float offset[row_tiles][2];
 			rows_raise<masked>(rows, offset, s, scale);
-			rows_accumulate(rows, s, offset, scale, value_lane + slot_bytes);
+			rows_accumulate(rows, s, offset, scale, [&](u32(&b)[4], int step, int d) {
+				ldmatrix_x4_trans(
+					b, layout::advance(values, d) +
+						   (u32)(step * 16 * layout::pitch_bytes));
+			});
 		}
 	};
 	for (; tile >= plain_tiles; tile--)

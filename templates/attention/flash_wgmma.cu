@@ -12,33 +12,39 @@
 // A cluster takes CLUSTER neighbouring tiles of rows of a head, whose K and V it shares by multicast.
 // Parameters: flash_wgmma.json.
 #include "attention/flash_wgmma_rows.cuh"
-#include "attention/flash_wgmma_schedule.cuh"
 #include "common/named_barrier.cuh"
 #include "common/setmaxnreg.cuh"
 
 constexpr int threads = 128 * (GROUPS + 1);
+static_assert(query_ring::bytes + key_ring::bytes + value_ring::bytes + GROUPS * weight_bytes +
+			unit_ring::bytes + query_ring::barrier_bytes + key_ring::barrier_bytes +
+			value_ring::barrier_bytes + unit_ring::barrier_bytes ==
+		SMEM,
+	"flash_wgmma.json's smem_bytes");
 
 // What the loading thread does.
 struct loader {
 	const tensor_map &map_q, &map_k, &map_v;
 	unit_ring units;
 	query_ring q_ring;
-	key_ring k_ring, v_ring;
+	key_ring k_ring;
+	value_ring v_ring;
 	u32 block;
 	query_ring::position q;
-	key_ring::position k, v;
+	key_ring::position k;
+	value_ring::position v;
 
 	__device__ __forceinline__ void load_keys(const work &item, i32 tile)
 	{
 		k_ring.claim_for_copies(k);
-		rows_load<BN, CLUSTER>(k_ring.at(k), map_k, k_ring.full(k), tile * BN,
+		rows_load<BN, PADDED_DIM, CLUSTER>(k_ring.at(k), map_k, k_ring.full(k), tile * BN,
 			item.kv_head, block);
 		k.next();
 	}
 	__device__ __forceinline__ void load_values(const work &item, i32 tile)
 	{
 		v_ring.claim_for_copies(v);
-		rows_load<BN, CLUSTER>(v_ring.at(v), map_v, v_ring.full(v), tile * BN,
+		rows_load<BN, PADDED_DIM_V, CLUSTER>(v_ring.at(v), map_v, v_ring.full(v), tile * BN,
 			item.kv_head, block);
 		v.next();
 	}
@@ -48,7 +54,7 @@ struct loader {
 		if (item.steps == 0)
 			return;
 		q_ring.claim_for_copies(q);
-		rows_load<BM, 1>(q_ring.at(q), map_q, q_ring.full(q), item.row, item.head, 0);
+		queries_load(q_ring.at(q), map_q, q_ring.full(q), item.row, item.head);
 		q.next();
 		load_keys(item, item.steps - 1);
 		for (i32 tile = item.steps - 2; tile >= 0; --tile) {
@@ -95,7 +101,8 @@ template <bool USED> struct turns {
 struct multiplier {
 	unit_ring units;
 	query_ring q_ring;
-	key_ring k_ring, v_ring;
+	key_ring k_ring;
+	value_ring v_ring;
 	u32 weights; // P in shared memory
 	u32 group, thread;
 	turns<BARRIER == 1> product_turn;
@@ -103,7 +110,8 @@ struct multiplier {
 	float scale;
 	unit_ring::position at;
 	query_ring::position q;
-	key_ring::position k, v;
+	key_ring::position k;
+	value_ring::position v;
 	row_state rows;
 	score_fragment s;
 	weight_fragment p;
@@ -116,9 +124,7 @@ struct multiplier {
 	__device__ __forceinline__ void store(
 		const schedule &list, const work &item, element_memory *out) const
 	{
-		i32 row = thread_row(item);
-		output_store(rows, out + ((i64)item.head * list.seq_q + row) * head_dim, row,
-			list.seq_q);
+		output_store(rows, out, list, item, thread_row(item));
 	}
 	// The next tile with work; false at the end. Rows that see no key get zeros.
 	__device__ __forceinline__ bool next(
@@ -131,8 +137,7 @@ struct multiplier {
 			item = list.place(unit);
 			if (!causal || item.steps > 0)
 				return true;
-			output_zero(out + (i64)item.head * list.seq_q * head_dim, item.row, list.seq_q,
-				group * 128 + thread);
+			output_zero(out, list, item, group * 128 + thread);
 		}
 	}
 
@@ -247,13 +252,13 @@ struct multiplier {
 	// A tile of rows but for its last P V. begin() has come before.
 	__device__ __forceinline__ void run(const schedule &list, const work &item)
 	{
-		i32 diagonal = list.seq_k - list.seq_q, tile = item.steps - 1;
+		i32 tile = item.steps - 1;
 		i32 first_column = (i32)(thread % 4) * 2 + tile * BN;
 #pragma unroll
 		for (int half = 0; half < 2; ++half) {
 			i32 seen = list.seq_k;
 			if (causal)
-				seen = min(seen, thread_row(item) + half * 8 + diagonal + 1);
+				seen = min(seen, list.key_limit(thread_row(item) + half * 8));
 			limit[half] = seen - first_column;
 		}
 		rows.clear();
@@ -265,7 +270,7 @@ struct multiplier {
 		keep_weights();
 		--tile;
 		if constexpr (causal) {
-			i32 group_limit = item.row + (i32)group * 64 + diagonal + 1;
+			i32 group_limit = list.key_limit(item.row + (i32)group * 64);
 			i32 plain_tiles = max(0, min(list.seq_k, group_limit)) / BN;
 			for (; tile >= plain_tiles; --tile) {
 				limit[0] += BN;
@@ -335,9 +340,12 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	query_ring q_ring = {shared_address(shared)};
-	key_ring k_ring = {q_ring.buffers + query_ring::bytes};
-	key_ring v_ring = {k_ring.buffers + key_ring::bytes};
-	u32 weights = v_ring.buffers + key_ring::bytes;
+	// What has the wider swizzle comes first: both then begin at whole periods of theirs.
+	constexpr bool keys_first = span >= value_span;
+	u32 after_queries = q_ring.buffers + query_ring::bytes;
+	key_ring k_ring = {after_queries + (keys_first ? 0 : value_ring::bytes)};
+	value_ring v_ring = {after_queries + (keys_first ? key_ring::bytes : 0)};
+	u32 weights = after_queries + key_ring::bytes + value_ring::bytes;
 	unit_ring units = {weights + GROUPS * weight_bytes};
 	units.barriers = units.buffers + unit_ring::bytes;
 	q_ring.barriers = units.barriers + unit_ring::barrier_bytes;

@@ -1,12 +1,12 @@
 // What a thread of a multiplying warp group does with its two query rows (`half` 0 and 1: row l/4 of
 // its warp's 16 and the one 8 below): masks, online softmax, output. Rows lie as wgmma lays out its
 // accumulators (common/wgmma.cuh), a quad of lanes holds one between them.
-#include "attention/flash_wgmma_tile.cuh"
+#include "attention/flash_wgmma_schedule.cuh"
 #include "attention/quad.cuh"
 #include "common/stmatrix.cuh"
 
 constexpr int score_count = BN / 2; // of a thread, in 64 rows
-constexpr int output_count = PADDED_DIM / 2;
+constexpr int output_count = PADDED_DIM_V / 2;
 constexpr int value_steps = BN / 16; // k steps of P V
 
 typedef float score_fragment[score_count];
@@ -134,18 +134,18 @@ __device__ __forceinline__ void weights_store(u32 tile, u32 thread, const score_
 	__syncwarp();
 }
 
-// Output / sum, rounded, by 16-byte chunks straight to memory. `row` is this thread's first one and
-// `out` its first element. A row that saw no key has sum 0 and output 0.
-__device__ __forceinline__ void output_store(
-	const row_state &rows, element_memory *out, i32 row, i32 seq_q)
+// Output / sum, rounded, by 16-byte chunks straight to memory. `row` is this thread's first one. A row
+// that saw no key has sum 0 and output 0.
+__device__ __forceinline__ void output_store(const row_state &rows, element_memory *O,
+	const schedule &list, const work &item, i32 row)
 {
-	constexpr int blocks = PADDED_DIM / 8; // of 8 columns, a chunk of 16 bytes in each row
+	constexpr int blocks = PADDED_DIM_V / 8; // of 8 columns, a chunk of 16 bytes in each row
 #pragma unroll
 	for (int half = 0; half < 2; ++half) {
 		float sum = quad_sum(rows.sum[half]);
 		float inverse = sum == 0.0f ? 0.0f : 1.0f / sum;
-		bool inside = row + half * 8 < seq_q;
-		element_memory *to = out + half * 8 * head_dim;
+		bool inside = row + half * 8 < list.rows();
+		element_memory *to = O + list.place_of_row(item, row + half * 8) * HEAD_DIM_V;
 #pragma unroll
 		for (int block = 0; block < blocks; block += 4) {
 			vec16 chunk;
@@ -159,18 +159,20 @@ __device__ __forceinline__ void output_store(
 			}
 			quad_transpose(chunk.word);
 			int mine = block + (int)(threadIdx.x % 4);
-			if (inside && mine < head_dim / 8)
+			if (inside && mine < HEAD_DIM_V / 8)
 				*(vec16 *)(to + mine * 8) = chunk;
 		}
 	}
 }
 
-// Zeros in the block's rows from `row` on of the head at `head`; `thread` of GROUPS * 128.
-__device__ __forceinline__ void output_zero(element_memory *head, i32 row, i32 seq_q, u32 thread)
+// Zeros in all of the block's rows; `thread` of GROUPS * 128.
+__device__ __forceinline__ void output_zero(
+	element_memory *O, const schedule &list, const work &item, u32 thread)
 {
-	constexpr i32 row_chunks = head_dim / 8;
-	i32 chunks = min(BM, seq_q - row) * row_chunks;
-	vec16 *to = (vec16 *)(head + (i64)row * head_dim);
-	for (i32 i = (i32)thread; i < chunks; i += GROUPS * 128)
-		to[i] = vec16{{0, 0, 0, 0}};
+	constexpr i32 row_chunks = HEAD_DIM_V / 8;
+	i32 chunks = min(BM, list.rows() - item.row) * row_chunks;
+	for (i32 i = (i32)thread; i < chunks; i += GROUPS * 128) {
+		i64 place = list.place_of_row(item, item.row + i / row_chunks);
+		((vec16 *)(O + place * HEAD_DIM_V))[i % row_chunks] = vec16{{0, 0, 0, 0}};
+	}
 }

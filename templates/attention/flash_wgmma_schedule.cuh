@@ -4,11 +4,14 @@
 // A block begins with the unit of its own number. The next one is a grid further or, with a counter,
 // the first that nobody has: blocks with short units take more. The loading thread takes the units
 // and passes their numbers on.
+//
+// With PACKED_HEADS > 1 a tile's rows are the query heads of one head of K and V, side by side for each
+// query: row r is head r % PACKED_HEADS of query r / PACKED_HEADS, and `head` counts heads of K and V.
 #include "attention/flash_wgmma_tile.cuh"
 
 struct work {
 	i32 head, kv_head; // over all sequences
-	i32 row;           // the block's first query row
+	i32 row;           // the block's first row
 	i32 steps;         // tiles of keys that a row of the cluster sees
 };
 
@@ -29,14 +32,33 @@ struct schedule {
 		i32 first_row = (row_units - 1 - in_group / group_heads) * (CLUSTER * BM);
 		work item;
 		item.head = group * head_group + in_group % group_heads;
-		item.kv_head = item.head / heads * kv_heads +
-			       item.head % heads / (heads / kv_heads);
+		item.kv_head = PACKED_HEADS > 1 ? item.head
+						: item.head / heads * kv_heads +
+							  item.head % heads / (heads / kv_heads);
 		item.row = first_row + (i32)block * BM;
 		i32 limit = seq_k;
 		if (causal)
-			limit = min(seq_k, min(seq_q, first_row + CLUSTER * BM) + seq_k - seq_q);
+			limit = min(seq_k, key_limit(min(rows(), first_row + CLUSTER * BM) - 1));
 		item.steps = limit > 0 ? ceil_div(limit, BN) : 0;
 		return item;
+	}
+	// Of a head.
+	__device__ __forceinline__ i32 rows() const
+	{
+		return seq_q * PACKED_HEADS;
+	}
+	// Under a causal mask row `row` sees the keys before this one.
+	__device__ __forceinline__ i32 key_limit(i32 row) const
+	{
+		return row / PACKED_HEADS + seq_k - seq_q + 1;
+	}
+	// Where it lies in O, counted in rows.
+	__device__ __forceinline__ i64 place_of_row(const work &item, i32 row) const
+	{
+		if constexpr (PACKED_HEADS > 1)
+			return ((i64)item.head * PACKED_HEADS + row % PACKED_HEADS) * seq_q +
+			       row / PACKED_HEADS;
+		return (i64)item.head * seq_q + row;
 	}
 };
 

@@ -6,15 +6,19 @@
 #include "common/cluster.cuh"
 #include "common/mbarrier.cuh"
 #include "common/tma.cuh"
-#include "common/tma_3d.cuh"
+#include "common/tma_ranks.cuh"
 #include "common/wgmma_registers.cuh"
 
-// PADDED_DIM is head_dim in whole k steps of 16; TMA fills what lies beyond head_dim with zeros.
-constexpr int span = PADDED_DIM % 64 == 0 ? 128 : PADDED_DIM % 32 == 0 ? 64 : 32;
-constexpr int span_elements = span / 2;
-constexpr int boxes = PADDED_DIM / span_elements;
+// PADDED_DIM and PADDED_DIM_V are head_dim and head_dim_v in whole k steps of 16; TMA fills what lies
+// beyond with zeros.
+constexpr __device__ __forceinline__ int line_span(int columns)
+{
+	return columns % 64 == 0 ? 128 : columns % 32 == 0 ? 64 : 32;
+}
+constexpr int span = line_span(PADDED_DIM), value_span = line_span(PADDED_DIM_V);
 constexpr int query_bytes = BM * PADDED_DIM * 2;
-constexpr int key_bytes = BN * PADDED_DIM * 2; // of a tile of K, and of V
+constexpr int key_bytes = BN * PADDED_DIM * 2;
+constexpr int value_bytes = BN * PADDED_DIM_V * 2;
 
 #if DTYPE_fp16
 #define FLASH_TYPE WGMMA_FP16
@@ -23,9 +27,9 @@ constexpr int key_bytes = BN * PADDED_DIM * 2; // of a tile of K, and of V
 #endif
 WGMMA_DEFINE(multiply_keys, BN, FLASH_TYPE, WGMMA_LAYOUT(0, 0))
 #if P_SMEM
-WGMMA_DEFINE(multiply_values, PADDED_DIM, FLASH_TYPE, WGMMA_LAYOUT(0, 1))
+WGMMA_DEFINE(multiply_values, PADDED_DIM_V, FLASH_TYPE, WGMMA_LAYOUT(0, 1))
 #else
-WGMMA_DEFINE_REGISTERS(multiply_values, PADDED_DIM, FLASH_TYPE, 1)
+WGMMA_DEFINE_REGISTERS(multiply_values, PADDED_DIM_V, FLASH_TYPE, 1)
 #endif
 
 // Operand of the rows from `row` on, of a tile of ROWS rows with k along its lines of LINE bytes; and
@@ -43,11 +47,11 @@ template <int ROWS, int LINE = span> constexpr __device__ __forceinline__ u32 ro
 // Operand of a tile of V, whose rows are k; and the distance to that of the 16 rows number `step`.
 __device__ __forceinline__ u64 values_operand(u32 tile)
 {
-	return wgmma_descriptor<span>(tile, BN * span, 8 * span);
+	return wgmma_descriptor<value_span>(tile, BN * value_span, 8 * value_span);
 }
 constexpr __device__ __forceinline__ u32 values_advance(int step)
 {
-	return step * 16 * span;
+	return step * 16 * value_span;
 }
 
 // A group's weights, where they go through shared memory: 64 rows with k = keys along the lines. Lane
@@ -63,24 +67,33 @@ __device__ __forceinline__ u32 weights_place(u32 tile, u32 row, u32 chunk)
 	       ((chunk % chunks) ^ turn) * 16;
 }
 
-// Loads the rows from `row` on of matrix number `matrix`; rows beyond its end become zeros. With
-// SHARE > 1 this block loads slice number `slice` for all blocks of the cluster.
-template <int ROWS, int SHARE>
+// Loads the rows from `row` on of matrix number `matrix`, COLUMNS wide; rows beyond its end become
+// zeros. With SHARE > 1 this block loads slice number `slice` for all blocks of the cluster.
+template <int ROWS, int COLUMNS, int SHARE>
 __device__ __forceinline__ void rows_load(
 	u32 tile, const tensor_map &map, u32 barrier, i32 row, i32 matrix, u32 slice)
 {
-	constexpr int slice_rows = ROWS / SHARE;
-	tile += slice * slice_rows * span;
+	constexpr int line = line_span(COLUMNS), slice_rows = ROWS / SHARE;
+	tile += slice * slice_rows * line;
 	row += (i32)slice * slice_rows;
 #pragma unroll
-	for (int box = 0; box < boxes; ++box) {
-		i32 column = box * span_elements;
+	for (int column = 0; column < COLUMNS; column += line / 2) {
+		u32 box = tile + column * 2 * ROWS;
 		if constexpr (SHARE > 1)
-			tma_load_3d_multicast(tile + box * ROWS * span, map, barrier, column, row,
-				matrix, (u16)((1u << SHARE) - 1u));
+			tma_load_multicast(box, map, barrier, column, row, matrix,
+				(u16)((1u << SHARE) - 1u));
 		else
-			tma_load_3d(tile + box * ROWS * span, map, barrier, column, row, matrix);
+			tma_load(box, map, barrier, column, row, matrix);
 	}
+}
+
+// The same for a tile of queries: of PACKED_HEADS heads, those of a query side by side.
+__device__ __forceinline__ void queries_load(
+	u32 tile, const tensor_map &map, u32 barrier, i32 row, i32 matrix)
+{
+#pragma unroll
+	for (int column = 0; column < PADDED_DIM; column += span / 2)
+		tma_load(tile + column * 2 * BM, map, barrier, column, 0, row / PACKED_HEADS, matrix);
 }
 
 // A place in an endless sequence that goes round a ring of COUNT buffers.
@@ -154,3 +167,4 @@ template <int COUNT, int BYTES, int READERS, int SHARE> struct ring {
 
 typedef ring<Q_BUFFERS, query_bytes, GROUPS, 1> query_ring;
 typedef ring<STAGES, key_bytes, GROUPS, CLUSTER> key_ring;
+typedef ring<STAGES, value_bytes, GROUPS, CLUSTER> value_ring;
