@@ -84,24 +84,21 @@ static enum status open_rows(struct advise *advise, struct error *err)
 {
 	const struct problem *asked = advise->asked.items[0];
 	const struct variant *aligned = roundest(advise);
-	enum status status =
-		seeds_scan(&advise->seeds, advise->context, asked, advise->options.families, err);
+	const char *const *families = advise->options.families;
 
-	if (status == STATUS_OK && aligned)
-		status = seeds_scan(&advise->seeds, advise->context, aligned->problem,
-			advise->options.families, err);
+	TRY(seeds_scan(&advise->seeds, advise->context, asked, families, err));
+	if (aligned)
+		TRY(seeds_scan(&advise->seeds, advise->context, aligned->problem, families, err));
 	advise->rows = memory_zeroed(advise->variants.count + 1, sizeof(*advise->rows));
-	if (status == STATUS_OK)
-		status = open_row(advise, &advise->rows[advise->row_count++], asked, err);
-	for (size_t i = 0; i < advise->variants.count && status == STATUS_OK; i++) {
+	TRY(open_row(advise, &advise->rows[advise->row_count++], asked, err));
+	for (size_t i = 0; i < advise->variants.count; i++) {
 		struct advice_row *row = &advise->rows[advise->row_count++];
 
 		row->variant = &advise->variants.items[i];
-		status = open_row(advise, row, row->variant->problem, err);
-		if (status == STATUS_OK)
-			rate_raw(&advise->rows[0], row);
+		TRY(open_row(advise, row, row->variant->problem, err));
+		rate_raw(&advise->rows[0], row);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static void row_release(struct advice_row *row)
@@ -153,7 +150,7 @@ static void take_winner(
 	for (size_t i = 0; entry && i < list->bound_count; i++) {
 		const struct bound_family *bound = list->bounds[i];
 		choice choices[SPACE_PARAMETERS_MAX];
-		struct text text = {0};
+		CLEANUP(text_release) struct text text = {0};
 
 		if (strcmp(bound->family->name, entry->winner.family) != 0 ||
 			configuration_from_named_values(
@@ -161,7 +158,6 @@ static void take_winner(
 			continue;
 		configuration_format(bound, choices, &text);
 		seeds_add(&advise->seeds, bound->family, text_string(&text), true);
-		text_release(&text);
 	}
 }
 
@@ -280,18 +276,17 @@ static int compare_gain(const void *a, const void *b)
 
 static enum status settle(struct advise *advise, struct error *err)
 {
+	CLEANUP(memory_free)
 	struct best_of **bests = memory_zeroed(advise->row_count, sizeof(*bests));
-	enum status status;
 
 	for (size_t i = 0; i < advise->row_count; i++)
 		bests[i] = &advise->rows[i].best_of;
-	status = bests_settle(&advise->evaluator, bests, advise->row_count, err);
-	free(bests);
-	if (status == STATUS_OK && !advise->rows[0].best_of.best)
-		status = error_set(err, STATUS_FAILED,
+	TRY(bests_settle(&advise->evaluator, bests, advise->row_count, err));
+	if (!advise->rows[0].best_of.best)
+		return error_set(err, STATUS_FAILED,
 			"%s: expected a candidate that works, found none of %zu",
 			advise->asked.items[0]->text, advise->rows[0].best_of.candidates.count);
-	return status;
+	return STATUS_OK;
 }
 
 enum status advise_run(struct advise *advise, struct context *context,

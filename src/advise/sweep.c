@@ -63,23 +63,23 @@ static bool is_given(
 static void add_examples(const struct operation *operation, const struct setting_list *swept,
 	struct setting_list *settings)
 {
-	struct setting_list examples;
+	CLEANUP(setting_list_release) struct setting_list examples = {0};
 
 	setting_list_parse(operation->advice.sweep, &examples);
 	for (size_t i = 0; i < examples.count; i++)
 		if (!is_given(operation, settings, examples.items[i].name) &&
 			!is_given(operation, swept, examples.items[i].name))
 			setting_list_add(settings, examples.items[i].name, examples.items[i].value);
-	setting_list_release(&examples);
 }
 
 static enum status read_problems(
 	struct sweep *sweep, const char *text, const char *range, struct error *err)
 {
-	struct setting_list swept, settings;
+	CLEANUP(setting_list_release) struct setting_list swept = {0};
+	CLEANUP(setting_list_release) struct setting_list settings = {0};
 	const char *values = strrchr(range, '=');
-	char *rest, *whole;
-	enum status status;
+	CLEANUP(memory_free) char *rest = NULL;
+	CLEANUP(memory_free) char *whole = NULL;
 
 	if (!values)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -91,9 +91,9 @@ static enum status read_problems(
 	add_examples(sweep->operation, &swept, &settings);
 	rest = setting_list_text(&settings);
 	whole = string_format("%s%s%s", rest, *rest ? "," : "", range);
-	status = problem_parse(sweep->operation, whole, &sweep->problems, err);
-	if (status == STATUS_OK && sweep->problems.count > SWEEP_POINTS_MAX)
-		status = error_set(err, STATUS_BAD_INPUT,
+	TRY(problem_parse(sweep->operation, whole, &sweep->problems, err));
+	if (sweep->problems.count > SWEEP_POINTS_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
 			"sweep \"%s\": expected at most %d sizes, found %zu", range,
 			SWEEP_POINTS_MAX, sweep->problems.count);
 	sweep->x = memory_zeroed(sweep->problems.count + 1, sizeof(*sweep->x));
@@ -101,79 +101,9 @@ static enum status read_problems(
 	sweep->label = string_copy_bytes(range, (size_t)(values - range));
 	sweep->range = string_copy(range);
 	read_sizes(sweep, values + 1);
-	for (size_t i = 0; i < sweep->problems.count && status == STATUS_OK; i++)
-		status = problem_flop(sweep->problems.items[i], &sweep->flop[i], err);
-	free(rest);
-	free(whole);
-	setting_list_release(&swept);
-	setting_list_release(&settings);
-	return status;
-}
-
-/* ---- a configuration at a point ---- */
-static bool is_legal(const struct bound_family *bound, const choice *choices)
-{
-	bool legal;
-
-	return configuration_is_legal(bound, choices, &legal, NULL) == STATUS_OK && legal;
-}
-
-/* One argument moved to another value, the nearest in its list. */
-static bool move_an_argument(const struct bound_family *bound, choice *choices)
-{
-	for (size_t i = 0; i < bound->family->parameter_count; i++) {
-		size_t count = bound->space->parameters[i].values.count;
-		choice asked = choices[i];
-
-		if (!bound->family->parameters[i].is_argument)
-			continue;
-		for (size_t distance = 1; distance < count; distance++)
-			for (int side = 0; side < 2; side++) {
-				size_t other = side ? asked + distance : asked - distance;
-
-				if (other >= count)
-					continue;
-				choices[i] = (choice)other;
-				if (is_legal(bound, choices))
-					return true;
-			}
-		choices[i] = asked;
-	}
-	return false;
-}
-
-enum status sweep_bind(const struct sweep *sweep, const struct sweep_series *series, size_t point,
-	struct candidate *candidate, struct error *err)
-{
-	enum status status;
-
-	*candidate = (struct candidate){0};
-	status = family_bind_if_applies(series->family, sweep->problems.items[point],
-		device_spec(sweep->context->device), NULL, &candidate->bound, NULL, err);
-	if (status != STATUS_OK || !candidate->bound)
-		return status;
-	if (!configuration_read(candidate->bound, series->configuration, candidate->choices) ||
-		(!is_legal(candidate->bound, candidate->choices) &&
-			!move_an_argument(candidate->bound, candidate->choices)))
-		candidate_release(candidate);
+	for (size_t i = 0; i < sweep->problems.count; i++)
+		TRY(problem_flop(sweep->problems.items[i], &sweep->flop[i], err));
 	return STATUS_OK;
-}
-
-enum status sweep_add(struct sweep *sweep, const struct sweep_series *series, size_t point,
-	struct trial **trial, struct error *err)
-{
-	struct candidate candidate;
-	enum status status = sweep_bind(sweep, series, point, &candidate, err);
-
-	*trial = NULL;
-	if (status != STATUS_OK || !candidate.bound)
-		return status;
-	status = evaluator_add(&sweep->evaluator, &candidate, TRIAL_VERIFIED, trial, err);
-	if (status == STATUS_OK)
-		(*trial)->owns_bound = true;
-	else
-		candidate_release(&candidate);
-	return status;
 }
 
 /* ---- running ---- */
@@ -210,16 +140,14 @@ static enum status run_batch(struct sweep *sweep, size_t first, size_t end, stru
 	const double seconds_each = 0.08;
 	struct sampling sampling = {.rounds_min = 5, .rounds_max = 25, .target_ratio = 0.004};
 	struct trial *added[SWEEP_SERIES_MAX * PROBLEMS_PER_BATCH] = {NULL};
-	enum status status = STATUS_OK;
 
-	for (size_t i = first; i < end && status == STATUS_OK; i++)
-		for (size_t s = 0; s < sweep->series_count && status == STATUS_OK; s++)
-			status = sweep_add(sweep, &sweep->series[s], i,
-				&added[(i - first) * SWEEP_SERIES_MAX + s], err);
+	for (size_t i = first; i < end; i++)
+		for (size_t s = 0; s < sweep->series_count; s++)
+			TRY(sweep_series_add(sweep, &sweep->series[s], i,
+				&added[(i - first) * SWEEP_SERIES_MAX + s], err));
 	sampling.seconds_max = seconds_each * (double)sweep->evaluator.count;
-	if (status == STATUS_OK)
-		status = evaluator_compare(&sweep->evaluator, &sampling, err);
-	for (size_t i = first; i < end && status == STATUS_OK; i++)
+	TRY(evaluator_compare(&sweep->evaluator, &sampling, err));
+	for (size_t i = first; i < end; i++)
 		for (size_t s = 0; s < sweep->series_count; s++) {
 			const struct trial *trial = added[(i - first) * SWEEP_SERIES_MAX + s];
 			struct sweep_value *value = &sweep->series[s].values[i];
@@ -229,7 +157,7 @@ static enum status run_batch(struct sweep *sweep, size_t first, size_t end, stru
 				take_value(sweep, i, trial, value);
 		}
 	evaluator_clear(&sweep->evaluator);
-	return status;
+	return STATUS_OK;
 }
 
 enum status sweep_run(struct sweep *sweep, struct context *context,
@@ -241,7 +169,7 @@ enum status sweep_run(struct sweep *sweep, struct context *context,
 		.measured = device_measures(context->device),
 		.evaluator = {.context = context, .interrupted = options->interrupted}};
 	TRY(read_problems(sweep, text, range, err));
-	TRY(sweep_choose(sweep, options, err));
+	TRY(sweep_series_choose(sweep, options, err));
 	for (size_t s = 0; s < sweep->series_count; s++)
 		sweep->series[s].values =
 			memory_zeroed(sweep->problems.count + 1, sizeof(*sweep->series[s].values));

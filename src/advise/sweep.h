@@ -8,36 +8,13 @@
 #ifndef ADVISE_SWEEP_H
 #define ADVISE_SWEEP_H
 
-#include <signal.h>
-
-#include "engine/evaluator.h"
+#include "advise/sweep_series.h"
 #include "engine/seeds.h"
 #include "format/run.h"
 
 enum {
-	SWEEP_OF_A_FAMILY_MAX = 3,
 	SWEEP_SERIES_MAX = 5,
 	SWEEP_POINTS_MAX = 4096,
-};
-
-/* One configuration at one size. */
-struct sweep_value {
-	int64_t x;     /* the size that varies */
-	bool is_legal; /* else nothing below holds */
-	enum outcome outcome;
-	double tiles, waves, waves_exact;
-	double predicted_us;     /* of the compiled kernel; infinite: it does not run */
-	double predicted_tflops; /* NaN likewise */
-	bool is_measured;        /* else nothing below holds */
-	struct summary time;
-	double measured_tflops;
-};
-
-struct sweep_series {
-	const struct family *family;
-	char *configuration; /* its parameters that are kernel arguments may differ where they must
-			      */
-	struct sweep_value *values; /* one per point */
 };
 
 struct sweep {
@@ -53,15 +30,6 @@ struct sweep {
 	bool measured;
 	struct evaluator evaluator;
 	struct seeds seeds;
-};
-
-struct sweep_options {
-	const char *const *families; /* NULL or empty: all */
-	const char *configuration;   /* partial; of the one family; NULL: the best */
-	volatile sig_atomic_t *interrupted;
-	/* Called now and then; may be NULL. */
-	void (*progress)(void *context, size_t done, size_t total);
-	void *progress_context;
 };
 
 /* text: the problem, in which the keys of range may stand too (range counts); may be NULL. range:
@@ -80,17 +48,5 @@ struct json *sweep_to_json(const struct sweep *sweep, const struct run *run);
 extern const struct record sweep_record; /* of that document */
 /* One line per series and point, with a heading. */
 void sweep_to_csv(const struct sweep *sweep, struct text *csv);
-
-/* ---- parts ---- */
-/* Fills in series: family and configuration. */
-enum status sweep_choose(
-	struct sweep *sweep, const struct sweep_options *options, struct error *err);
-/* The configuration at a point: parameters that are kernel arguments move to the nearest value that
- * is legal. Its bound family is NULL where there is none; else the caller's. */
-enum status sweep_bind(const struct sweep *sweep, const struct sweep_series *series, size_t point,
-	struct candidate *candidate, struct error *err);
-/* The same as a trial; NULL where there is none. */
-enum status sweep_add(struct sweep *sweep, const struct sweep_series *series, size_t point,
-	struct trial **trial, struct error *err);
 
 #endif

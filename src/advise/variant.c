@@ -47,12 +47,12 @@ static void push_piece(struct setting_list *list, char *piece)
 
 void setting_list_parse(const char *text, struct setting_list *list)
 {
-	char *copy = string_copy(text), *rest = copy, *piece;
+	CLEANUP(memory_free) char *copy = string_copy(text);
+	char *rest = copy, *piece;
 
 	*list = (struct setting_list){0};
 	while ((piece = strsep(&rest, ",")) != NULL)
 		push_piece(list, piece);
-	free(copy);
 }
 
 void setting_list_copy(const struct setting_list *from, struct setting_list *to)
@@ -203,15 +203,14 @@ static bool is_known(const struct making *making, const struct problem *problem)
 static void add(struct making *making, const struct variant *variant)
 {
 	struct variant_list *list = making->list;
-	struct problem_list problems = {0};
-	struct setting_list settings = {0};
-	char *text;
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(setting_list_release) struct setting_list settings = {0};
+	CLEANUP(memory_free) char *text = NULL;
 
 	setting_list_copy(&making->settings, &settings);
 	for (size_t i = 0; i < variant->change_count; i++)
 		setting_list_set(&settings, variant->changes[i].name, variant->changes[i].to);
 	text = setting_list_text(&settings);
-	setting_list_release(&settings);
 	if (problem_parse(making->operation, text, &problems, NULL) == STATUS_OK &&
 		problems.count == 1 && !is_known(making, problems.items[0])) {
 		ARRAY_GROW(list->items, list->count, list->capacity);
@@ -219,8 +218,6 @@ static void add(struct making *making, const struct variant *variant)
 		list->items[list->count++].problem = problems.items[0];
 		problems.count = 0;
 	}
-	problem_list_release(&problems);
-	free(text);
 }
 
 static enum variant_kind kind_of(const struct handle *handle, int64_t to)
@@ -313,9 +310,8 @@ static enum status add_handle(
 	ARRAY_GROW(making->handles, making->handle_count, making->handle_capacity);
 	handle = &making->handles[making->handle_count++];
 	*handle = (struct handle){.axis = axis, .name = name, .value = value};
-	if (advice_multiples(making->asked, axis, &handle->multiples, &handle->multiple_count,
-		    making->err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(advice_multiples(
+		making->asked, axis, &handle->multiples, &handle->multiple_count, making->err));
 	if (!handle->multiple_count)
 		making->handle_count--;
 	return STATUS_OK;
@@ -332,12 +328,19 @@ static enum status add_handles(struct making *making, const struct advice_axis *
 	for (size_t i = 0; i < count; i++)
 		if (setting_list_integer(&making->settings, parts[i], &value)) {
 			aliased = true;
-			if (add_handle(making, axis, parts[i], value) != STATUS_OK)
-				return STATUS_BAD_INPUT;
+			TRY(add_handle(making, axis, parts[i], value));
 		}
 	if (aliased || !value_as_int(making->asked->values[axis->key], &value))
 		return STATUS_OK;
 	return add_handle(making, axis, making->operation->keys[axis->key].name, value);
+}
+
+static void making_release(struct making *making)
+{
+	for (size_t i = 0; i < making->handle_count; i++)
+		free(making->handles[i].multiples);
+	free(making->handles);
+	setting_list_release(&making->settings);
 }
 
 static void make_all(struct making *making)
@@ -354,9 +357,9 @@ enum status variants_make(const struct operation *operation, const char *text,
 	struct variant_list *list, struct error *err)
 {
 	const struct advice_list *advice = &operation->advice;
+	CLEANUP(making_release)
 	struct making making = {.operation = operation, .list = list, .err = err};
-	struct problem_list asked = {0};
-	enum status status;
+	CLEANUP(problem_list_release) struct problem_list asked = {0};
 
 	*list = (struct variant_list){0};
 	if (!advice->count)
@@ -364,24 +367,14 @@ enum status variants_make(const struct operation *operation, const char *text,
 			"%s: expected an operation that says which sizes may change (\"advise\" in "
 			"its operation.json), found none",
 			operation->name);
-	status = problem_parse(operation, text, &asked, err);
-	if (status == STATUS_OK && asked.count != 1)
-		status = error_set(err, STATUS_BAD_INPUT,
+	TRY(problem_parse(operation, text, &asked, err));
+	if (asked.count != 1)
+		return error_set(err, STATUS_BAD_INPUT,
 			"problem \"%s\": expected one problem, found %zu", text, asked.count);
-	if (status == STATUS_OK) {
-		making.asked = asked.items[0];
-		setting_list_parse(text, &making.settings);
-	}
-	for (size_t i = 0; i < advice->count && status == STATUS_OK; i++)
-		status = add_handles(&making, &advice->items[i]);
-	if (status == STATUS_OK)
-		make_all(&making);
-	else
-		variant_list_release(list);
-	for (size_t i = 0; i < making.handle_count; i++)
-		free(making.handles[i].multiples);
-	free(making.handles);
-	setting_list_release(&making.settings);
-	problem_list_release(&asked);
-	return status;
+	making.asked = asked.items[0];
+	setting_list_parse(text, &making.settings);
+	for (size_t i = 0; i < advice->count; i++)
+		TRY(add_handles(&making, &advice->items[i]));
+	make_all(&making);
+	return STATUS_OK;
 }

@@ -7,21 +7,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/record_read.h"
+#include "family/expression_json.h"
 #include "family/family.h"
-
-struct feature {
-	const char *name;
-	struct expression *expression;
-};
-
-struct correction {
-	struct json *tree;
-	char *file;
-	const struct family *family;
-	struct feature *features;
-	size_t feature_count;
-	struct boosted_trees trees;
-};
 
 /* The score's numbers, by the names that features read them by. */
 static const struct {
@@ -62,131 +50,235 @@ static void bind_score(const struct score *score, struct value *values)
 	}
 }
 
-static enum status read_feature(const struct json_at *at, const struct name_table *names,
-	struct feature *feature, struct error *err)
+/* ---- trees ---- */
+static enum status split_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	static const char *const keys[] = {"name", "expr", NULL};
-	struct json_at text;
+	struct tree_split *split = field;
+	int32_t *const wholes[] = {&split->feature, NULL, &split->low, &split->high};
 
-	TRY(json_expect_keys(at, keys, err));
-	TRY(json_member_string(at, "name", &feature->name, err));
-	TRY(json_member(at, "expr", &text, err));
-	return expression_json_compile(&text, names, &feature->expression, err);
-}
+	(void)context;
+	if (json_count(at) != ARRAY_COUNT(wholes))
+		return json_error(at, err, "[feature, threshold, low, high]");
+	for (size_t i = 0; i < ARRAY_COUNT(wholes); i++) {
+		const struct json_at part = json_item(at, i);
+		int64_t value;
 
-static enum status read_features(
-	const struct json_at *root, struct correction *correction, struct error *err)
-{
-	CLEANUP(name_table_release) struct name_table names = names_of(correction->family);
-	struct json_at list;
-
-	TRY(json_member(root, "features", &list, err));
-	TRY(json_expect(&list, JSON_ARRAY, err));
-	correction->feature_count = json_count(&list);
-	correction->features =
-		memory_zeroed(correction->feature_count + 1, sizeof(*correction->features));
-	for (size_t i = 0; i < correction->feature_count; i++) {
-		const struct json_at at = json_item(&list, i);
-
-		TRY(read_feature(&at, &names, &correction->features[i], err));
+		if (!wholes[i]) {
+			TRY(json_get_double(&part, &split->threshold, err));
+			continue;
+		}
+		TRY(json_get_int(&part, &value, err));
+		if (value < INT32_MIN || value > INT32_MAX)
+			return json_error(&part, err, "an index of 32 bits");
+		*wholes[i] = (int32_t)value;
 	}
 	return STATUS_OK;
 }
 
-/* The folder says which device a file is for: one that was copied there is not. */
-static enum status check_device(const struct json_at *root, const char *device, struct error *err)
+static struct json *split_schema(struct json *definitions)
 {
-	struct json_at at;
-	const char *name;
+	static const char text[] = "{\"type\":\"array\",\"items\":{\"type\":\"number\"},"
+				   "\"minItems\":4,\"maxItems\":4}";
+	struct json *schema = NULL;
 
-	TRY(json_member(root, "device", &at, err));
-	TRY(json_get_string(&at, &name, err));
-	if (device && strcmp(name, device) != 0)
-		return json_error(&at, err, "\"%s\", as the folder is named", device);
+	(void)definitions;
+	if (json_parse(text, strlen(text), "", &schema, NULL) != STATUS_OK)
+		BUG("the schema of a split");
+	return schema;
+}
+
+static const struct record_custom split_custom = {.read = split_read, .schema = split_schema};
+
+/* The place in the JSON of a part of a split. */
+static enum status refuse(const struct json_at *tree, size_t split, size_t part, struct error *err,
+	const char *expected)
+{
+	struct json_at splits, one, at;
+
+	json_find(tree, "splits", &splits);
+	one = json_item(&splits, split);
+	at = json_item(&one, part);
+	return json_error(&at, err, "%s", expected);
+}
+
+/* A split after its parent, or a leaf. */
+static bool leads_on(const struct boosted_tree *tree, size_t own, int32_t link)
+{
+	return link < 0 ? ~link < (int64_t)tree->leaf_count
+			: link > (int64_t)own && link < (int64_t)tree->split_count;
+}
+
+static enum status tree_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	static const char expected[] = "a later split, or ~ of one of the leaves";
+	const struct boosted_tree *tree = value;
+	struct json_at leaves;
+
+	(void)context;
+	json_find(at, "leaves", &leaves);
+	if (tree->leaf_count != tree->split_count + 1)
+		return json_error(
+			&leaves, err, "a leaf more than splits, %zu", tree->split_count + 1);
+	for (size_t i = 0; i < tree->split_count; i++) {
+		if (!leads_on(tree, i, tree->splits[i].low))
+			return refuse(at, i, 2, err, expected);
+		if (!leads_on(tree, i, tree->splits[i].high))
+			return refuse(at, i, 3, err, expected);
+	}
 	return STATUS_OK;
 }
 
-static enum status read_all(const struct catalogue *catalogue, const char *device,
-	struct correction *correction, struct error *err)
+static const struct record_member tree_members[] = {
+	RECORD_CUSTOMS(struct boosted_tree, splits, split_count, &split_custom, "splits",
+		"[feature, threshold, where it is at most that, where it is more]: a later split, "
+		"or ~leaf"),
+	RECORD_VALUES(
+		struct boosted_tree, leaves, leaf_count, "leaves", "what is added", .count_min = 1),
+};
+RECORD_DEFINE(struct boosted_tree, boosted_tree_record, tree_members, .name = "tree",
+	.check = tree_check);
+
+double boosted_trees_sum(const struct boosted_tree *trees, size_t count, const double *features)
 {
-	static const char *const keys[] = {
-		"format", "device", "family", "summary", "fitted", "features", "trees", NULL};
-	const struct json_at root = json_root(correction->tree, correction->file);
-	struct json_at trees;
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct boosted_tree *tree = &trees[i];
+		int32_t at = tree->split_count ? 0 : ~0;
+
+		while (at >= 0) {
+			const struct tree_split *split = &tree->splits[at];
+
+			at = features[split->feature] <= split->threshold ? split->low
+									  : split->high;
+		}
+		sum += tree->leaves[~at];
+	}
+	return sum;
+}
+
+/* ---- a correction ---- */
+/* The context of its members. */
+struct correction_reading {
+	struct reading reading; /* of the features' expressions */
+	const struct catalogue *catalogue;
+	const char *device; /* NULL: any */
+	struct name_table names;
+};
+
+static enum status family_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct correction_reading *reading = context;
+	const struct family **family = field;
 	const char *name;
 
-	TRY(json_expect_format(&root, "tiletune.correction/1", err));
-	TRY(json_expect_keys(&root, keys, err));
-	TRY(check_device(&root, device, err));
-	TRY(json_member_string(&root, "family", &name, err));
-	TRY(catalogue_family(catalogue, NULL, name, &correction->family, err));
-	TRY(read_features(&root, correction, err));
-	TRY(json_member(&root, "trees", &trees, err));
-	return boosted_trees_read(&trees, correction->feature_count, &correction->trees, err);
+	TRY(json_get_string(at, &name, err));
+	TRY(catalogue_family(reading->catalogue, NULL, name, family, err));
+	reading->names = names_of(*family);
+	reading->reading.names = &reading->names;
+	return STATUS_OK;
 }
+
+/* The folder says which device a file is for: one that was copied there is not. */
+static enum status correction_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct correction_reading *reading = context;
+	const struct correction *correction = value;
+	struct json_at member, tree;
+
+	json_find(at, "device", &member);
+	if (reading->device && strcmp(correction->device, reading->device) != 0)
+		return json_error(&member, err, "\"%s\", as the folder is named", reading->device);
+	json_find(at, "trees", &member);
+	for (size_t i = 0; i < correction->tree_count; i++)
+		for (size_t k = 0; k < correction->trees[i].split_count; k++) {
+			const int32_t feature = correction->trees[i].splits[k].feature;
+
+			if (feature >= 0 && (size_t)feature < correction->feature_count)
+				continue;
+			tree = json_item(&member, i);
+			return refuse(&tree, k, 0, err, "one of the features");
+		}
+	return STATUS_OK;
+}
+
+static const struct record_rule some_rule = {.expected = "a name"};
+static const struct record_custom family_custom = {.read = family_read}, any_custom = {0};
+
+static const struct record_member feature_members[] = {
+	RECORD_VALUE(struct feature, name, "name", "what it is called", .rule = &some_rule),
+	EXPRESSION(struct feature, expression, "expr", "what it is"),
+};
+static RECORD_DEFINE(struct feature, feature_record, feature_members, .name = "feature");
+
+static const struct record_member correction_members[] = {
+	RECORD_CONSTANT("format", "tiletune.correction/1", "what this file is"),
+	RECORD_VALUE(struct correction, device, "device",
+		"the sheet's name, as the folder is called", .rule = &some_rule),
+	RECORD_CUSTOM(struct correction, family, &family_custom, "family",
+		"gemm/wgmma, whose file is gemm-wgmma.json"),
+	RECORD_COMMENT("summary", "one line"),
+	RECORD_DERIVED(struct correction, &any_custom, "fitted",
+		"to what, and what came of it where whole problems were left out",
+		.flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct correction, features, feature_count, feature_record, "features",
+		"what splits ask for"),
+	RECORD_RECORDS(struct correction, trees, tree_count, boosted_tree_record, "trees",
+		"their sum is ln(measured / predicted)"),
+};
+RECORD_DEFINE(struct correction, correction_record, correction_members, .name = "correction",
+	.check = correction_check);
 
 enum status correction_load(const char *path, const char *device, const struct catalogue *catalogue,
 	struct correction **correction, struct error *err)
 {
 	struct correction *read = memory_zeroed(1, sizeof(*read));
+	struct correction_reading reading = {.catalogue = catalogue, .device = device};
 	enum status status;
 
-	*correction = NULL;
 	read->file = string_copy(path);
 	status = json_load(path, &read->tree, err);
-	if (status == STATUS_OK)
-		status = read_all(catalogue, device, read, err);
+	if (status == STATUS_OK) {
+		const struct json_at root = json_root(read->tree, read->file);
+
+		status = record_from_json(&correction_record, &root, read, &reading, err);
+	}
+	name_table_release(&reading.names);
 	if (status != STATUS_OK) {
 		correction_free(read);
-		return status;
+		read = NULL;
 	}
 	*correction = read;
-	return STATUS_OK;
+	return status;
 }
 
 void correction_free(struct correction *correction)
 {
 	if (!correction)
 		return;
-	for (size_t i = 0; i < correction->feature_count; i++)
-		expression_free(correction->features[i].expression);
-	free(correction->features);
-	boosted_trees_release(&correction->trees);
+	record_release(&correction_record, correction);
 	json_free(correction->tree);
 	free(correction->file);
 	free(correction);
-}
-
-const struct family *correction_family(const struct correction *correction)
-{
-	return correction->family;
-}
-
-size_t correction_feature_count(const struct correction *correction)
-{
-	return correction->feature_count;
-}
-
-const char *correction_feature_name(const struct correction *correction, size_t feature)
-{
-	return correction->features[feature].name;
 }
 
 enum status correction_features(const struct correction *correction, const struct value *slots,
 	const struct score *score, double *features, struct error *err)
 {
 	const size_t count = correction->family->scope.count;
+	CLEANUP(memory_free)
 	struct value *values =
 		memory_zeroed(count + 2 + ARRAY_COUNT(score_numbers), sizeof(*values));
-	enum status status = STATUS_OK;
 
 	memcpy(values, slots, count * sizeof(*values));
 	bind_score(score, values + count);
-	for (size_t i = 0; i < correction->feature_count && status == STATUS_OK; i++)
-		status = expression_real(
-			correction->features[i].expression, values, &features[i], err);
-	free(values);
-	return status;
+	for (size_t i = 0; i < correction->feature_count; i++)
+		TRY(expression_real(correction->features[i].expression, values, &features[i], err));
+	return STATUS_OK;
 }
 
 enum status correction_factor(const struct correction *correction, const struct value *slots,
@@ -199,7 +291,7 @@ enum status correction_factor(const struct correction *correction, const struct 
 		return STATUS_OK;
 	features = memory_zeroed(correction->feature_count + 1, sizeof(*features));
 	TRY(correction_features(correction, slots, score, features, err));
-	*factor = exp(boosted_trees_sum(&correction->trees, features));
+	*factor = exp(boosted_trees_sum(correction->trees, correction->tree_count, features));
 	return STATUS_OK;
 }
 
@@ -235,26 +327,20 @@ static enum status visit(const char *name, void *context, struct error *err)
 	struct corrections *corrections = search->corrections;
 	struct correction *correction;
 	const struct family *family;
-	enum status status;
-	char *path;
+	CLEANUP(memory_free) char *path = path_join(search->folder, name);
 
 	if (!string_ends_with(name, ".json") || name[0] == '.')
 		return STATUS_OK;
 	family = family_of(search->catalogue, name);
 	if (!family || corrections_find(corrections, family))
 		return STATUS_OK;
-	path = path_join(search->folder, name);
-	status = correction_load(path, search->device, search->catalogue, &correction, err);
-	free(path);
-	if (status == STATUS_OK) {
-		ARRAY_GROW(corrections->items, corrections->count, corrections->capacity);
-		corrections->items[corrections->count++] = correction;
-		if (!corrections_find(corrections, family))
-			status = error_set(err, STATUS_BAD_INPUT,
-				"%s/%s: $.family: expected \"%s\" as the file is named",
-				search->folder, name, family->name);
-	}
-	return status;
+	TRY(correction_load(path, search->device, search->catalogue, &correction, err));
+	ARRAY_GROW(corrections->items, corrections->count, corrections->capacity);
+	corrections->items[corrections->count++] = correction;
+	if (correction->family != family)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: $.family: expected \"%s\" as the file is named", path, family->name);
+	return STATUS_OK;
 }
 
 enum status corrections_load(const char *const *config_folders, const char *device,
@@ -264,12 +350,12 @@ enum status corrections_load(const char *const *config_folders, const char *devi
 
 	*corrections = (struct corrections){0};
 	for (; *config_folders && status == STATUS_OK; config_folders++) {
+		CLEANUP(memory_free)
 		char *folder = string_format("%s/corrections/%s", *config_folders, device);
 		struct search search = {folder, device, catalogue, corrections};
 
 		if (directory_exists(folder))
 			status = directory_list(folder, visit, &search, err);
-		free(folder);
 	}
 	if (status != STATUS_OK)
 		corrections_release(corrections);
@@ -280,7 +366,7 @@ const struct correction *corrections_find(
 	const struct corrections *corrections, const struct family *family)
 {
 	for (size_t i = 0; corrections && i < corrections->count; i++)
-		if (correction_family(corrections->items[i]) == family)
+		if (corrections->items[i]->family == family)
 			return corrections->items[i];
 	return NULL;
 }
@@ -291,129 +377,4 @@ void corrections_release(struct corrections *corrections)
 		correction_free(corrections->items[i]);
 	free(corrections->items);
 	*corrections = (struct corrections){0};
-}
-
-/* ---- boosted trees ---- */
-/* A split after its parent, or a leaf. */
-static enum status read_link(const struct json_at *split, size_t place, size_t own,
-	const struct boosted_tree *tree, int32_t *link, struct error *err)
-{
-	const struct json_at at = json_item(split, place);
-	int64_t value;
-
-	if (json_get_int(&at, &value, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (value < 0 ? ~value >= (int64_t)tree->leaf_count
-		      : value <= (int64_t)own || value >= (int64_t)tree->split_count)
-		return json_error(
-			&at, err, "a later split, or ~ of one of %zu leaves", tree->leaf_count);
-	*link = (int32_t)value;
-	return STATUS_OK;
-}
-
-static enum status read_split(const struct json_at *at, size_t own, size_t feature_count,
-	const struct boosted_tree *tree, struct tree_split *split, struct error *err)
-{
-	enum {
-		FEATURE,
-		THRESHOLD,
-		LOW,
-		HIGH,
-		PARTS
-	};
-	struct json_at feature, threshold;
-	int64_t index;
-
-	if (json_count(at) != PARTS)
-		return json_error(at, err, "[feature, threshold, low, high]");
-	feature = json_item(at, FEATURE);
-	threshold = json_item(at, THRESHOLD);
-	if (json_get_int(&feature, &index, err) != STATUS_OK ||
-		json_get_double(&threshold, &split->threshold, err) != STATUS_OK ||
-		read_link(at, LOW, own, tree, &split->low, err) != STATUS_OK ||
-		read_link(at, HIGH, own, tree, &split->high, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	if (index < 0 || index >= (int64_t)feature_count)
-		return json_error(&feature, err, "one of %zu features", feature_count);
-	split->feature = (int32_t)index;
-	return STATUS_OK;
-}
-
-static enum status read_tree(const struct json_at *at, size_t feature_count,
-	struct boosted_tree *tree, struct error *err)
-{
-	static const char *const keys[] = {"splits", "leaves", NULL};
-	struct json_at splits, leaves;
-	enum status status = json_expect_keys(at, keys, err);
-
-	if (status != STATUS_OK || json_member(at, "splits", &splits, err) != STATUS_OK ||
-		json_member(at, "leaves", &leaves, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	tree->split_count = json_count(&splits);
-	tree->leaf_count = json_count(&leaves);
-	if (tree->leaf_count != tree->split_count + 1)
-		return json_error(
-			&leaves, err, "a leaf more than splits, %zu", tree->split_count + 1);
-	tree->splits = memory_zeroed(tree->split_count + 1, sizeof(*tree->splits));
-	tree->leaves = memory_zeroed(tree->leaf_count, sizeof(*tree->leaves));
-	for (size_t i = 0; i < tree->split_count && status == STATUS_OK; i++) {
-		const struct json_at split = json_item(&splits, i);
-
-		status = read_split(&split, i, feature_count, tree, &tree->splits[i], err);
-	}
-	for (size_t i = 0; i < tree->leaf_count && status == STATUS_OK; i++) {
-		const struct json_at leaf = json_item(&leaves, i);
-
-		status = json_get_double(&leaf, &tree->leaves[i], err);
-	}
-	return status;
-}
-
-enum status boosted_trees_read(const struct json_at *array, size_t feature_count,
-	struct boosted_trees *trees, struct error *err)
-{
-	enum status status = json_expect(array, JSON_ARRAY, err);
-
-	*trees = (struct boosted_trees){0};
-	if (status != STATUS_OK)
-		return status;
-	trees->count = json_count(array);
-	trees->trees = memory_zeroed(trees->count + 1, sizeof(*trees->trees));
-	for (size_t i = 0; i < trees->count && status == STATUS_OK; i++) {
-		const struct json_at tree = json_item(array, i);
-
-		status = read_tree(&tree, feature_count, &trees->trees[i], err);
-	}
-	if (status != STATUS_OK)
-		boosted_trees_release(trees);
-	return status;
-}
-
-void boosted_trees_release(struct boosted_trees *trees)
-{
-	for (size_t i = 0; i < trees->count; i++) {
-		free(trees->trees[i].splits);
-		free(trees->trees[i].leaves);
-	}
-	free(trees->trees);
-	*trees = (struct boosted_trees){0};
-}
-
-double boosted_trees_sum(const struct boosted_trees *trees, const double *features)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < trees->count; i++) {
-		const struct boosted_tree *tree = &trees->trees[i];
-		int32_t at = tree->split_count ? 0 : ~0;
-
-		while (at >= 0) {
-			const struct tree_split *split = &tree->splits[at];
-
-			at = features[split->feature] <= split->threshold ? split->low
-									  : split->high;
-		}
-		sum += tree->leaves[~at];
-	}
-	return sum;
 }

@@ -13,12 +13,43 @@
 #ifndef LEARN_CORRECTION_H
 #define LEARN_CORRECTION_H
 
-#include "base/json.h"
+#include "base/record.h"
 #include "candidate/candidate.h"
 #include "family/catalogue.h"
 #include "score/score.h"
 
-struct correction;
+/* Gradient-boosted regression trees, as a library fitted them (tests/tools/fit_correction.py): the
+ * value of a point is the sum of one leaf of each tree. A point goes to `low` where its feature is
+ * at most the threshold, else to `high`. A link that is not negative is a split (they come after
+ * their parent), ~link of a negative one is a leaf. Without splits a tree is its only leaf. */
+struct tree_split {
+	int32_t feature, low, high;
+	double threshold;
+};
+struct boosted_tree {
+	struct tree_split *splits;
+	double *leaves;
+	size_t split_count, leaf_count;
+};
+RECORD_DECLARE(struct boosted_tree, boosted_tree_record);
+double boosted_trees_sum(const struct boosted_tree *trees, size_t count, const double *features);
+
+struct feature {
+	const char *name;
+	struct expression *expression;
+};
+
+struct correction {
+	struct json *tree; /* what is borrowed below */
+	char *file;
+	const char *device;
+	const struct family *family;
+	struct feature *features;
+	size_t feature_count;
+	struct boosted_tree *trees;
+	size_t tree_count;
+};
+RECORD_DECLARE(struct correction, correction_record);
 
 /* Of one device, for those of the catalogue's families that have a file. */
 struct corrections {
@@ -42,9 +73,6 @@ enum status correction_load(const char *path, const char *device, const struct c
 	struct correction **correction, struct error *err);
 void correction_free(struct correction *correction);
 
-const struct family *correction_family(const struct correction *correction);
-size_t correction_feature_count(const struct correction *correction);
-const char *correction_feature_name(const struct correction *correction, size_t feature);
 /* slots: of a legal configuration of the family, constants included; score: of it, with resources
  * estimated, as the trees were fitted. values: one per feature. */
 enum status correction_features(const struct correction *correction, const struct value *slots,
@@ -52,39 +80,5 @@ enum status correction_features(const struct correction *correction, const struc
 /* Measured time over the predicted one that is to be expected; 1 for a NULL correction. */
 enum status correction_factor(const struct correction *correction, const struct value *slots,
 	const struct score *score, double *factor, struct error *err);
-
-/* ---- boosted trees ----
- * Gradient-boosted regression trees, as a library fitted them: the value of a point is the sum of
- * one leaf of each tree. Pure; fitting is not done here (tests/tools/fit_correction.py).
- *
- *	{"splits": [[feature, threshold, low, high], ...], "leaves": [0.01, ...]}
- *
- * A point goes to `low` where its feature is at most the threshold, else to `high`. A link that is
- * not negative is a split (they come after their parent), ~link of a negative one is a leaf.
- *Without splits a tree is its only leaf.
- */
-struct tree_split {
-	int32_t feature, low, high;
-	double threshold;
-};
-
-struct boosted_tree {
-	struct tree_split *splits;
-	double *leaves;
-	size_t split_count, leaf_count;
-};
-
-struct boosted_trees {
-	struct boosted_tree *trees;
-	size_t count;
-};
-
-/* array: of trees. Refuses features that there are not, links that lead nowhere or back, and
- * values that are not numbers. */
-enum status boosted_trees_read(const struct json_at *array, size_t feature_count,
-	struct boosted_trees *trees, struct error *err);
-void boosted_trees_release(struct boosted_trees *trees);
-/* features: as many as were promised when the trees were read. */
-double boosted_trees_sum(const struct boosted_trees *trees, const double *features);
 
 #endif

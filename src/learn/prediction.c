@@ -28,14 +28,11 @@ enum status predict(struct predictor *predictor, const struct value *slots,
 {
 	const struct launch_score *longest;
 	double factor = 1;
-	enum status status =
-		work_context_evaluate(predictor->context, slots, &predictor->work, err);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(work_context_evaluate(predictor->context, slots, &predictor->work, err));
 	score_release(&predictor->score);
 	score_compute(predictor->bound->device, predictor->work, resources, &predictor->score);
-	status = correction_factor(predictor->correction, slots, &predictor->score, &factor, err);
+	TRY(correction_factor(predictor->correction, slots, &predictor->score, &factor, err));
 	*prediction = (struct prediction){.time_us = predictor->score.predicted_time_us * factor};
 	longest = predictor_longest(predictor);
 	if (longest) {
@@ -43,17 +40,14 @@ enum status predict(struct predictor *predictor, const struct value *slots,
 		prediction->useful_ratio = longest->tile_efficiency_ratio;
 		prediction->regs_per_thread = longest->regs_per_thread;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status predict_choices(struct predictor *predictor, const choice *choices,
 	struct prediction *prediction, struct error *err)
 {
-	const enum status status =
-		space_values(predictor->bound->space, choices, predictor->slots, err);
-
-	return status == STATUS_OK ? predict(predictor, predictor->slots, NULL, prediction, err)
-				   : status;
+	TRY(space_values(predictor->bound->space, choices, predictor->slots, err));
+	return predict(predictor, predictor->slots, NULL, prediction, err);
 }
 
 struct score predictor_take_score(struct predictor *predictor)
@@ -67,13 +61,10 @@ struct score predictor_take_score(struct predictor *predictor)
 enum status predict_candidate(
 	struct candidate *candidate, const struct corrections *corrections, struct error *err)
 {
-	struct predictor predictor;
-	enum status status;
+	CLEANUP(predictor_close) struct predictor predictor = {0};
 
 	predictor_open(&predictor, candidate->bound, corrections);
-	status = predict_choices(&predictor, candidate->choices, &candidate->prediction, err);
-	predictor_close(&predictor);
-	return status;
+	return predict_choices(&predictor, candidate->choices, &candidate->prediction, err);
 }
 
 const struct launch_score *predictor_longest(const struct predictor *predictor)

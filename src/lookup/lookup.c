@@ -24,9 +24,8 @@ struct lookup {
 	const struct problem *problem;
 	struct option *options;
 	size_t count, capacity;
-	char **seen; /* names of all rows so far, legal or not */
-	size_t seen_count, seen_capacity;
-	struct text reasons; /* why rows are of no use, a few of them */
+	struct name_set seen; /* names of all rows so far, legal or not */
+	struct text reasons;  /* why rows are of no use, a few of them */
 	size_t reason_count;
 };
 
@@ -110,21 +109,15 @@ static void add_reason(struct lookup *lookup, const char *reason)
 /* "family{configuration}": rows of different entries are often the same. */
 static char *row_name(const struct tuned_row *row)
 {
-	char *configuration = tuned_row_configuration(row);
-	char *name = string_format("%s{%s}", row->family, configuration);
+	CLEANUP(memory_free) char *configuration = tuned_row_configuration(row);
 
-	free(configuration);
-	return name;
+	return string_format("%s{%s}", row->family, configuration);
 }
 
-static bool is_new(struct lookup *lookup, const char *name)
+static void option_release(struct option *option)
 {
-	for (size_t i = 0; i < lookup->seen_count; i++)
-		if (strcmp(lookup->seen[i], name) == 0)
-			return false;
-	ARRAY_GROW(lookup->seen, lookup->seen_count, lookup->seen_capacity);
-	lookup->seen[lookup->seen_count++] = string_copy(name);
-	return true;
+	candidate_release(&option->candidate);
+	free(option->name);
 }
 
 /* What the family's default would take; infinite where it has no legal configuration or is
@@ -159,31 +152,23 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	const struct tuned_row *row, struct error *err)
 {
 	const struct lookup_request *request = lookup->request;
-	struct option option = {.entry = entry};
+	CLEANUP(option_release) struct option option = {.entry = entry, .name = row_name(row)};
+	const size_t seen_count = lookup->seen.count;
 	struct error reason = {0};
-	enum status status;
 
-	option.name = row_name(row);
-	if (!is_new(lookup, option.name)) {
-		free(option.name);
+	name_set_add(&lookup->seen, option.name, strlen(option.name));
+	if (lookup->seen.count == seen_count)
 		return STATUS_OK;
-	}
 	if (row_candidate_refitted(request->catalogue, lookup->problem, request->device, row,
 		    &option.candidate, &option.refitted, &reason) != STATUS_OK) {
 		add_reason(lookup, reason.message);
-		free(option.name);
 		return STATUS_OK;
 	}
-	status = predict_candidate(&option.candidate, request->corrections, err);
-	if (status == STATUS_OK)
-		status = default_of(lookup, option.candidate.bound, &option.default_us, err);
-	if (status != STATUS_OK) {
-		candidate_release(&option.candidate);
-		free(option.name);
-		return status;
-	}
+	TRY(predict_candidate(&option.candidate, request->corrections, err));
+	TRY(default_of(lookup, option.candidate.bound, &option.default_us, err));
 	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
 	lookup->options[lookup->count++] = option;
+	option = (struct option){0};
 	return STATUS_OK;
 }
 
@@ -290,14 +275,14 @@ static enum status find_nearest(
 	CLEANUP(memory_free) char *there = NULL;
 
 	TRY(consider_all(lookup, err));
-	if (lookup->seen_count) {
-		answer->considered = (int64_t)lookup->seen_count;
+	if (lookup->seen.count) {
+		answer->considered = (int64_t)lookup->seen.count;
 		answer->legal = (int64_t)lookup->count;
 	}
 	best = best_option(lookup);
 	if (!best) {
 		answer->why = string_format("%s%s%s",
-			!lookup->seen_count ? "the file has nothing for this operation"
+			!lookup->seen.count ? "the file has nothing for this operation"
 			: lookup->count     ? "all that is tuned is predicted slower than the "
 					      "family's default"
 					    : "nothing that is tuned is legal here",
@@ -333,21 +318,36 @@ static enum status find_best(
 
 static void lookup_release(struct lookup *lookup)
 {
-	for (size_t i = 0; i < lookup->count; i++) {
-		candidate_release(&lookup->options[i].candidate);
-		free(lookup->options[i].name);
-	}
-	for (size_t i = 0; i < lookup->seen_count; i++)
-		free(lookup->seen[i]);
+	for (size_t i = 0; i < lookup->count; i++)
+		option_release(&lookup->options[i]);
 	free(lookup->options);
-	free(lookup->seen);
+	name_set_release(&lookup->seen);
 	text_release(&lookup->reasons);
+}
+
+static enum status find(const struct lookup_request *request, const struct problem *problem,
+	struct lookup_answer *answer, struct error *err)
+{
+	CLEANUP(lookup_release) struct lookup lookup = {.request = request, .problem = problem};
+
+	TRY(find_exact(&lookup, answer, err));
+	if (answer->grade == LOOKUP_EXACT)
+		return STATUS_OK;
+	TRY(find_nearest(&lookup, answer, err));
+	if (answer->grade != LOOKUP_NEAREST)
+		return STATUS_OK;
+	if (!request->without_best)
+		TRY(find_best(&lookup, answer, err));
+	answer->expected_loss_ratio =
+		answer->predicted_us / fmin(fmin(answer->model_best_us, answer->default_us),
+					       answer->predicted_us) -
+		1;
+	return STATUS_OK;
 }
 
 enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
 	struct lookup_answer *answer, struct error *err)
 {
-	struct lookup lookup = {.request = request, .problem = problem};
 	enum status status;
 
 	*answer = (struct lookup_answer){.operation = problem->operation->name,
@@ -359,18 +359,7 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 		.expected_loss_ratio = NAN,
 		.considered = -1,
 		.legal = -1};
-	status = find_exact(&lookup, answer, err);
-	if (status == STATUS_OK && answer->grade != LOOKUP_EXACT)
-		status = find_nearest(&lookup, answer, err);
-	if (status == STATUS_OK && answer->grade == LOOKUP_NEAREST) {
-		if (!request->without_best)
-			status = find_best(&lookup, answer, err);
-		answer->expected_loss_ratio =
-			answer->predicted_us / fmin(fmin(answer->model_best_us, answer->default_us),
-						       answer->predicted_us) -
-			1;
-	}
-	lookup_release(&lookup);
+	status = find(request, problem, answer, err);
 	if (status != STATUS_OK)
 		lookup_answer_release(answer);
 	return status;

@@ -55,7 +55,7 @@ static enum status print_sample(const struct collection *collection, struct boun
 		printf("\"%s\",\"%s\",%.7g,%.7g,%.7g", bound->problem->text,
 			evaluation->configuration, best_us, evaluation->time.median,
 			prediction.time_us);
-		for (size_t i = 0; i < correction_feature_count(collection->correction); i++)
+		for (size_t i = 0; i < collection->correction->feature_count; i++)
 			printf(",%.9g", collection->features[i]);
 		putchar('\n');
 	}
@@ -123,12 +123,12 @@ static enum status run(
 			&collection->correction, err);
 	if (status != STATUS_OK)
 		return status;
-	collection->family = correction_family(collection->correction);
+	collection->family = collection->correction->family;
 	collection->features =
-		memory_zeroed(correction_feature_count(collection->correction) + 1, sizeof(double));
+		memory_zeroed(collection->correction->feature_count + 1, sizeof(double));
 	printf("problem,configuration,best_us,measured_us,predicted_us");
-	for (size_t i = 0; i < correction_feature_count(collection->correction); i++)
-		printf(",%s", correction_feature_name(collection->correction, i));
+	for (size_t i = 0; i < collection->correction->feature_count; i++)
+		printf(",%s", collection->correction->features[i].name);
 	putchar('\n');
 	for (int i = 3; i < count && status == STATUS_OK; i++)
 		status = print_journal(collection, arguments[i], err);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/record_read.h"
 #include "candidate/candidate_work.h"
 #include "engine/scoring.h"
 #include "learn/correction.h"
@@ -15,27 +16,26 @@ static const char *const with_file[] = {"tests/data/score/configs", NULL};
 static const char *const without_file[] = {"tests/toy/configs", NULL};
 
 /* ---- trees ---- */
-static enum status read_trees(
-	const char *text, size_t features, struct boosted_trees *trees, struct error *reason)
+static enum status read_tree(const char *text, struct boosted_tree *tree, struct error *reason)
 {
 	struct json *json = NULL;
 	struct json_at at;
 	struct error err = {0};
 	enum status status;
 
-	assert_ok(json_parse(text, strlen(text), "trees", &json, &err));
-	at = json_root(json, "trees");
-	status = boosted_trees_read(&at, features, trees, reason);
+	assert_ok(json_parse(text, strlen(text), "tree", &json, &err));
+	at = json_root(json, "tree");
+	status = record_from_json(&boosted_tree_record, &at, tree, NULL, reason);
 	json_free(json);
 	return status;
 }
 
 static void a_point_falls_to_one_leaf_of_each_tree(void **state)
 {
-	static const char text[] =
-		"[{\"splits\":[[0,2,-1,1],[1,-1.5,-2,-3]],\"leaves\":[1,10,100]},"
-		"{\"splits\":[],\"leaves\":[0.25]},"
-		"{\"splits\":[[1,7,-2,-1]],\"leaves\":[1000,2000]}]";
+	static const char *const texts[] = {
+		"{\"splits\":[[0,2,-1,1],[1,-1.5,-2,-3]],\"leaves\":[1,10,100]}",
+		"{\"splits\":[],\"leaves\":[0.25]}",
+		"{\"splits\":[[1,7,-2,-1]],\"leaves\":[1000,2000]}"};
 	static const struct {
 		double features[2], sum;
 	} cases[] = {
@@ -44,14 +44,16 @@ static void a_point_falls_to_one_leaf_of_each_tree(void **state)
 		{{2.001, -1.4}, 100 + 0.25 + 2000},
 		{{-5, 8}, 1 + 0.25 + 1000},
 	};
-	struct boosted_trees trees;
+	struct boosted_tree trees[3] = {{0}};
 	struct error err = {0};
 
 	(void)state;
-	assert_ok(read_trees(text, 2, &trees, &err));
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
+		assert_ok(read_tree(texts[i], &trees[i], &err));
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
-		assert_true(boosted_trees_sum(&trees, cases[i].features) == cases[i].sum);
-	boosted_trees_release(&trees);
+		assert_true(boosted_trees_sum(trees, 3, cases[i].features) == cases[i].sum);
+	for (size_t i = 0; i < ARRAY_COUNT(trees); i++)
+		record_release(&boosted_tree_record, &trees[i]);
 }
 
 static void broken_trees_are_refused_with_their_place(void **state)
@@ -59,27 +61,25 @@ static void broken_trees_are_refused_with_their_place(void **state)
 	static const struct {
 		const char *text, *message;
 	} cases[] = {
-		{"{}", "trees: $: expected an array"},
-		{"[{\"splits\":[]}]", "$[0]"},
-		{"[{\"splits\":[],\"leaves\":[]}]",
-			"$[0].leaves: expected a leaf more than splits"},
-		{"[{\"splits\":[[2,1,-1,-2]],\"leaves\":[0,1]}]",
-			"$[0].splits[0][0]: expected one of 2 features"},
-		{"[{\"splits\":[[0,1,-1]],\"leaves\":[0,1]}]", "expected [feature, threshold"},
-		{"[{\"splits\":[[0,1,-1,-3]],\"leaves\":[0,1]}]",
-			"$[0].splits[0][3]: expected a later split"},
-		{"[{\"splits\":[[0,1,0,-1]],\"leaves\":[0,1]}]",
-			"$[0].splits[0][2]: expected a later split"}, /* would never end */
-		{"[{\"splits\":[[0,1,-1,1]],\"leaves\":[0,1]}]", "$[0].splits[0][3]"},
-		{"[{\"splits\":[],\"leaves\":[\"x\"]}]", "$[0].leaves[0]: expected a number"},
+		{"[]", "tree: $: expected an object"},
+		{"{\"splits\":[]}", "tree: $"},
+		{"{\"splits\":[],\"leaves\":[0,1]}", "$.leaves: expected a leaf more than splits"},
+		{"{\"splits\":[[0,1,-1]],\"leaves\":[0,1]}", "expected [feature, threshold"},
+		{"{\"splits\":[[0,1,-1,-3]],\"leaves\":[0,1]}",
+			"$.splits[0][3]: expected a later split"},
+		{"{\"splits\":[[0,1,0,-1]],\"leaves\":[0,1]}",
+			"$.splits[0][2]: expected a later split"}, /* would never end */
+		{"{\"splits\":[[0,1,-1,1]],\"leaves\":[0,1]}", "$.splits[0][3]"},
+		{"{\"splits\":[[0,1,-1,4294967297]],\"leaves\":[0,1]}", "$.splits[0][3]"},
+		{"{\"splits\":[],\"leaves\":[\"x\"]}", "$.leaves[0]: expected a number"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct boosted_trees trees;
+		struct boosted_tree tree = {0};
 		struct error err = {0};
 
-		assert_int_equal(read_trees(cases[i].text, 2, &trees, &err), STATUS_BAD_INPUT);
+		assert_int_equal(read_tree(cases[i].text, &tree, &err), STATUS_BAD_INPUT);
 		if (!strstr(err.message, cases[i].message))
 			fail_msg("expected \"%s\" in \"%s\"", cases[i].message, err.message);
 	}
@@ -222,6 +222,11 @@ static void broken_files_are_errors(void **state)
 		 "1\",\"device\":\"toy\",\"family\":\"row_softmax/online\","
 		 "\"features\":[],\"trees\":[],\"leaves\":1}",
 			"leaves"},
+		{"{\"format\":\"tiletune.correction/"
+		 "1\",\"device\":\"toy\",\"family\":\"row_softmax/online\","
+		 "\"features\":[{\"name\":\"a\",\"expr\":\"rows\"}],"
+		 "\"trees\":[{\"splits\":[[1,1,-1,-2]],\"leaves\":[0,1]}]}",
+			"$.trees[0].splits[0][0]: expected one of the features"},
 		{"{\"format\":\"tiletune.correction/"
 		 "1\",\"device\":\"a10\",\"family\":\"row_softmax/online\","
 		 "\"features\":[],\"trees\":[]}",

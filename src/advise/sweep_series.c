@@ -1,19 +1,82 @@
-/* SPDX-License-Identifier: MIT
- *
- * Which configurations a sweep keeps: those that can do most of its sizes, of these the fastest
- * over a few of them; on a GPU the first few are measured there.
- */
+/* SPDX-License-Identifier: MIT */
+#include "advise/sweep_series.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise/sweep.h"
 #include "base/memory.h"
 #include "engine/explanation.h"
 #include "learn/prediction.h"
-#include "advise/sweep.h"
 
+/* ---- a configuration at a point ---- */
+static bool is_legal(const struct bound_family *bound, const choice *choices)
+{
+	bool legal;
+
+	return configuration_is_legal(bound, choices, &legal, NULL) == STATUS_OK && legal;
+}
+
+/* One argument moved to another value, the nearest in its list. */
+static bool move_an_argument(const struct bound_family *bound, choice *choices)
+{
+	for (size_t i = 0; i < bound->family->parameter_count; i++) {
+		size_t count = bound->space->parameters[i].values.count;
+		choice asked = choices[i];
+
+		if (!bound->family->parameters[i].is_argument)
+			continue;
+		for (size_t distance = 1; distance < count; distance++)
+			for (int side = 0; side < 2; side++) {
+				size_t other = side ? asked + distance : asked - distance;
+
+				if (other >= count)
+					continue;
+				choices[i] = (choice)other;
+				if (is_legal(bound, choices))
+					return true;
+			}
+		choices[i] = asked;
+	}
+	return false;
+}
+
+/* Its bound family is NULL where there is none; else the caller's. */
+static enum status bind(const struct sweep *sweep, const struct sweep_series *series, size_t point,
+	struct candidate *candidate, struct error *err)
+{
+	*candidate = (struct candidate){0};
+	TRY(family_bind_if_applies(series->family, sweep->problems.items[point],
+		device_spec(sweep->context->device), NULL, &candidate->bound, NULL, err));
+	if (!candidate->bound)
+		return STATUS_OK;
+	if (!configuration_read(candidate->bound, series->configuration, candidate->choices) ||
+		(!is_legal(candidate->bound, candidate->choices) &&
+			!move_an_argument(candidate->bound, candidate->choices)))
+		candidate_release(candidate);
+	return STATUS_OK;
+}
+
+enum status sweep_series_add(struct sweep *sweep, const struct sweep_series *series, size_t point,
+	struct trial **trial, struct error *err)
+{
+	CLEANUP(candidate_release) struct candidate candidate = {0};
+
+	*trial = NULL;
+	TRY(bind(sweep, series, point, &candidate, err));
+	if (!candidate.bound)
+		return STATUS_OK;
+	TRY(evaluator_add(&sweep->evaluator, &candidate, TRIAL_VERIFIED, trial, err));
+	(*trial)->owns_bound = true;
+	candidate.bound = NULL;
+	return STATUS_OK;
+}
+
+/* ---- choosing ---- */
 enum {
 	SAMPLES = 5,
+	OF_A_FAMILY_MAX = 3,
 	TRIED_AT_ONCE = 4, /* configurations that are compiled, or measured, together */
 	TRIED_MAX = 40,
 };
@@ -59,16 +122,13 @@ static enum status rate(struct choosing *choosing, struct rated *rated)
 		.family = rated->family, .configuration = rated->configuration};
 
 	for (size_t i = 0; i < choosing->sample_count; i++) {
-		struct candidate candidate;
-		enum status status = sweep_bind(
-			choosing->sweep, &series, choosing->samples[i], &candidate, choosing->err);
+		CLEANUP(candidate_release) struct candidate candidate = {0};
 
-		if (status == STATUS_OK && candidate.bound)
-			status = predict_candidate(&candidate, NULL, choosing->err);
+		TRY(bind(
+			choosing->sweep, &series, choosing->samples[i], &candidate, choosing->err));
+		if (candidate.bound)
+			TRY(predict_candidate(&candidate, NULL, choosing->err));
 		rated->time_us[i] = candidate.bound ? candidate.prediction.time_us : INFINITY;
-		candidate_release(&candidate);
-		if (status != STATUS_OK)
-			return status;
 		if (isfinite(rated->time_us[i])) {
 			rated->legal++;
 			rated->mean_log += log(rated->time_us[i]);
@@ -140,22 +200,20 @@ static enum status try_some(struct choosing *choosing, size_t first, size_t end)
 	const struct sampling sampling = {
 		.rounds_min = 5, .rounds_max = 20, .seconds_max = 4, .target_ratio = 0.005};
 	struct trial *trials[TRIED_AT_ONCE][SAMPLES] = {{NULL}};
-	enum status status = STATUS_OK;
 
-	for (size_t k = first; k < end && status == STATUS_OK; k++) {
+	for (size_t k = first; k < end; k++) {
 		const struct sweep_series series = {.family = choosing->rated[k].family,
 			.configuration = choosing->rated[k].configuration};
 
-		for (size_t i = 0; i < choosing->sample_count && status == STATUS_OK; i++)
-			status = sweep_add(sweep, &series, choosing->samples[i],
-				&trials[k - first][i], choosing->err);
+		for (size_t i = 0; i < choosing->sample_count; i++)
+			TRY(sweep_series_add(sweep, &series, choosing->samples[i],
+				&trials[k - first][i], choosing->err));
 	}
-	if (status == STATUS_OK)
-		status = evaluator_compare(&sweep->evaluator, &sampling, choosing->err);
-	for (size_t k = first; k < end && status == STATUS_OK; k++)
+	TRY(evaluator_compare(&sweep->evaluator, &sampling, choosing->err));
+	for (size_t k = first; k < end; k++)
 		judge(choosing, trials[k - first], &choosing->rated[k]);
 	evaluator_clear(&sweep->evaluator);
-	return status;
+	return STATUS_OK;
 }
 
 static void add_series(struct sweep *sweep, const struct rated *rated)
@@ -171,7 +229,7 @@ static void take_series(struct choosing *choosing, size_t tried)
 	struct sweep *sweep = choosing->sweep;
 
 	qsort(choosing->rated, tried, sizeof(*choosing->rated), compare_rated);
-	for (size_t i = 0; i < tried && sweep->series_count < SWEEP_OF_A_FAMILY_MAX; i++)
+	for (size_t i = 0; i < tried && sweep->series_count < OF_A_FAMILY_MAX; i++)
 		if (choosing->rated[i].legal &&
 			(!sweep->series_count ||
 				choosing->rated[i].family == choosing->rated[0].family))
@@ -217,16 +275,16 @@ static enum status add_if_faster(
 {
 	const struct rated first = choosing->rated[0];
 	struct rated *best = NULL;
-	enum status status;
 
 	*tried = gather_family(choosing, from, family);
-	status = *tried ? try_some(choosing, from, from + *tried) : STATUS_OK;
-	for (size_t i = from; i < from + *tried && status == STATUS_OK; i++)
+	if (*tried)
+		TRY(try_some(choosing, from, from + *tried));
+	for (size_t i = from; i < from + *tried; i++)
 		if (mean_log_ratio(best ? best : &first, &choosing->rated[i]) < 0)
 			best = &choosing->rated[i];
 	if (best)
 		add_series(choosing->sweep, best);
-	return status;
+	return STATUS_OK;
 }
 
 /* Where another family can do a part of the sizes only (aligned ones, say), and does these faster,
@@ -266,7 +324,7 @@ static enum status choose_best(struct choosing *choosing)
 	TRY(rate_seeds(choosing));
 	wanted = choosing->rated_count ? choosing->rated[0].legal : 0;
 	while (tried < choosing->rated_count && tried < TRIED_MAX &&
-		count_working(choosing, tried, wanted) < SWEEP_OF_A_FAMILY_MAX) {
+		count_working(choosing, tried, wanted) < OF_A_FAMILY_MAX) {
 		size_t end = tried + TRIED_AT_ONCE < choosing->rated_count ? tried + TRIED_AT_ONCE
 									   : choosing->rated_count;
 
@@ -284,40 +342,31 @@ static enum status choose_asked(struct choosing *choosing)
 	const struct problem *middle =
 		sweep->problems.items[choosing->samples[choosing->sample_count / 2]];
 	const struct family *family;
-	struct bound_family *bound = NULL;
+	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
 	struct completion completion = {0};
-	struct text text = {0}, why = {0};
+	CLEANUP(text_release) struct text text = {0};
+	CLEANUP(text_release) struct text why = {0};
 	bool found = false;
-	enum status status = catalogue_family(&sweep->context->catalogue, sweep->operation,
-		choosing->options->families[0], &family, choosing->err);
 
-	if (status == STATUS_OK && family->step_count)
-		status = error_set(choosing->err, STATUS_BAD_INPUT,
+	TRY(catalogue_family(&sweep->context->catalogue, sweep->operation,
+		choosing->options->families[0], &family, choosing->err));
+	if (family->step_count)
+		return error_set(choosing->err, STATUS_BAD_INPUT,
 			"%s: expected a family with parameters, found one of steps", family->name);
-	if (status == STATUS_OK)
-		status = family_bind(family, middle, device_spec(sweep->context->device), NULL,
-			&bound, choosing->err);
-	if (status == STATUS_OK)
-		status = completion_find(bound, choosing->options->configuration, &found,
-			&completion, &why, choosing->err);
-	if (status == STATUS_OK && !found)
-		status = error_set(choosing->err, STATUS_BAD_INPUT,
+	TRY(family_bind(
+		family, middle, device_spec(sweep->context->device), NULL, &bound, choosing->err));
+	TRY(completion_find(
+		bound, choosing->options->configuration, &found, &completion, &why, choosing->err));
+	if (!found)
+		return error_set(choosing->err, STATUS_BAD_INPUT,
 			"%s: expected a configuration that is legal at %s: %s",
 			choosing->options->configuration, middle->text, text_string(&why));
-	if (status == STATUS_OK) {
-		struct rated rated = {.family = family};
-
-		configuration_format(bound, completion.candidate.choices, &text);
-		rated.configuration = text.data;
-		add_series(sweep, &rated);
-	}
-	bound_family_free(bound);
-	text_release(&text);
-	text_release(&why);
-	return status;
+	configuration_format(bound, completion.candidate.choices, &text);
+	add_series(sweep, &(struct rated){.family = family, .configuration = text.data});
+	return STATUS_OK;
 }
 
-enum status sweep_choose(
+enum status sweep_series_choose(
 	struct sweep *sweep, const struct sweep_options *options, struct error *err)
 {
 	struct choosing choosing = {.sweep = sweep, .options = options, .err = err};
