@@ -26,20 +26,19 @@ struct advise_command {
 #define AT(member) offsetof(struct advise_command, member)
 
 static const struct option advise_option_table[] = {
-	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
-		"M=4096,N=1793,K=4096,dtype=bf16; one value per key", NULL},
-	{"sweep", 0, OPTION_STRING, AT(sweep), "RANGE",
-		"N=1024:4096:64 or M=N=K=1024:4096:32: draw time over size", NULL},
-	{"family", 'f', OPTION_STRINGS, AT(families), "NAME", "only this family; may be repeated",
-		NULL},
-	{"config", 'c', OPTION_STRING, AT(config), "CONFIG",
-		"of a sweep: this configuration, BM=128,...; needs --family", NULL},
-	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
-		"on a GPU: time for each of the few searches", NULL},
-	{"output", 'o', OPTION_STRING, AT(output), "FILE", "of a sweep: the figure as SVG", NULL},
-	{"csv", 0, OPTION_STRING, AT(csv), "FILE", "of a sweep: its numbers", NULL},
-	DEVICE_OPTIONS(struct advise_command),
-	COMMON_OPTIONS(struct advise_command),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
+		"M=4096,N=1793,K=4096,dtype=bf16; one value per key"),
+	OPTION("sweep", 0, STRING, sweep, "RANGE",
+		"N=1024:4096:64 or M=N=K=1024:4096:32: draw time over size"),
+	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
+	OPTION("config", 'c', STRING, config, "CONFIG",
+		"of a sweep: this configuration, BM=128,...; needs --family"),
+	OPTION("budget", 'b', DURATION, budget_s, "TIME",
+		"on a GPU: time for each of the few searches"),
+	OPTION("output", 'o', STRING, output, "FILE", "of a sweep: the figure as SVG"),
+	OPTION("csv", 0, STRING, csv, "FILE", "of a sweep: its numbers"),
+	DEVICE_OPTIONS,
+	COMMON_OPTIONS,
 	{0},
 };
 
@@ -391,17 +390,15 @@ const struct command command_advise = {
 	.summary = "Tell which sizes near the requested ones are better, how much, why and at what "
 		   "cost",
 	.arguments = "OPERATION -p PROBLEM | OPERATION [-p PROBLEM] --sweep N=1024:4096:64",
-	.description = "Looks at sizes rounded up and down and at rows further apart: what "
-		       "alignment, tile\n"
-		       "waste and waves do there. On a GPU the asked problem and the best of them "
-		       "are tuned\n"
-		       "and measured side by side; without one times are predicted, and the answer "
-		       "says so.\n"
-		       "\n"
-		       "With --sweep one configuration (the best in the middle of the sweep, or "
-		       "--config) and\n"
-		       "its neighbours run over all sizes; the plot shows where a wave of tiles "
-		       "more begins.",
+	.description =
+		"Looks at sizes rounded up and down and at rows further apart: what alignment,\n"
+		"tile waste and waves do there. On a GPU the asked problem and the best of them\n"
+		"are tuned and measured side by side; without one times are predicted, and the\n"
+		"answer says so.\n"
+		"\n"
+		"With --sweep one configuration (the best in the middle of the sweep, or\n"
+		"--config) and its neighbours run over all sizes; the plot shows where a wave of\n"
+		"tiles more begins.",
 	.examples = "  tiletune advise gemm -p M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn\n"
 		    "  tiletune advise gemm -p batch=16,seq=1000,N=4096,K=4096,dtype=bf16 --json\n"
 		    "  tiletune advise gemm --sweep M=N=K=1024:4096:32 -o sweep.svg",

@@ -24,12 +24,12 @@ struct cache_options {
 #define AT(member) offsetof(struct cache_options, member)
 
 static const struct option cache_option_table[] = {
-	{"cache-dir", 0, OPTION_STRING, AT(folder), "DIR", "the cache; default: the user's", NULL},
-	{"max-size", 0, OPTION_STRING, AT(max_size), "SIZE",
-		"trim: keep at most so much, the last used (500M, 2G)", NULL},
-	{"max-age", 0, OPTION_STRING, AT(max_age), "TIME",
-		"trim: remove what was not used for so long (30d, 90m)", NULL},
-	COMMON_OPTIONS(struct cache_options),
+	OPTION("cache-dir", 0, STRING, folder, "DIR", "the cache; default: the user's"),
+	OPTION("max-size", 0, STRING, max_size, "SIZE",
+		"trim: keep at most so much, the last used (500M, 2G)"),
+	OPTION("max-age", 0, STRING, max_age, "TIME",
+		"trim: remove what was not used for so long (30d, 90m)"),
+	COMMON_OPTIONS,
 	{0},
 };
 
@@ -212,12 +212,10 @@ const struct command command_cache = {
 	.summary = "List, check or trim the compiled kernels that are kept on disk",
 	.arguments = "[list|check|trim]",
 	.description =
-		"list (the default) shows every kernel. check reads everything and removes what "
-		"is\n"
-		"damaged. trim removes what was not used for --max-age, then the longest unused "
-		"down\n"
-		"to --max-size. The cache may always be deleted: what is missing is compiled "
-		"again.",
+		"list (the default) shows every kernel. check reads everything and removes what\n"
+		"is damaged. trim removes what was not used for --max-age, then the longest\n"
+		"unused down to --max-size. The cache may always be deleted: what is missing is\n"
+		"compiled again.",
 	.examples = "  tiletune cache trim --max-size 2G --max-age 30d",
 	.options = cache_option_table,
 	.options_size = sizeof(struct cache_options),

@@ -33,30 +33,26 @@ static const char *trait_choice(size_t index, const char **summary)
 }
 
 static const struct option check_option_table[] = {
-	{"only", 0, OPTION_STRINGS, AT(only), "OPERATION", "only these entries; may be repeated",
-		NULL},
-	{"threshold", 't', OPTION_STRING, AT(threshold), "RATIO",
-		"a slowdown of this much must be found; default 5%", NULL},
-	{"confidence", 0, OPTION_STRING, AT(confidence), "RATIO",
-		"confidence of a verdict; default 99%", NULL},
-	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
-		"for timing; default 0.3 s per entry, less where the result is clear", NULL},
-	{"allow", 0, OPTION_WORD, AT(allow), "WHAT,...",
-		"what may differ; default uuid,driver,nvrtc,kernel", trait_choice},
-	{"junit", 0, OPTION_STRING, AT(junit), "FILE", "write JUnit XML", NULL},
-	{"markdown", 0, OPTION_STRING, AT(markdown), "FILE",
-		"write Markdown, as for a job's summary", NULL},
-	{"retune", 0, OPTION_FLAG, AT(retune), NULL,
-		"also search for something faster than the baseline's winners", NULL},
-	{"update", 0, OPTION_FLAG, AT(update), NULL,
-		"if the check passes, make what was found the new baseline", NULL},
-	{"keep-cubins", 0, OPTION_FLAG, AT(keep_cubins), NULL,
+	OPTION("only", 0, STRINGS, only, "OPERATION", "only these entries; may be repeated"),
+	OPTION("threshold", 't', STRING, threshold, "RATIO",
+		"a slowdown of this much must be found; default 5%"),
+	OPTION("confidence", 0, STRING, confidence, "RATIO",
+		"confidence of a verdict; default 99%"),
+	OPTION("budget", 'b', DURATION, budget_s, "TIME",
+		"for timing; default 0.3 s per entry, less where the result is clear"),
+	CHOICE("allow", 0, WORD, allow, "WHAT,...",
+		"what may differ; default uuid,driver,nvrtc,kernel", trait_choice),
+	OPTION("junit", 0, STRING, junit, "FILE", "write JUnit XML"),
+	OPTION("markdown", 0, STRING, markdown, "FILE", "write Markdown, as for a job's summary"),
+	OPTION("retune", 0, FLAG, retune, NULL,
+		"also search for something faster than the baseline's winners"),
+	OPTION("update", 0, FLAG, update, NULL,
+		"if the check passes, make what was found the new baseline"),
+	OPTION("keep-cubins", 0, FLAG, keep_cubins, NULL,
 		"if the check passes, store the binaries and their times beside the baseline: "
-		"later "
-		"checks time old and new in turn",
-		NULL},
-	DEVICE_OPTIONS(struct check_command),
-	COMMON_OPTIONS(struct check_command),
+		"later checks time old and new in turn"),
+	DEVICE_OPTIONS,
+	COMMON_OPTIONS,
 	{0},
 };
 
@@ -241,9 +237,9 @@ const struct command command_check = {
 		"between runs: 0.5% beside the stored binary, 1% against an earlier check, 2%\n"
 		"against the tuning. Slower: the interval lies above 1 and reaches --threshold.\n"
 		"With --device model:NAME nothing is timed: new spills, fewer blocks per SM or\n"
-		"shared memory that no longer fits are the regression.\n"
-		"Exit code: 0 passed, 3 slower, 4 unclear or not comparable, 1 wrong result or\n"
-		"no longer compiles, 5 no device; 1 outranks 3, 3 outranks 4.",
+		"shared memory that no longer fits are the regression. Exit code: 0 passed, 3\n"
+		"slower, 4 unclear or not comparable, 1 wrong result or no longer compiles, 5 no\n"
+		"device; 1 outranks 3, 3 outranks 4.",
 	.examples = "  tiletune check tuned.json --junit junit.xml --markdown summary.md\n"
 		    "  tiletune check tuned.json --device model:h200-sxm",
 	.options = check_option_table,

@@ -13,9 +13,11 @@ struct devices_options {
 	struct device_choice device;
 };
 
+#define AT(member) offsetof(struct devices_options, member)
+
 static const struct option devices_option_table[] = {
-	DEVICE_OPTIONS(struct devices_options),
-	COMMON_OPTIONS(struct devices_options),
+	DEVICE_OPTIONS,
+	COMMON_OPTIONS,
 	{0},
 };
 

@@ -25,16 +25,14 @@ struct explain_options {
 #define AT(member) offsetof(struct explain_options, member)
 
 static const struct option explain_option_table[] = {
-	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
-		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key", NULL},
-	{"family", 'f', OPTION_STRINGS, AT(families), "NAME", "only this family; may be repeated",
-		NULL},
-	{"config", 'c', OPTION_STRING, AT(config), "CONFIG",
-		"BM=128,...; what is left out is filled in by the model", NULL},
-	{"where", 'w', OPTION_STRING, AT(where), "EXPR", "only configurations for which this holds",
-		NULL},
-	DEVICE_OPTIONS(struct explain_options),
-	COMMON_OPTIONS(struct explain_options),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
+		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
+	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
+	OPTION("config", 'c', STRING, config, "CONFIG",
+		"BM=128,...; what is left out is filled in by the model"),
+	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
+	DEVICE_OPTIONS,
+	COMMON_OPTIONS,
 	{0},
 };
 
@@ -236,8 +234,7 @@ const struct command command_explain = {
 	.arguments = "OPERATION -p PROBLEM [--family F] [--config BM=128,...]",
 	.description =
 		"Scores one configuration per family by the model, with the registers and shared\n"
-		"memory of the compiled kernel where a compiler is found. Without --config "
-		"it is\n"
+		"memory of the compiled kernel where a compiler is found. Without --config it is\n"
 		"the one with the best predicted time.",
 	.examples = "  tiletune explain gemm -p M=1793,N=1793,K=1793,dtype=fp16 --family mma "
 		    "--config BM=256,BN=128 --device model:a100-sxm4",

@@ -35,21 +35,19 @@ static const char *format_choice(size_t index, const char **summary)
 }
 
 static const struct option export_option_table[] = {
-	{"format", 'F', OPTION_STRING, AT(format), "FORMAT", "what to write:", format_choice},
-	{"output", 'o', OPTION_STRING, AT(output), "FILE",
-		"default: standard output; metadata of kernels goes beside it", NULL},
-	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
-		"only these entries of OPERATION; lists and ranges per key", NULL},
-	{"objective", 0, OPTION_STRING, AT(objective), "WHAT",
-		"only entries that were tuned for it; default time", common_objective_choice},
-	{"device", 'd', OPTION_STRING, AT(device), "DEVICE",
-		"that kernels are compiled for: cuda:N, model:NAME; default: the file's own", NULL},
-	{"nvrtc", 0, OPTION_STRING, AT(nvrtc), "FILE", "the NVRTC library to use", NULL},
-	{"cache-dir", 0, OPTION_STRING, AT(cache), "DIR", "where compiled kernels are kept", NULL},
-	{"worker", 0, OPTION_STRING, AT(worker), "FILE",
-		"the program that workers are started from", NULL},
-	{"path", 0, OPTION_STRINGS, AT(paths), "DIR", "look for templates/ and configs/ here first",
-		NULL},
+	CHOICE("format", 'F', STRING, format, "FORMAT", "what to write:", format_choice),
+	OPTION("output", 'o', STRING, output, "FILE",
+		"default: standard output; metadata of kernels goes beside it"),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
+		"only these entries of OPERATION; lists and ranges per key"),
+	CHOICE("objective", 0, STRING, objective, "WHAT",
+		"only entries that were tuned for it; default time", common_objective_choice),
+	OPTION("device", 'd', STRING, device, "DEVICE",
+		"that kernels are compiled for: cuda:N, model:NAME; default: the file's own"),
+	OPTION("nvrtc", 0, STRING, nvrtc, "FILE", "the NVRTC library to use"),
+	OPTION("cache-dir", 0, STRING, cache, "DIR", "where compiled kernels are kept"),
+	OPTION("worker", 0, STRING, worker, "FILE", "the program that workers are started from"),
+	OPTION("path", 0, STRINGS, paths, "DIR", "look for templates/ and configs/ here first"),
 	{0},
 };
 
@@ -288,9 +286,9 @@ const struct command command_export = {
 	.name = "export",
 	.summary = "Write a tuned file for other builds and tools, or its kernels",
 	.arguments = "TUNED.json [OPERATION -p PROBLEM] --format FORMAT",
-	.description = "Formats that hold every evaluation take a journal, too. A kernel is that "
-		       "of one entry,\n"
-		       "specialised, with NAME.json beside it: what is needed to launch it.",
+	.description =
+		"Formats that hold every evaluation take a journal, too. A kernel is that of one\n"
+		"entry, specialised, with NAME.json beside it: what is needed to launch it.",
 	.examples = "  tiletune export tuned.json --format c-header -o tuned.h\n"
 		    "  tiletune export tuned.json gemm -p M=4096,N=4096,K=4096,dtype=bf16 "
 		    "--format cubin -o gemm.cubin",

@@ -13,8 +13,10 @@ struct families_options {
 	struct common_options common;
 };
 
+#define AT(member) offsetof(struct families_options, member)
+
 static const struct option families_option_table[] = {
-	COMMON_OPTIONS(struct families_options),
+	COMMON_OPTIONS,
 	{0},
 };
 

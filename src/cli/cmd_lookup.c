@@ -22,18 +22,17 @@ struct lookup_options {
 #define AT(member) offsetof(struct lookup_options, member)
 
 static const struct option lookup_option_table[] = {
-	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
-		"M=4000,N=4096,K=4096,dtype=bf16; lists and ranges per key", NULL},
-	{"device", 'd', OPTION_STRING, AT(device), "DEVICE",
-		"that the problem is to run on: cuda:N, model:NAME; default: the file's own", NULL},
-	{"any-device", 0, OPTION_FLAG, AT(any_device), NULL,
-		"take what was tuned on another GPU model", NULL},
-	{"objective", 0, OPTION_STRING, AT(objective), "WHAT",
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
+		"M=4000,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
+	OPTION("device", 'd', STRING, device, "DEVICE",
+		"that the problem is to run on: cuda:N, model:NAME; default: the file's own"),
+	OPTION("any-device", 0, FLAG, any_device, NULL, "take what was tuned on another GPU model"),
+	CHOICE("objective", 0, STRING, objective, "WHAT",
 		"answer from entries that were tuned for it; default time",
-		common_objective_choice},
-	{"quick", 0, OPTION_FLAG, AT(quick), NULL,
-		"do not look for the model's best of all: a loss against the default only", NULL},
-	COMMON_OPTIONS(struct lookup_options),
+		common_objective_choice),
+	OPTION("quick", 0, FLAG, quick, NULL,
+		"do not look for the model's best of all: a loss against the default only"),
+	COMMON_OPTIONS,
 	{0},
 };
 
@@ -152,15 +151,11 @@ const struct command command_lookup = {
 	.summary = "Find the best configuration of a tuned file for a problem, tuned or not",
 	.arguments = "TUNED.json OPERATION -p PROBLEM...",
 	.description =
-		"Exact: the file has the problem. Nearest by model: of all configurations in the "
-		"file\n"
-		"that are legal for the problem, the one that the model predicts best, never one "
-		"that\n"
-		"is predicted slower than its family's default; with the expected loss against "
-		"the\n"
-		"model's best of all. The model is corrected by timings where "
-		"configs/corrections\n"
-		"has the GPU. Refused (exit code 1): no configuration fits.",
+		"Exact: the file has the problem. Nearest by model: of all configurations in the\n"
+		"file that are legal for the problem, the one that the model predicts best,\n"
+		"never one that is predicted slower than its family's default; with the expected\n"
+		"loss against the model's best of all. The model is corrected by timings where\n"
+		"configs/corrections has the GPU. Refused (exit code 1): no configuration fits.",
 	.examples = "  tiletune lookup tuned.json gemm -p M=4000,N=4096,K=4096,dtype=bf16 --json",
 	.options = lookup_option_table,
 	.options_size = sizeof(struct lookup_options),

@@ -30,11 +30,11 @@ static const char *rule_choice(size_t index, const char **summary)
 }
 
 static const struct option merge_option_table[] = {
-	{"output", 'o', OPTION_STRING, AT(output), "FILE",
-		"the merged file; may be one of those that are read", NULL},
-	{"on-conflict", 0, OPTION_STRING, AT(on_conflict), "RULE",
-		"whose entry of a problem stays; default newest", rule_choice},
-	COMMON_OPTIONS(struct merge_options),
+	OPTION("output", 'o', STRING, output, "FILE",
+		"the merged file; may be one of those that are read"),
+	CHOICE("on-conflict", 0, STRING, on_conflict, "RULE",
+		"whose entry of a problem stays; default newest", rule_choice),
+	COMMON_OPTIONS,
 	{0},
 };
 
@@ -82,19 +82,15 @@ const struct command command_merge = {
 	.summary = "Join tuned files of one GPU model, as of shards of a suite",
 	.arguments = "TUNED.json... -o FILE",
 	.description =
-		"Files of different GPU models are refused (exit 2), and nothing is written. Where "
-		"two\n"
-		"files have an entry of one problem:\n"
+		"Files of different GPU models are refused (exit 2), and nothing is written.\n"
+		"Where two files have an entry of one problem:\n"
 		"  - a measured one stays, a predicted one goes, whatever the rule;\n"
-		"  - of two measured or two predicted ones --on-conflict says which stays: newest, "
-		"of the\n"
-		"    later run (default); fastest, with the faster winner; first, of the file "
-		"named "
-		"first;\n"
-		"    fail: none, the command fails (exit 2) and nothing is written;\n"
-		"  - families that only the other one tuned are added, and the fastest of all wins "
-		"if it\n"
-		"    is ahead by more than 1%.\n"
+		"  - of two measured or two predicted ones --on-conflict says which stays:\n"
+		"    newest, of the later run (default); fastest, with the faster winner; first,\n"
+		"    of the file named first; fail: none, the command fails (exit 2) and nothing\n"
+		"    is written;\n"
+		"  - families that only the other one tuned are added, and the fastest of all\n"
+		"    wins if it is ahead by more than 1%.\n"
 		"Runs of all files are kept, so that every entry says where it was measured.",
 	.examples = "  tiletune merge shard-*.json -o tuned.json",
 	.options = merge_option_table,

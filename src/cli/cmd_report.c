@@ -23,11 +23,10 @@ struct report_command_options {
 #define AT(member) offsetof(struct report_command_options, member)
 
 static const struct option report_option_table[] = {
-	{"output", 'o', OPTION_STRING, AT(output), "FILE",
-		"write one HTML file; without it a table goes to stdout", NULL},
-	{"svg", 0, OPTION_STRING, AT(svg), "DIR", "write every figure as an SVG file, too", NULL},
-	{"path", 0, OPTION_STRINGS, AT(paths), "DIR", "look for templates/ and configs/ here first",
-		NULL},
+	OPTION("output", 'o', STRING, output, "FILE",
+		"write one HTML file; without it a table goes to stdout"),
+	OPTION("svg", 0, STRING, svg, "DIR", "write every figure as an SVG file, too"),
+	OPTION("path", 0, STRINGS, paths, "DIR", "look for templates/ and configs/ here first"),
 	{0},
 };
 
@@ -227,12 +226,11 @@ const struct command command_report = {
 	.summary = "Show tuned files and journals as one HTML page, as SVG figures, or as a table",
 	.arguments = "TUNED.json|JOURNAL... [-o report.html] [--svg DIR]",
 	.description =
-		"The answer first, then why: heat map over tile shapes, waves, roofline, "
-		"predicted\n"
-		"against measured, search progress, outcomes with reasons, all candidates, device "
-		"and\n"
-		"toolchain. One file, nothing from the network. A journal beside a tuned file\n"
-		"(X.journal.jsonl[.gz] beside X.json) is read with it; several files are compared.",
+		"The answer first, then why: heat map over tile shapes, waves, roofline,\n"
+		"predicted against measured, search progress, outcomes with reasons, all\n"
+		"candidates, device and toolchain. One file, nothing from the network. A journal\n"
+		"beside a tuned file (X.journal.jsonl[.gz] beside X.json) is read with it;\n"
+		"several files are compared.",
 	.examples = "  tiletune report tuned.json -o report.html\n"
 		    "  tiletune report monday.json tuesday.json -o both.html --svg figures",
 	.options = report_option_table,

@@ -45,40 +45,31 @@ static const char *strategy_choice(size_t index, const char **summary)
 }
 
 static const struct option tune_option_table[] = {
-	{"problem", 'p', OPTION_STRINGS, AT(problems), "PROBLEM",
-		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key", NULL},
-	{"suite", 's', OPTION_STRING, AT(suite), "FILE", "a list of problems (configs/suites)",
-		NULL},
-	{"family", 'f', OPTION_STRINGS, AT(families), "NAME", "only this family; may be repeated",
-		NULL},
-	{"where", 'w', OPTION_STRING, AT(where), "EXPR", "only configurations for which this holds",
-		NULL},
-	{"effort", 'e', OPTION_STRING, AT(effort), "EFFORT", "how much is tried; default quick",
-		effort_choice},
-	{"budget", 'b', OPTION_DURATION, AT(budget_s), "TIME",
-		"time per problem, without the re-measurement of the best", NULL},
-	{"evaluations", 0, OPTION_COUNT, AT(evaluations), "N",
-		"at most so many candidates per problem", NULL},
-	{"strategy", 0, OPTION_WORD, AT(strategy), "NAME",
-		"not the effort's; rule:NAME: that rule alone", strategy_choice},
-	{"objective", 0, OPTION_STRING, AT(objective), "WHAT",
-		"what the winner is the best in; default time", common_objective_choice},
-	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the search and of the inputs; default 1",
-		NULL},
-	{"output", 'o', OPTION_STRING, AT(output), "FILE", "the tuned file; default tuned.json",
-		NULL},
-	{"journal", 0, OPTION_STRING, AT(journal), "FILE",
-		"default: beside the tuned file, X.journal.jsonl", NULL},
-	{"no-journal", 0, OPTION_FLAG, AT(no_journal), NULL, "write none: nothing can be resumed",
-		NULL},
-	{"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start anew even if a run was interrupted",
-		NULL},
-	{"dry-run", 'n', OPTION_FLAG, AT(dry_run), NULL,
-		"print the size of the space and what each constraint removes", NULL},
-	{"progress", 0, OPTION_FLAG, AT(progress), NULL,
-		"show progress even if this is no terminal", NULL},
-	DEVICE_OPTIONS(struct tune_options),
-	COMMON_OPTIONS(struct tune_options),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
+		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
+	OPTION("suite", 's', STRING, suite, "FILE", "a list of problems (configs/suites)"),
+	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
+	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
+	CHOICE("effort", 'e', STRING, effort, "EFFORT", "how much is tried; default quick",
+		effort_choice),
+	OPTION("budget", 'b', DURATION, budget_s, "TIME",
+		"time per problem, without the re-measurement of the best"),
+	OPTION("evaluations", 0, COUNT, evaluations, "N", "at most so many candidates per problem"),
+	CHOICE("strategy", 0, WORD, strategy, "NAME",
+		"not the effort's; rule:NAME: that rule alone", strategy_choice),
+	CHOICE("objective", 0, STRING, objective, "WHAT",
+		"what the winner is the best in; default time", common_objective_choice),
+	OPTION("seed", 0, COUNT, seed, "N", "of the search and of the inputs; default 1"),
+	OPTION("output", 'o', STRING, output, "FILE", "the tuned file; default tuned.json"),
+	OPTION("journal", 0, STRING, journal, "FILE",
+		"default: beside the tuned file, X.journal.jsonl"),
+	OPTION("no-journal", 0, FLAG, no_journal, NULL, "write none: nothing can be resumed"),
+	OPTION("fresh", 0, FLAG, fresh, NULL, "start anew even if a run was interrupted"),
+	OPTION("dry-run", 'n', FLAG, dry_run, NULL,
+		"print the size of the space and what each constraint removes"),
+	OPTION("progress", 0, FLAG, progress, NULL, "show progress even if this is no terminal"),
+	DEVICE_OPTIONS,
+	COMMON_OPTIONS,
 	{0},
 };
 
@@ -402,14 +393,12 @@ const struct command command_tune = {
 	.name = "tune",
 	.summary = "Find the fastest configuration of a problem and write it to the tuned file",
 	.arguments = "OPERATION -p PROBLEM... | --suite FILE",
-	.description = "Every family of the operation that applies competes. Candidates are scored "
-		       "by the\n"
-		       "model, compiled at run time, compared with a reference, timed; the fastest "
-		       "are timed\n"
-		       "again interleaved. A run that was interrupted goes on where it stopped.\n"
-		       "Without a GPU, --device auto uses the embedded device model: kernels are "
-		       "compiled for\n"
-		       "real, times are predicted and marked so.",
+	.description =
+		"Every family of the operation that applies competes. Candidates are scored by\n"
+		"the model, compiled at run time, compared with a reference, timed; the fastest\n"
+		"are timed again interleaved. A run that was interrupted goes on where it\n"
+		"stopped. Without a GPU, --device auto uses the embedded device model: kernels\n"
+		"are compiled for real, times are predicted and marked so.",
 	.examples =
 		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"
 		"  tiletune tune gemm -p M=1,16,128,N=4096,K=4096,dtype=bf16 --effort thorough -o "

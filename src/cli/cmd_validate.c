@@ -32,10 +32,12 @@ struct validate_options {
 	bool schema_only;
 };
 
+#define AT(member) offsetof(struct validate_options, member)
+
 static const struct option validate_option_table[] = {
-	{"schema-only", 0, OPTION_FLAG, offsetof(struct validate_options, schema_only), NULL,
-		"check the form alone, not what our readers make of it", NULL},
-	COMMON_OPTIONS(struct validate_options),
+	OPTION("schema-only", 0, FLAG, schema_only, NULL,
+		"check the form alone, not what our readers make of it"),
+	COMMON_OPTIONS,
 	{0},
 };
 
@@ -360,10 +362,10 @@ const struct command command_validate = {
 	.name = "validate",
 	.summary = "Check files of any of our formats with the readers that use them",
 	.arguments = "FILE...",
-	.description = "Tuned files, journals (plain or gzip), suites, device sheets, operations, "
-		       "families,\n"
-		       "explanations. The format is the one that the file names. Exit code 2 if "
-		       "any is bad.",
+	.description =
+		"Tuned files, journals (plain or gzip), suites, device sheets, operations,\n"
+		"families, explanations. The format is the one that the file names. Exit code 2\n"
+		"if any is bad.",
 	.examples = "  tiletune validate tuned.json tuned.journal.jsonl\n"
 		    "  tiletune validate templates/gemm/mma.json --json",
 	.options = validate_option_table,

@@ -41,6 +41,15 @@ struct option {
 	const char *(*choice)(size_t index, const char **summary);
 };
 
+/* A row of a command's table, which ends with {0}; AT(member) is the member's offset in its struct.
+ */
+#define OPTION(name, letter, kind, member, argument, help)                                         \
+	CHOICE(name, letter, kind, member, argument, help, NULL)
+#define CHOICE(name, letter, kind, member, argument, help, choice)                                 \
+	{                                                                                          \
+		name, letter, OPTION_##kind, AT(member), argument, help, choice                    \
+	}
+
 struct command {
 	const char *name;
 	const char *summary;     /* one line */

@@ -33,8 +33,7 @@ static const char *const *roots_find(const struct string_list *paths)
 {
 	static const char *const beside[] = {".", "..", "../..", "../share/tiletune"};
 	CLEANUP(memory_free)
-	char *executable = path_executable(),
-	     *folder = path_parent(executable);
+	char *executable = path_executable(), *folder = path_parent(executable);
 	const char *variable = getenv("TILETUNE_PATH");
 	struct string_list list = {.items = memory_zeroed(1, sizeof(*list.items))};
 

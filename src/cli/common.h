@@ -24,13 +24,11 @@ struct common_options {
 	struct string_list paths;
 	bool json;
 };
-#define COMMON_OPTIONS(owner)                                                                      \
-	{"path", 0, OPTION_STRINGS, offsetof(owner, common.paths), "DIR",                          \
-		"look for templates/ and configs/ here first", NULL},                              \
-	{                                                                                          \
-		"json", 0, OPTION_FLAG, offsetof(owner, common.json), NULL,                        \
-			"the answer as JSON on stdout, messages on stderr", NULL                   \
-	}
+#define COMMON_OPTIONS                                                                             \
+	OPTION("path", 0, STRINGS, common.paths, "DIR",                                            \
+		"look for templates/ and configs/ here first"),                                    \
+		OPTION("json", 0, FLAG, common.json, NULL,                                         \
+			"the answer as JSON on stdout, messages on stderr")
 
 /* Options of commands that open a device. */
 struct device_choice {
@@ -42,24 +40,20 @@ struct device_choice {
 	double wait_s;
 	const char *worker;
 };
-#define DEVICE_OPTIONS(owner)                                                                      \
-	{"device", 'd', OPTION_STRING, offsetof(owner, device.name), "DEVICE",                     \
-		"auto, cuda:N, cuda:UUID, model:NAME, replay:FILE", NULL},                         \
-		{"nvrtc", 0, OPTION_STRING, offsetof(owner, device.nvrtc), "FILE",                 \
-			"the NVRTC library to use", NULL},                                         \
-		{"cache-dir", 0, OPTION_STRING, offsetof(owner, device.cache), "DIR",              \
-			"where compiled kernels are kept", NULL},                                  \
-		{"no-cache", 0, OPTION_FLAG, offsetof(owner, device.no_cache), NULL,               \
-			"compile everything anew, keep nothing", NULL},                            \
-		{"workers", 'j', OPTION_COUNT, offsetof(owner, device.workers), "N",               \
-			"compilers at once; by default one per core, less where memory is short",  \
-			NULL},                                                                     \
-		{"wait", 0, OPTION_DURATION, offsetof(owner, device.wait_s), "TIME",               \
-			"how long to wait for a GPU that another tuner holds", NULL},              \
-	{                                                                                          \
-		"worker", 0, OPTION_STRING, offsetof(owner, device.worker), "FILE",                \
-			"the program that workers are started from", NULL                          \
-	}
+#define DEVICE_OPTIONS                                                                             \
+	OPTION("device", 'd', STRING, device.name, "DEVICE",                                       \
+		"auto, cuda:N, cuda:UUID, model:NAME, replay:FILE"),                               \
+		OPTION("nvrtc", 0, STRING, device.nvrtc, "FILE", "the NVRTC library to use"),      \
+		OPTION("cache-dir", 0, STRING, device.cache, "DIR",                                \
+			"where compiled kernels are kept"),                                        \
+		OPTION("no-cache", 0, FLAG, device.no_cache, NULL,                                 \
+			"compile everything anew, keep nothing"),                                  \
+		OPTION("workers", 'j', COUNT, device.workers, "N",                                 \
+			"compilers at once; by default one per core, less where memory is short"), \
+		OPTION("wait", 0, DURATION, device.wait_s, "TIME",                                 \
+			"how long to wait for a GPU that another tuner holds"),                    \
+		OPTION("worker", 0, STRING, device.worker, "FILE",                                 \
+			"the program that workers are started from")
 
 /* Where templates/ and configs/ are: --path, TILETUNE_PATH, beside the binary, its parents,
  * ../share/tiletune. Lists end with NULL. */

@@ -101,9 +101,11 @@ static const char *format_choice(size_t index, const char **summary)
 	return index <= ARRAY_COUNT(formats) ? formats[index - 1]->name : NULL;
 }
 
+#define AT(member) offsetof(struct help_options, member)
+
 static const struct option help_option_table[] = {
-	{"format", 'F', OPTION_STRING, offsetof(struct help_options, format), "FORMAT",
-		"man: the man page; bash, zsh: completion", format_choice},
+	CHOICE("format", 'F', STRING, format, "FORMAT", "man: the man page; bash, zsh: completion",
+		format_choice),
 	{0},
 };
 

@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "export/export.h"
 
 static const double ns_per_us = 1e3;
@@ -51,23 +52,21 @@ static struct json *benchmark_json(const struct tuned_entry *entry)
 {
 	const struct summary *time = &entry->winner.time;
 	struct json *json = json_new_object();
-	struct text text = {0};
-	char *configuration = tuned_row_configuration(&entry->winner);
+	CLEANUP(text_release) struct text name = {0};
+	CLEANUP(memory_free) char *configuration = tuned_row_configuration(&entry->winner);
+	CLEANUP(memory_free)
+	char *range = string_format("± %.4g", (time->ci95_high - time->ci95_low) / 2);
+	CLEANUP(memory_free)
+	char *extra = string_format("%s {%s}", entry->winner.family, configuration);
 
-	export_name(entry, &text);
-	text_append(&text, entry->predicted ? " (predicted)" : "");
-	json_put_string(json, "name", text_string(&text));
+	export_name(entry, &name);
+	text_append(&name, entry->predicted ? " (predicted)" : "");
+	json_put_string(json, "name", text_string(&name));
 	json_put_string(json, "unit", "us");
 	json_put_double(json, "value", time->median);
-	text_clear(&text);
-	text_appendf(&text, "± %.4g", (time->ci95_high - time->ci95_low) / 2);
 	if (!entry->predicted)
-		json_put_string(json, "range", text_string(&text));
-	text_clear(&text);
-	text_appendf(&text, "%s {%s}", entry->winner.family, configuration);
-	json_put_string(json, "extra", text_string(&text));
-	text_release(&text);
-	free(configuration);
+		json_put_string(json, "range", range);
+	json_put_string(json, "extra", extra);
 	return json;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "export/export.h"
+#include "report/format.h"
 
 static void append_string(struct text *text, const char *string)
 {
@@ -115,15 +116,11 @@ static const char tail[] =
 static void append_launch(struct text *text, const struct tuned_launch *launch)
 {
 	const uint32_t *const sizes[] = {launch->grid, launch->block, launch->cluster};
-	struct text list = {0};
+	CLEANUP(text_release) struct text list = {0};
 
 	export_arguments(launch, ",", &list);
-	text_append(text, "\t{");
-	append_string(text, launch->source);
-	text_append(text, ", ");
-	append_string(text, launch->entry);
-	text_append(text, ", ");
-	append_string(text, text_string(&list));
+	format_put(text, append_string, "\t{%s, %s, %s", launch->source, launch->entry,
+		text_string(&list));
 	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
 		text_append(text, ", {");
 		export_dimensions(sizes[i], ", ", text);
@@ -131,44 +128,27 @@ static void append_launch(struct text *text, const struct tuned_launch *launch)
 	}
 	text_appendf(
 		text, ", %" PRId64 ", %" PRIu32 "},\n", launch->smem_dynamic_bytes, launch->repeat);
-	text_release(&list);
-}
-
-static void append_values(struct text *text, const struct named_values *values)
-{
-	char *list = named_values_text(values);
-
-	append_string(text, list);
-	free(list);
 }
 
 static void append_entry(struct text *text, const struct tuned_entry *entry, size_t first_launch)
 {
 	const struct tuned_row *winner = &entry->winner;
-	struct text defines = {0};
+	CLEANUP(memory_free) char *problem = named_values_text(&entry->problem);
+	CLEANUP(memory_free) char *configuration = named_values_text(&winner->configuration);
+	CLEANUP(text_release) struct text defines = {0};
 
 	export_defines(winner, &defines);
-	text_append(text, "\t{");
-	append_string(text, entry->operation);
-	text_append(text, ", ");
-	append_values(text, &entry->problem);
-	text_append(text, ",\n\t\t");
-	append_string(text, winner->family);
-	text_append(text, ", ");
-	append_values(text, &winner->configuration);
-	text_append(text, ",\n\t\t");
-	append_string(text, text_string(&defines));
-	text_append(text, ",\n\t\t");
+	format_put(text, append_string, "\t{%s, %s,\n\t\t%s, %s,\n\t\t%s,\n\t\t", entry->operation,
+		problem, winner->family, configuration, text_string(&defines));
 	export_number(winner->time.median, text);
 	text_appendf(text, ", %d, %" PRId64 "ULL, %zu, tiletune_launches + %zu},\n",
 		!entry->predicted, winner->workspace_bytes > 0 ? winner->workspace_bytes : 0,
 		winner->launch_count, first_launch);
-	text_release(&defines);
 }
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {
-	struct text entries = {0};
+	CLEANUP(text_release) struct text entries = {0};
 	size_t launches = 0;
 
 	if (!source->entry_count)
@@ -189,10 +169,8 @@ static enum status write(const struct export_source *source, struct text *text, 
 		text_append(text, "\t{\"\", \"\", \"\", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0},\n");
 	text_appendf(text,
 		"};\n\n#define TILETUNE_ENTRY_COUNT %zuu\n"
-		"static const struct tiletune_entry tiletune_entries[] = {\n%s};\n\n",
-		source->entry_count, text_string(&entries));
-	text_append(text, tail);
-	text_release(&entries);
+		"static const struct tiletune_entry tiletune_entries[] = {\n%s};\n\n%s",
+		source->entry_count, text_string(&entries), tail);
 	return STATUS_OK;
 }
 

@@ -7,13 +7,9 @@
 #include <stdlib.h>
 
 #include "base/record_schema.h"
+#include "base/memory.h"
 #include "export/export.h"
-
-static void cell(struct text *text, const char *value)
-{
-	csv_append(text, value);
-	text_append_char(text, ',');
-}
+#include "report/format.h"
 
 static void number_cell(struct text *text, double number)
 {
@@ -23,7 +19,7 @@ static void number_cell(struct text *text, double number)
 }
 
 /* Nothing stands behind the last cell. */
-static void end_row(struct text *text)
+static void end_line(struct text *text)
 {
 	text->data[--text->length] = '\0';
 	text_append(text, "\r\n");
@@ -41,37 +37,21 @@ static bool is_column(const struct record_cell *cell)
 static void add_name(const struct record_cell *item, void *context)
 {
 	if (is_column(item))
-		cell(context, item->member->name);
+		format_put(context, csv_append, "%s,", item->member->name);
 }
 
 static void add_value(const struct record_cell *item, void *context)
 {
-	struct text *text = context;
 	const char *string = record_cell_string(item);
 	const double number = record_cell_number(item);
 
 	if (!is_column(item))
 		return;
 	if (string)
-		csv_append(text, string);
+		csv_append(context, string);
 	else if (isfinite(number))
-		export_number(number, text);
-	text_append_char(text, ',');
-}
-
-static void head(struct text *text, const char *first, const struct record *record)
-{
-	text_appendf(text, "%s,", first);
-	record_cells(record, NULL, add_name, text);
-	end_row(text);
-}
-
-static void values_cell(struct text *text, const struct named_values *values)
-{
-	char *list = named_values_text(values);
-
-	cell(text, list);
-	free(list);
+		export_number(number, context);
+	text_append(context, ",");
 }
 
 static void time_cells(struct text *text, const struct summary *time)
@@ -82,82 +62,69 @@ static void time_cells(struct text *text, const struct summary *time)
 	number_cell(text, (double)time->count);
 }
 
-static void predicted_cell(struct text *text, const struct score *score)
+/* What the model says, and the record's columns. */
+static void end_of_row(struct text *text, const struct score *score, const struct record *record,
+	const void *value)
 {
 	number_cell(text, score->launch_count ? score->predicted_time_us : NAN);
+	record_cells(record, value, add_value, text);
+	end_line(text);
 }
 
 static void tuned_row(struct text *text, const struct tuned_entry *entry, const char *kind,
 	const struct tuned_row *row)
 {
-	cell(text, entry->operation);
-	values_cell(text, &entry->problem);
-	cell(text, timing_names[entry->predicted]);
-	cell(text, kind);
-	cell(text, row->family);
-	values_cell(text, &row->configuration);
+	CLEANUP(memory_free) char *problem = named_values_text(&entry->problem);
+	CLEANUP(memory_free) char *configuration = named_values_text(&row->configuration);
+
+	format_put(text, csv_append, "%s,%s,%s,%s,%s,%s,", entry->operation, problem,
+		timing_names[entry->predicted], kind, row->family, configuration);
 	time_cells(text, &row->time);
-	predicted_cell(text, &row->score);
-	record_cells(&tuned_row_record, row, add_value, text);
-	end_row(text);
+	end_of_row(text, &row->score, &tuned_row_record, row);
 }
 
-static void write_tuned(const struct export_source *source, struct text *text)
+static void evaluation_rows(struct text *text, const struct journal_problem *problem,
+	const char *stage, const struct evaluation *evaluations, size_t count)
 {
-	head(text,
-		"operation,problem,timing,row,family,configuration,time_us,ci95_low_us,"
-		"ci95_high_us,samples,predicted_us",
-		&tuned_row_record);
-	for (size_t i = 0; i < source->entry_count; i++) {
+	for (size_t i = 0; i < count; i++) {
+		const struct evaluation *evaluation = &evaluations[i];
+
+		format_put(text, csv_append, "%s,%s,%s,%s,%s,%s,", problem->operation,
+			problem->problem, stage, evaluation->family, evaluation->configuration,
+			outcome_name(evaluation->outcome));
+		time_cells(text, &evaluation->time);
+		text_appendf(text, "%s,", timing_names[evaluation->predicted]);
+		end_of_row(text, &evaluation->score, &evaluation_record, evaluation);
+	}
+}
+
+static enum status write(const struct export_source *source, struct text *text, struct error *err)
+{
+	const struct journal_record *journal = source->journal;
+
+	(void)err;
+	text_append(text, journal ? "operation,problem,stage,family,configuration,outcome,time_us,"
+				    "ci95_low_us,ci95_high_us,samples,timing,predicted_us,"
+				  : "operation,problem,timing,row,family,configuration,time_us,"
+				    "ci95_low_us,ci95_high_us,samples,predicted_us,");
+	record_cells(journal ? &evaluation_record : &tuned_row_record, NULL, add_name, text);
+	end_line(text);
+	for (size_t i = 0; !journal && i < source->entry_count; i++) {
 		const struct tuned_entry *entry = source->entries[i];
 
 		tuned_row(text, entry, "winner", &entry->winner);
 		for (size_t k = 0; k < entry->family_count; k++)
 			tuned_row(text, entry, "family", &entry->families[k]);
 	}
-}
-
-static void evaluation_row(struct text *text, const struct journal_problem *problem,
-	const char *stage, const struct evaluation *evaluation)
-{
-	cell(text, problem->operation);
-	cell(text, problem->problem);
-	cell(text, stage);
-	cell(text, evaluation->family);
-	cell(text, evaluation->configuration);
-	cell(text, outcome_name(evaluation->outcome));
-	time_cells(text, &evaluation->time);
-	cell(text, timing_names[evaluation->predicted]);
-	predicted_cell(text, &evaluation->score);
-	record_cells(&evaluation_record, evaluation, add_value, text);
-	end_row(text);
-}
-
-static void write_journal(const struct journal_record *journal, struct text *text)
-{
-	head(text,
-		"operation,problem,stage,family,configuration,outcome,time_us,ci95_low_us,"
-		"ci95_high_us,samples,timing,predicted_us",
-		&evaluation_record);
-	for (size_t r = 0; r < journal->run_count; r++)
+	for (size_t r = 0; journal && r < journal->run_count; r++)
 		for (size_t p = 0; p < journal->runs[r].problem_count; p++) {
 			const struct journal_problem *problem = &journal->runs[r].problems[p];
 
-			for (size_t i = 0; i < problem->evaluation_count; i++)
-				evaluation_row(text, problem, "search", &problem->evaluations[i]);
-			for (size_t i = 0; i < problem->remeasurement_count; i++)
-				evaluation_row(
-					text, problem, "remeasured", &problem->remeasurements[i]);
+			evaluation_rows(text, problem, "search", problem->evaluations,
+				problem->evaluation_count);
+			evaluation_rows(text, problem, "remeasured", problem->remeasurements,
+				problem->remeasurement_count);
 		}
-}
-
-static enum status write(const struct export_source *source, struct text *text, struct error *err)
-{
-	(void)err;
-	if (source->journal)
-		write_journal(source->journal, text);
-	else
-		write_tuned(source, text);
 	return STATUS_OK;
 }
 

@@ -66,10 +66,7 @@ void export_arguments(const struct tuned_launch *launch, const char *separator, 
 
 void export_json(struct json *json, struct text *text)
 {
-	char *printed = json_print(json, true);
-
-	text_appendf(text, "%s\n", printed);
-	free(printed);
+	json_append(json, true, text);
 	json_free(json);
 }
 

@@ -4,29 +4,19 @@
  */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/record_write.h"
 #include "export/export.h"
 #include "format/journal_table.h"
 
-static void put_line(const struct json *line, struct text *text)
-{
-	char *printed = json_print(line, false);
-
-	text_appendf(text, "%s\n", printed);
-	free(printed);
-}
-
 static void put_entry(const struct journal_problem *problem, struct text *text)
 {
-	struct json *line = json_new_object();
+	CLEANUP(json_release) struct json *line = json_new_object();
 
-	if (problem->entry) {
-		json_put_string(line, "event", "entry");
-		json_put_int(line, "problem", problem->number);
-		json_put(line, "entry", record_to_json(&tuned_entry_record, problem->entry));
-		put_line(line, text);
-	}
-	json_free(line);
+	json_put_string(line, "event", "entry");
+	json_put_int(line, "problem", problem->number);
+	json_put(line, "entry", record_to_json(&tuned_entry_record, problem->entry));
+	json_append(line, false, text);
 }
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
@@ -38,19 +28,20 @@ static enum status write(const struct export_source *source, struct text *text, 
 	for (size_t r = 0; r < source->journal->run_count; r++) {
 		const struct journal_run *run = &source->journal->runs[r];
 
-		put_line(run->line, text);
+		json_append(run->line, false, text);
 		for (size_t p = 0; p < run->problem_count; p++) {
 			const struct journal_problem *problem = &run->problems[p];
 
-			put_line(problem->line, text);
+			json_append(problem->line, false, text);
 			journal_table_put(problem->evaluations, problem->evaluation_count,
 				"evaluation", problem->number, text);
 			journal_table_put(problem->remeasurements, problem->remeasurement_count,
 				"final", problem->number, text);
-			put_entry(problem, text);
+			if (problem->entry)
+				put_entry(problem, text);
 		}
 		if (run->finish)
-			put_line(run->finish, text);
+			json_append(run->finish, false, text);
 	}
 	return STATUS_OK;
 }

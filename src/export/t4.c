@@ -134,7 +134,9 @@ static void put_parameters(struct json *configuration, const char *list)
 	struct pair pair;
 
 	while (pair_next(&list, &pair)) {
+		CLEANUP(memory_free)
 		char *name = string_copy_bytes(pair.name, (size_t)pair.name_length);
+		CLEANUP(memory_free)
 		char *value = string_copy_bytes(pair.value, (size_t)pair.value_length);
 		int64_t number;
 
@@ -142,8 +144,6 @@ static void put_parameters(struct json *configuration, const char *list)
 			json_put_int(configuration, name, number);
 		else
 			json_put_string(configuration, name, value);
-		free(name);
-		free(value);
 	}
 }
 

@@ -62,7 +62,7 @@ extern const char asset_palette_dark_css[];
 extern const char asset_figure_css[]; /* what is inside an SVG */
 extern const char asset_page_css[];
 extern const char asset_patterns_svg[]; /* <defs> that figures refer to */
-extern const char asset_script_js[];    /* all scripts, in the order of their names */
+extern const char asset_script_js[];    /* reads the data, draws tables and tips */
 
 /* ---- axes ---- */
 struct figure_axis {

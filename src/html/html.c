@@ -41,17 +41,6 @@ void html_table_close(struct text *page)
 	text_append(page, "</tbody></table></div>\n");
 }
 
-void html_cell(struct text *page, const char *attributes, const char *format, ...)
-{
-	va_list args;
-
-	text_appendf(page, "<td%s%s>", *attributes ? " " : "", attributes);
-	va_start(args, format);
-	format_put_args(page, format_xml, format, args);
-	va_end(args);
-	text_append(page, "</td>");
-}
-
 void html_time_cell(struct text *page, const char *attributes, double time_us)
 {
 	text_appendf(page, "<td%s%s class=\"n\" data-value=\"%.6g\">%s</td>",
@@ -76,21 +65,18 @@ void html_figure(const struct figure *figure, const struct report *report,
 	bool more = true;
 
 	for (size_t part = 0; more; part++) {
-		struct text svg = {0}, title = {0}, caption = {0};
+		CLEANUP(text_release) struct text svg = {0}, title = {0}, caption = {0};
 		double width = 0;
 
 		more = figure_render(
 			figure, report, entry, part, false, &svg, &title, &caption, &width);
-		if (more) {
-			html_put(page, "<figure class=\"card%s\"><h3>%s</h3><div class=\"scroll\">",
-				width > HALF_PAGE ? " wide" : "", text_string(&title));
-			text_append(page, text_string(&svg));
-			html_put(page, "</div><figcaption>%s</figcaption></figure>\n",
-				text_string(&caption));
-		}
-		text_release(&svg);
-		text_release(&title);
-		text_release(&caption);
+		if (!more)
+			return;
+		html_put(page, "<figure class=\"card%s\"><h3>%s</h3><div class=\"scroll\">",
+			width > HALF_PAGE ? " wide" : "", text_string(&title));
+		text_append(page, text_string(&svg));
+		html_put(page, "</div><figcaption>%s</figcaption></figure>\n",
+			text_string(&caption));
 	}
 }
 
@@ -165,21 +151,22 @@ static void answer_row(const struct report_entry *entry, bool labels, struct tex
 	html_list(page, entry->title);
 	text_append(page, "</a></th>");
 	if (labels)
-		html_cell(page, "data-label=\"File\"", "%s", entry->label);
+		html_put(page, "<td data-label=\"File\">%s</td>", entry->label);
 	if (!entry->has_winner) {
 		text_append(page, "<td colspan=\"7\">no candidate has a time</td></tr>\n");
 		return;
 	}
 	html_time_cell(page, "data-label=\"Time\"", entry->winner.time_us);
-	html_cell(page, "data-label=\"TFLOP/s\" class=\"n\"", "%.1f", entry->winner.tflops);
+	html_put(page, "<td data-label=\"TFLOP/s\" class=\"n\">%.1f</td>", entry->winner.tflops);
 	peak_cell(entry, page);
-	html_cell(page, "data-label=\"Family\"", "%s", entry->winner.family);
-	if (launch) {
-		html_cell(page, "data-label=\"Waves\" class=\"n\"", "%.2f", launch->waves_exact);
-		html_cell(page, "data-label=\"Bound\"", "%s", bound_kind_name(launch->bound));
-	} else {
+	html_put(page, "<td data-label=\"Family\">%s</td>", entry->winner.family);
+	if (launch)
+		html_put(page,
+			"<td data-label=\"Waves\" class=\"n\">%.2f</td>"
+			"<td data-label=\"Bound\">%s</td>",
+			launch->waves_exact, bound_kind_name(launch->bound));
+	else
 		text_append(page, "<td></td><td></td>");
-	}
 	text_append(page, "<td data-label=\"Configuration\" class=\"mono breaks\">");
 	html_list(page, entry->winner.configuration);
 	text_append(page, "</td></tr>\n");
@@ -242,37 +229,33 @@ static void comparison_row(const struct comparison_row *pair, struct text *page)
 	html_list(page, pair->second->title);
 	text_append(page, "</th>");
 	for (int i = 0; i < 2; i++) {
-		html_cell(page, "", "%s", sides[i]->label);
+		html_put(page, "<td>%s</td>", sides[i]->label);
 		html_time_cell(page, "", sides[i]->winner.time_us);
-		html_cell(page, "", "%s", sides[i]->winner.family);
+		html_put(page, "<td>%s</td>", sides[i]->winner.family);
 	}
-	html_cell(page, "class=\"n\"", "%.3f", pair->ratio);
-	html_cell(page,
-		strcmp(pair->verdict, "slower") == 0   ? "class=\"bad\""
-		: strcmp(pair->verdict, "faster") == 0 ? "class=\"good\""
+	text_appendf(page, "<td class=\"n\">%.3f</td><td%s>%s</td></tr>\n", pair->ratio,
+		strcmp(pair->verdict, "slower") == 0   ? " class=\"bad\""
+		: strcmp(pair->verdict, "faster") == 0 ? " class=\"good\""
 						       : "",
-		"%s", pair->verdict);
-	text_append(page, "</tr>\n");
+		pair->verdict);
 }
 
 static void compare(const struct report *report, struct text *page)
 {
-	struct comparison comparison;
+	CLEANUP(comparison_release) struct comparison comparison = {0};
 
 	comparison_make(report, &comparison);
-	if (comparison.count) {
-		text_append(page, "<div class=\"figures\">");
-		html_figure(&figure_comparison, report, NULL, page);
-		text_append(page, "</div><div class=\"card\">");
-		html_table_open(page, "sortable",
-			"Problem|First|Time|Family|Second|Time|Family|Second / first|"
-			"The second is");
-		for (size_t i = 0; i < comparison.count; i++)
-			comparison_row(&comparison.rows[i], page);
-		html_table_close(page);
-		text_append(page, "</div>\n");
-	}
-	comparison_release(&comparison);
+	if (!comparison.count)
+		return;
+	text_append(page, "<div class=\"figures\">");
+	html_figure(&figure_comparison, report, NULL, page);
+	text_append(page, "</div><div class=\"card\">");
+	html_table_open(page, "sortable",
+		"Problem|First|Time|Family|Second|Time|Family|Second / first|The second is");
+	for (size_t i = 0; i < comparison.count; i++)
+		comparison_row(&comparison.rows[i], page);
+	html_table_close(page);
+	text_append(page, "</div>\n");
 }
 
 /* ---- device and toolchain: where the numbers are from ---- */
@@ -326,7 +309,7 @@ static void device(const struct report *report, struct text *page)
 
 void html_page(const struct report *report, struct text *page)
 {
-	struct text wide = {0}, compared = {0};
+	CLEANUP(text_release) struct text wide = {0}, compared = {0};
 
 	html_figure(&figure_waves, report, NULL, &wide);
 	compare(report, &compared);
@@ -357,6 +340,4 @@ void html_page(const struct report *report, struct text *page)
 		"class=\"unseen\" aria-live=\"polite\"></div>\n<script>\n%s</script>\n"
 		"</body></html>\n",
 		asset_script_js);
-	text_release(&wide);
-	text_release(&compared);
 }

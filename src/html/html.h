@@ -15,9 +15,7 @@ void html_put(struct text *page, const char *format, ...) PRINTF_LIKE(2, 3);
 /* heads: "Time|Family", apart by bars. class: of the table, "sortable" sorts by a click. */
 void html_table_open(struct text *page, const char *class, const char *heads);
 void html_table_close(struct text *page);
-/* A cell, escaped. attributes: of the tag, "class=\"n\"" for numbers, or "". */
-void html_cell(struct text *page, const char *attributes, const char *format, ...)
-	PRINTF_LIKE(3, 4);
+/* attributes: of the tag, or "". */
 void html_time_cell(struct text *page, const char *attributes, double time_us);
 /* "M=16,N=32": lines break behind commas. */
 void html_list(struct text *page, const char *list);

@@ -30,7 +30,7 @@ static void stat(struct text *page, const char *label, const char *value, const 
 static void stat_time(const struct report_entry *entry, struct text *page)
 {
 	const struct report_result *winner = &entry->winner;
-	struct text note = {0};
+	CLEANUP(text_release) struct text note = {0};
 
 	if (entry->predicted)
 		text_append(&note, "predicted by the model, not measured");
@@ -40,14 +40,13 @@ static void stat_time(const struct report_entry *entry, struct text *page)
 			(long long)winner->samples);
 	stat(page, entry->predicted ? "Predicted time" : "Time", format_time(winner->time_us).text,
 		&note);
-	text_release(&note);
 }
 
 static void stat_speed(const struct report_entry *entry, struct text *page)
 {
 	const struct report_result *winner = &entry->winner;
+	CLEANUP(text_release) struct text value = {0}, note = {0};
 	struct ceiling ceilings[CEILINGS_MAX];
-	struct text value = {0}, note = {0};
 
 	if (winner->tflops <= 0)
 		return;
@@ -57,13 +56,11 @@ static void stat_speed(const struct report_entry *entry, struct text *page)
 			100 * winner->tflops / ceilings[0].tflops, ceilings[0].tflops,
 			ceilings[0].name);
 	stat(page, "Speed", value.data, &note);
-	text_release(&value);
-	text_release(&note);
 }
 
 static void stat_memory(const struct report_entry *entry, struct text *page)
 {
-	struct text value = {0}, note = {0};
+	CLEANUP(text_release) struct text value = {0}, note = {0};
 
 	if (entry->winner.gb_per_s <= 0)
 		return;
@@ -74,8 +71,6 @@ static void stat_memory(const struct report_entry *entry, struct text *page)
 			100e9 * entry->winner.gb_per_s / entry->spec->dram_bytes_per_s,
 			entry->spec->dram_bytes_per_s * 1e-12);
 	stat(page, "Memory", value.data, &note);
-	text_release(&value);
-	text_release(&note);
 }
 
 /* ---- why ---- */
@@ -115,25 +110,16 @@ static void why_resources(
 
 static const char *bound_words(enum bound_kind bound)
 {
-	switch (bound) {
-	case BOUND_TENSOR:
-		return "the tensor cores";
-	case BOUND_FP32:
-		return "the CUDA cores";
-	case BOUND_MUFU:
-		return "special functions";
-	case BOUND_INSTRUCTIONS:
-		return "the issue of instructions";
-	case BOUND_SMEM:
-		return "shared memory";
-	case BOUND_L2:
-		return "the L2 cache";
-	case BOUND_DRAM:
-		return "device memory";
-	case BOUND_LATENCY:
-		return "latency";
-	}
-	return bound_kind_name(bound);
+	static const char *const words[] = {[BOUND_TENSOR] = "the tensor cores",
+		[BOUND_FP32] = "the CUDA cores",
+		[BOUND_MUFU] = "special functions",
+		[BOUND_INSTRUCTIONS] = "the issue of instructions",
+		[BOUND_SMEM] = "shared memory",
+		[BOUND_L2] = "the L2 cache",
+		[BOUND_DRAM] = "device memory",
+		[BOUND_LATENCY] = "latency"};
+
+	return words[bound];
 }
 
 static void why_bound(
@@ -275,14 +261,12 @@ static void ranks(const struct report_entry *entry, struct text *page)
 	for (size_t rank = 1; rank <= RANKS_SHOWN && rank <= entry->ok_count; rank++) {
 		const struct report_candidate *candidate = ranked(entry, rank);
 
-		text_append(page, "<tr>");
-		html_cell(page, "class=\"n\"", "%zu", rank);
-		html_cell(page, "class=\"n\"", "%zu", candidate->model_rank);
+		html_put(page, "<tr><td class=\"n\">%zu</td><td class=\"n\">%zu</td>", rank,
+			candidate->model_rank);
 		html_time_cell(page, "", report_time_us(candidate));
 		html_time_cell(page, "", report_predicted_us(candidate));
-		html_cell(page, "", "%s", candidate->evaluation->family);
-		html_cell(page, "class=\"mono\"", "%s", candidate->evaluation->configuration);
-		text_append(page, "</tr>\n");
+		html_put(page, "<td>%s</td><td class=\"mono\">%s</td></tr>\n",
+			candidate->evaluation->family, candidate->evaluation->configuration);
 	}
 	if (entry->ok_count)
 		html_table_close(page);
@@ -299,20 +283,16 @@ static void rules(const struct report_entry *entry, struct text *page)
 	html_table_open(page, "sortable", "Rule|Time|Loss|Timing|Family|Configuration");
 	for (size_t i = 0; i < entry->tuned->rule_count; i++) {
 		const struct tuned_pick *rule = &entry->tuned->rules[i];
-		char *picked = named_values_text(&rule->configuration);
+		CLEANUP(memory_free) char *picked = named_values_text(&rule->configuration);
 
-		text_append(page, "<tr>");
-		html_cell(page, "", "%s", rule->name);
+		html_put(page, "<tr><td>%s</td>", rule->name);
 		html_time_cell(page, "", rule->time_us);
 		if (isfinite(rule->regret_ratio))
-			html_cell(page, "class=\"n\"", "%.1f%%", 100 * rule->regret_ratio);
+			html_put(page, "<td class=\"n\">%.1f%%</td>", 100 * rule->regret_ratio);
 		else
-			html_cell(page, "", "%s", rule->outcome ? rule->outcome : "");
-		html_cell(page, "", "%s", timing_names[rule->predicted]);
-		html_cell(page, "", "%s", rule->family);
-		html_cell(page, "class=\"mono\"", "%s", picked);
-		text_append(page, "</tr>\n");
-		free(picked);
+			html_put(page, "<td>%s</td>", rule->outcome ? rule->outcome : "");
+		html_put(page, "<td>%s</td><td>%s</td><td class=\"mono\">%s</td></tr>\n",
+			timing_names[rule->predicted], rule->family, picked);
 	}
 	html_table_close(page);
 	text_append(page, "</div>\n");
@@ -343,6 +323,7 @@ static int compare_counts(const void *a_, const void *b_)
 /* Outcomes other than ok by their words, most frequent first. */
 static size_t find_reasons(const struct report_entry *entry, struct reason *found)
 {
+	CLEANUP(memory_free)
 	const struct evaluation **list =
 		memory_zeroed(entry->candidate_count + 1, sizeof(struct evaluation *));
 	size_t failed = 0, count = 0;
@@ -357,37 +338,35 @@ static size_t find_reasons(const struct report_entry *entry, struct reason *foun
 		found[count - 1].count++;
 	}
 	qsort(found, count, sizeof(*found), compare_counts);
-	free(list);
 	return count;
 }
 
 static void reasons(const struct report_entry *entry, struct text *page)
 {
+	CLEANUP(memory_free)
 	struct reason *found = memory_zeroed(entry->candidate_count + 1, sizeof(*found));
 	size_t count = find_reasons(entry, found);
 
-	if (count) {
-		text_append(page, "<div class=\"card\"><h3>Why candidates failed</h3>");
-		html_table_open(page, "", "Outcome|Count|Reason");
-		for (size_t i = 0; i < count && i < REASONS_SHOWN; i++) {
-			const struct evaluation *example = found[i].example;
-			const char *words = example->detail ? example->detail
-							    : outcome_summary(example->outcome);
+	if (!count)
+		return;
+	text_append(page, "<div class=\"card\"><h3>Why candidates failed</h3>");
+	html_table_open(page, "", "Outcome|Count|Reason");
+	for (size_t i = 0; i < count && i < REASONS_SHOWN; i++) {
+		const struct evaluation *example = found[i].example;
+		const char *words =
+			example->detail ? example->detail : outcome_summary(example->outcome);
 
-			text_append(page, "<tr>");
-			html_cell(page, "", "%s", outcome_name(example->outcome));
-			html_cell(page, "class=\"n\"", "%zu", found[i].count);
-			html_cell(page, "class=\"words\"", "%.*s%s", REASON_BYTES_MAX, words,
-				strlen(words) > REASON_BYTES_MAX ? " ..." : "");
-			text_append(page, "</tr>\n");
-		}
-		html_table_close(page);
-		if (count > REASONS_SHOWN)
-			html_put(page, "<p>and %zu more reasons, in the journal</p>",
-				count - REASONS_SHOWN);
-		text_append(page, "</div>\n");
+		html_put(page,
+			"<tr><td>%s</td><td class=\"n\">%zu</td><td class=\"words\">%.*s%s</td>"
+			"</tr>\n",
+			outcome_name(example->outcome), found[i].count, REASON_BYTES_MAX, words,
+			strlen(words) > REASON_BYTES_MAX ? " ..." : "");
 	}
-	free(found);
+	html_table_close(page);
+	if (count > REASONS_SHOWN)
+		html_put(
+			page, "<p>and %zu more reasons, in the journal</p>", count - REASONS_SHOWN);
+	text_append(page, "</div>\n");
 }
 
 /* ---- the whole ---- */

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
+ * What build tools read.
+ *
  * A CMake module: the entries as one JSON document, and a function that looks one up with
- * string(JSON) (CMake 3.19).
+ * string(JSON) (CMake 3.19). A fragment for GNU make: one group of variables per entry and a
+ * function that finds entries.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -40,11 +45,10 @@ static struct json *launch_json(const struct tuned_launch *launch)
 static void put_values(struct json *json, const char *name, const struct named_values *values,
 	const char *separator)
 {
-	struct text text = {0};
+	CLEANUP(text_release) struct text text = {0};
 
 	named_values_format(values, separator, &text);
 	json_put_string(json, name, text_string(&text));
-	text_release(&text);
 }
 
 static struct json *entry_json(const struct tuned_entry *entry)
@@ -141,26 +145,147 @@ static const char module_tail[] =
 	"endfunction()\n\n"
 	"cmake_policy(POP)\n";
 
-static enum status write(const struct export_source *source, struct text *text, struct error *err)
+static enum status write_cmake(
+	const struct export_source *source, struct text *text, struct error *err)
 {
-	struct json *list = json_new_array();
-	char *printed;
+	CLEANUP(json_release) struct json *list = json_new_array();
 
 	(void)err;
 	for (size_t i = 0; i < source->entry_count; i++)
 		json_push(list, entry_json(source->entries[i]));
-	printed = json_print(list, true);
 	text_appendf(text, module_head, source->name);
 	/* JSON strings cannot hold this bracket by themselves: names and numbers have none */
-	text_appendf(text, "set(TILETUNE_JSON [==[\n%s\n]==])\n\n", printed);
-	text_append(text, module_tail);
-	free(printed);
-	json_free(list);
+	text_append(text, "set(TILETUNE_JSON [==[\n");
+	json_append(list, true, text);
+	text_appendf(text, "]==])\n\n%s", module_tail);
 	return STATUS_OK;
 }
 
 const struct export_format export_format_cmake = {
 	.name = "cmake",
 	.summary = "a module with a function that finds entries (CMake 3.19)",
-	.write = write,
+	.write = write_cmake,
+};
+
+/* ---- make ---- */
+/* What make would expand or take for a comment. */
+static void append_value(struct text *text, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == '$')
+			text_append(text, "$$");
+		else if (*value == '#')
+			text_append(text, "\\#");
+		else
+			text_append_char(text, *value == '\n' ? ' ' : *value);
+	}
+}
+
+/* PREFIX_NAME := what the format says. */
+static void variable(
+	struct text *text, const char *prefix, const char *name, const char *format, ...)
+{
+	CLEANUP(text_release) struct text value = {0};
+	va_list args;
+
+	va_start(args, format);
+	text_append_args(&value, format, args);
+	va_end(args);
+	/* no blank at the end of the line: it would be part of the value */
+	text_appendf(text, "%s_%s :=%s", prefix, name, value.length ? " " : "");
+	append_value(text, text_string(&value));
+	text_append_char(text, '\n');
+}
+
+/* A variable whose value was put together in text, which is emptied. */
+static void built(struct text *text, const char *prefix, const char *name, struct text *value)
+{
+	variable(text, prefix, name, "%s", text_string(value));
+	text_clear(value);
+}
+
+static void launch_variables(
+	struct text *text, size_t entry, size_t index, const struct tuned_launch *launch)
+{
+	const struct {
+		const char *name;
+		const uint32_t *dimensions;
+	} sizes[] = {
+		{"GRID", launch->grid}, {"BLOCK", launch->block}, {"CLUSTER", launch->cluster}};
+	CLEANUP(text_release) struct text value = {0};
+	char prefix[64];
+
+	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu_%zu", entry, index);
+	variable(text, prefix, "SOURCE", "%s", launch->source);
+	variable(text, prefix, "ENTRY", "%s", launch->entry);
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		export_dimensions(sizes[i].dimensions, " ", &value);
+		built(text, prefix, sizes[i].name, &value);
+	}
+	variable(text, prefix, "SMEM_DYNAMIC_BYTES", "%" PRId64, launch->smem_dynamic_bytes);
+	variable(text, prefix, "REPEAT", "%" PRIu32, launch->repeat);
+	export_arguments(launch, " ", &value);
+	built(text, prefix, "ARGS", &value);
+}
+
+static void entry_variables(struct text *text, size_t index, const struct tuned_entry *entry)
+{
+	const struct tuned_row *winner = &entry->winner;
+	CLEANUP(text_release) struct text value = {0};
+	char prefix[32];
+
+	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu", index);
+	text_append_char(text, '\n');
+	variable(text, prefix, "OPERATION", "%s", entry->operation);
+	named_values_format(&entry->problem, " ", &value);
+	built(text, prefix, "PROBLEM", &value);
+	variable(text, prefix, "FAMILY", "%s", winner->family);
+	named_values_format(&winner->configuration, " ", &value);
+	built(text, prefix, "CONFIGURATION", &value);
+	export_defines(winner, &value);
+	built(text, prefix, "DEFINES", &value);
+	export_number(winner->time.median, &value);
+	built(text, prefix, "TIME_US", &value);
+	variable(text, prefix, "TIMING", "%s", timing_names[entry->predicted]);
+	variable(text, prefix, "WORKSPACE_BYTES", "%" PRId64,
+		winner->workspace_bytes > 0 ? winner->workspace_bytes : 0);
+	for (size_t i = 0; i < winner->launch_count; i++)
+		text_appendf(&value, "%s%zu", i ? " " : "", i);
+	built(text, prefix, "LAUNCHES", &value);
+	for (size_t i = 0; i < winner->launch_count; i++)
+		launch_variables(text, index, i, &winner->launches[i]);
+}
+
+static enum status write_make(
+	const struct export_source *source, struct text *text, struct error *err)
+{
+	(void)err;
+	text_appendf(text,
+		"# Tuned configurations from %s; made by `tiletune export --format make`.\n"
+		"#\n"
+		"#\tinclude tuned.mk\n"
+		"#\tE := $(call tiletune_find,gemm,M=4096 N=4096 K=4096 dtype=bf16)\n"
+		"#\tNVCCFLAGS += $(TILETUNE_$(E)_DEFINES)\n"
+		"#\n"
+		"# tiletune_find: the numbers of the entries whose problem has all of these keys. "
+		"A\n"
+		"# family made of steps has no defines of its own: `tiletune export --format "
+		"source`\n"
+		"# writes each step's source with its defines.\n"
+		"tiletune_find = $(strip $(foreach e,$(TILETUNE_ENTRIES),$(if $(filter $(1),"
+		"$(TILETUNE_$(e)_OPERATION)),$(if $(filter-out $(TILETUNE_$(e)_PROBLEM),$(2)),,"
+		"$(e)))))\n\nTILETUNE_ENTRIES :=",
+		source->name);
+	for (size_t i = 0; i < source->entry_count; i++)
+		text_appendf(text, " %zu", i);
+	text_append_char(text, '\n');
+	for (size_t i = 0; i < source->entry_count; i++)
+		entry_variables(text, i, source->entries[i]);
+	return STATUS_OK;
+}
+
+const struct export_format export_format_make = {
+	.name = "make",
+	.summary = "variables for GNU make, and a function that finds entries",
+	.write = write_make,
 };
