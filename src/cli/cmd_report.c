@@ -148,8 +148,8 @@ static void problem(const struct report_entry *entry, struct text *table)
 			launch->tiles, launch->waves, launch->waves > 1 ? "s" : "",
 			launch->waves_exact, launch->blocks_per_sm,
 			launch->blocks_per_sm == 1 ? "" : "s",
-			occupancy_limiter_name(launch->occupancy_limiter),
-			bound_kind_name(launch->bound));
+			occupancy_limiter_names[launch->occupancy_limiter],
+			bound_kind_names[launch->bound]);
 	for (size_t i = 0; i < entry->family_count; i++) {
 		if (strcmp(entry->families[i].family, winner->family) == 0)
 			continue;

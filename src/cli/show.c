@@ -114,10 +114,10 @@ void show_why(
 		"%s%d block%s per SM (occupancy %.0f%%, limited by %s), %d registers%s, %.1f KiB "
 		"shared memory\n",
 		indent, longest->blocks_per_sm, longest->blocks_per_sm == 1 ? "" : "s",
-		100 * longest->occupancy_ratio, occupancy_limiter_name(longest->occupancy_limiter),
+		100 * longest->occupancy_ratio, occupancy_limiter_names[longest->occupancy_limiter],
 		longest->regs_per_thread, score->regs_estimated ? " (estimated)" : "",
 		(double)longest->smem_bytes / 1024);
-	fprintf(out, "%sbound by %s; predicted %.2f us, ", indent, bound_kind_name(longest->bound),
+	fprintf(out, "%sbound by %s; predicted %.2f us, ", indent, bound_kind_names[longest->bound],
 		score->predicted_time_us);
 	show_speed(out, problem, score, score->predicted_time_us);
 	if (longest->bank_conflict_ratio > 1.005)

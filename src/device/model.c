@@ -91,7 +91,7 @@ static enum status model_load(struct device *device, const struct device_load_re
 			candidate->fits = false;
 			event.outcome = OUTCOME_LAUNCH_FAILED;
 			event.detail = string_format("%s: no block fits on an SM (limited by %s)",
-				launch->entry, occupancy_limiter_name(limiter));
+				launch->entry, occupancy_limiter_names[limiter]);
 		}
 	}
 	*handle = (device_handle)model->count;

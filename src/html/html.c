@@ -164,7 +164,7 @@ static void answer_row(const struct report_entry *entry, bool labels, struct tex
 		html_put(page,
 			"<td data-label=\"Waves\" class=\"n\">%.2f</td>"
 			"<td data-label=\"Bound\">%s</td>",
-			launch->waves_exact, bound_kind_name(launch->bound));
+			launch->waves_exact, bound_kind_names[launch->bound]);
 	else
 		text_append(page, "<td></td><td></td>");
 	text_append(page, "<td data-label=\"Configuration\" class=\"mono breaks\">");

@@ -94,7 +94,7 @@ static void why_resources(
 		"<li><b>%d block%s per SM</b> (occupancy %.0f%%, limited by %s): %d registers per "
 		"thread%s, %s of shared memory",
 		launch->blocks_per_sm, launch->blocks_per_sm == 1 ? "" : "s",
-		100 * launch->occupancy_ratio, occupancy_limiter_name(launch->occupancy_limiter),
+		100 * launch->occupancy_ratio, occupancy_limiter_names[launch->occupancy_limiter],
 		launch->regs_per_thread, winner->score.regs_estimated ? " (estimated)" : "",
 		format_bytes((double)launch->smem_bytes).text);
 	if (winner->spill_bytes > 0)

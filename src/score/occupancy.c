@@ -13,11 +13,6 @@ const char *const occupancy_limiter_names[] = {
 	[LIMITER_NONE_FITS + 1] = NULL,
 };
 
-const char *occupancy_limiter_name(enum occupancy_limiter limiter)
-{
-	return occupancy_limiter_names[limiter];
-}
-
 /* Blocks that each resource allows. */
 struct limits {
 	int registers, smem, threads, barriers, blocks;
@@ -92,6 +87,15 @@ static struct limits limits_from_quotients(
 	return limits;
 }
 
+static void take_least(
+	int limit, enum occupancy_limiter limiter, int *least, enum occupancy_limiter *why)
+{
+	if (limit >= *least)
+		return;
+	*least = limit;
+	*why = limiter;
+}
+
 int occupancy_compute(const struct device_spec *device, const struct occupancy_demand *demand,
 	enum occupancy_limiter *limiter)
 {
@@ -107,33 +111,17 @@ int occupancy_compute(const struct device_spec *device, const struct occupancy_d
 			limits = limits_from_quotients(device, demand);
 		if (device->max_blocks_per_sm > 0 && device->max_blocks_per_sm < limits.blocks)
 			limits.blocks = (int)device->max_blocks_per_sm;
-		blocks = limits.registers;
-		why = LIMITER_REGISTERS;
-		if (limits.smem < blocks) {
-			blocks = limits.smem;
-			why = LIMITER_SMEM;
-		}
-		if (limits.threads < blocks) {
-			blocks = limits.threads;
-			why = LIMITER_THREADS;
-		}
-		if (limits.blocks < blocks) {
-			blocks = limits.blocks;
-			why = LIMITER_BLOCKS;
-		}
+		blocks = INT_MAX;
+		take_least(limits.registers, LIMITER_REGISTERS, &blocks, &why);
+		take_least(limits.smem, LIMITER_SMEM, &blocks, &why);
+		take_least(limits.threads, LIMITER_THREADS, &blocks, &why);
+		take_least(limits.blocks, LIMITER_BLOCKS, &blocks, &why);
 		/* last: 8.6, 8.9 and 12.x have one barrier for each of their blocks: a tie */
-		if (limits.barriers < blocks) {
-			blocks = limits.barriers;
-			why = LIMITER_BARRIERS;
-		}
-	}
-	if (blocks <= 0) {
-		blocks = 0;
-		why = LIMITER_NONE_FITS;
+		take_least(limits.barriers, LIMITER_BARRIERS, &blocks, &why);
 	}
 	if (limiter)
-		*limiter = why;
-	return blocks;
+		*limiter = blocks > 0 ? why : LIMITER_NONE_FITS;
+	return blocks > 0 ? blocks : 0;
 }
 
 int occupancy_blocks_per_sm(const struct device_spec *device, int threads, int regs_per_thread,

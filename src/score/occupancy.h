@@ -19,7 +19,6 @@ enum occupancy_limiter {
 	LIMITER_NONE_FITS, /* not even one block */
 };
 extern const char *const occupancy_limiter_names[]; /* NULL-terminated */
-const char *occupancy_limiter_name(enum occupancy_limiter limiter);
 
 /* What one block takes. */
 struct occupancy_demand {

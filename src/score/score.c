@@ -12,7 +12,7 @@
 #include "score/time_model.h"
 #include "score/traffic.h"
 
-static const char *const bound_kind_names[] = {
+const char *const bound_kind_names[] = {
 	[BOUND_TENSOR] = "tensor",
 	[BOUND_FP32] = "fp32",
 	[BOUND_MUFU] = "mufu",
@@ -23,11 +23,6 @@ static const char *const bound_kind_names[] = {
 	[BOUND_LATENCY] = "latency",
 	[BOUND_LATENCY + 1] = NULL,
 };
-
-const char *bound_kind_name(enum bound_kind bound)
-{
-	return bound_kind_names[bound];
-}
 
 /* What is known before compilation: the family's estimate, no static shared memory, no spills. */
 static struct kernel_resources resources_estimated(const struct launch_work *launch)

@@ -23,7 +23,7 @@ enum bound_kind {
 	BOUND_DRAM,
 	BOUND_LATENCY,
 };
-const char *bound_kind_name(enum bound_kind bound);
+extern const char *const bound_kind_names[]; /* NULL-terminated */
 
 struct launch_score {
 	double tiles; /* independent units */

@@ -63,7 +63,7 @@ double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, ui
 }
 
 /* ---- bank conflicts ---- */
-static unsigned words_per_lane(unsigned width_bytes)
+unsigned bank_wavefronts_nominal(unsigned width_bytes)
 {
 	return width_bytes > BANK_WORD_BYTES ? width_bytes / BANK_WORD_BYTES : 1;
 }
@@ -111,7 +111,7 @@ static struct demand lanes_demand(const uint32_t *address, unsigned lanes, unsig
 
 unsigned bank_wavefronts(const uint32_t address[BANK_LANES], unsigned width_bytes)
 {
-	const unsigned words = words_per_lane(width_bytes);
+	const unsigned words = bank_wavefronts_nominal(width_bytes);
 	unsigned lanes = BANK_LANES / words;
 	unsigned wavefronts = 0;
 
@@ -122,14 +122,9 @@ unsigned bank_wavefronts(const uint32_t address[BANK_LANES], unsigned width_byte
 	return wavefronts;
 }
 
-unsigned bank_wavefronts_nominal(unsigned width_bytes)
-{
-	return words_per_lane(width_bytes);
-}
-
 unsigned bank_wavefronts_least(const uint32_t address[BANK_LANES], unsigned width_bytes)
 {
-	const unsigned words = words_per_lane(width_bytes);
+	const unsigned words = bank_wavefronts_nominal(width_bytes);
 	const struct demand demand = lanes_demand(address, BANK_LANES, words);
 
 	return (demand.all * words + BANK_COUNT - 1) / BANK_COUNT;

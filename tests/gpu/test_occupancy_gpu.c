@@ -70,7 +70,7 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 	if (run->mismatches++ < MISMATCHES_SHOWN)
 		printf("FAIL  %s %s: ours %d blocks (%s), %d registers, %d bytes; driver %d, %d, "
 		       "%d\n",
-			title, launch->entry, blocks, occupancy_limiter_name(limiter),
+			title, launch->entry, blocks, occupancy_limiter_names[limiter],
 			ours->regs_per_thread, ours->smem_static_bytes, driver->blocks_per_sm,
 			driver->regs_per_thread, driver->smem_static_bytes);
 	return STATUS_OK;

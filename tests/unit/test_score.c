@@ -51,10 +51,10 @@ static void golden_append(struct text *text, const char *device_name,
 	text_appendf(text, ",%g,%g,%g,%.4f,%.4f,%d,%.4f,%s,%lld,%.4f,%.4f,%.4f,%.5g,%.5g,%s,%.4g\n",
 		launch->tiles, launch->slots_per_wave, launch->waves, launch->wave_efficiency_ratio,
 		launch->tile_efficiency_ratio, launch->blocks_per_sm, launch->occupancy_ratio,
-		occupancy_limiter_name(launch->occupancy_limiter), (long long)launch->smem_bytes,
+		occupancy_limiter_names[launch->occupancy_limiter], (long long)launch->smem_bytes,
 		launch->bank_conflict_ratio, launch->lines_per_row_ratio,
 		launch->sectors_per_row_ratio, launch->l2_bytes, launch->arithmetic_intensity,
-		bound_kind_name(launch->bound), score.predicted_time_us);
+		bound_kind_names[launch->bound], score.predicted_time_us);
 	score_release(&score);
 }
 
