@@ -49,7 +49,7 @@ layer_libs = $(patsubst %,$(OUT)/lib%.a,$(call reverse,$(call upto,$(LAYERS),$(1
 
 ## all: build the release binary (the default)
 .PHONY: all
-all: $(BUILD)/tiletune
+all: $(BUILD)/tiletune $(OUT)/include/tiletune_launch.h
 
 define layer_rules
 $(OUT)/lib$(1).a: $(call layer_objects,$(1))
@@ -92,6 +92,13 @@ $(BUILD)/tiletune: FORCE
 	@$(MAKE) --no-print-directory SAN= CC=gcc $@
 endif
 
+# ---- the launcher: what installed programs include, one file of src/launch's ----
+$(OUT)/include/tiletune_launch.h: $(wildcard src/launch/*.h)
+	@mkdir -p $(@D)
+	$(Q)awk 'function put(file, line) { while ((getline line < file) > 0) if (line !~ /^#include "/) \
+		print line; else if (split(line, part, "\"") && !seen[part[2]]++) put("src/launch/" part[2]) } \
+		BEGIN { seen["tiletune_launch.h"] = 1; put("src/launch/tiletune_launch.h") }' >$@
+
 include tests/tests.mk
 
 ## run: install what is missing, build, tune one GEMM: on the GPU, or without one on the device model
@@ -101,13 +108,14 @@ run: all
 	TILETUNE_PATH=. $(BUILD)/tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16 \
 		--cache-dir $(BUILD)/run/cache -o $(BUILD)/run/tuned.json
 
-## install: binary, templates, configs, man page and completion under $(DESTDIR)$(PREFIX)
+## install: binary, header, templates, configs, man page and completion under $(DESTDIR)$(PREFIX)
 SHARE = $(DESTDIR)$(PREFIX)/share
 .PHONY: install
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/tiletune $(SHARE)/man/man1 \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(SHARE)/tiletune $(SHARE)/man/man1 \
 		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions
 	install -m 755 $(OUT)/tiletune $(DESTDIR)$(PREFIX)/bin/tiletune
+	install -m 644 $(OUT)/include/tiletune_launch.h $(DESTDIR)$(PREFIX)/include/
 	rm -rf $(SHARE)/tiletune/templates $(SHARE)/tiletune/configs
 	cp -R templates configs $(SHARE)/tiletune/
 	$(OUT)/tiletune help --format man > $(SHARE)/man/man1/tiletune.1

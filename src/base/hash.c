@@ -56,3 +56,8 @@ uint64_t hash_bytes(const void *data, size_t size, uint64_t seed)
 {
 	return XXH3_64bits_withSeed(data, size, seed);
 }
+
+uint64_t hash_xxh64(const void *data, size_t size)
+{
+	return XXH64(data, size, 0);
+}

@@ -20,5 +20,6 @@ void hash_add(struct hash *hash, const void *data, size_t size);
 void hash_add_string(struct hash *hash, const char *string);
 void hash_finish(struct hash *hash, char digits[HASH_SIZE]); /* frees hash */
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
+uint64_t hash_xxh64(const void *data, size_t size); /* XXH64, seed 0: of bundles */
 
 #endif

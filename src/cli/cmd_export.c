@@ -2,6 +2,7 @@
  *
  * tiletune export: what other builds and tools read.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 struct export_options {
 	const char *format, *output, *device, *nvrtc, *cache, *worker, *objective;
-	struct string_list problems, paths;
+	struct string_list problems, paths, arches;
 };
 
 #define AT(member) offsetof(struct export_options, member)
@@ -39,7 +40,11 @@ static const struct option export_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"default: standard output; metadata of kernels goes beside it"),
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"only these entries of OPERATION; lists and ranges per key"),
+		"only these entries of OPERATION; lists and ranges per key; a bundle gets those, "
+		"too, "
+		"that the file lacks, as lookup answers them"),
+	OPTION("arch", 0, STRINGS, arches, "ARCH",
+		"compile a bundle for this one, too (sm_80), where the kernel can be"),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
 		"only entries that were tuned for it; default time", common_objective_choice),
 	OPTION("device", 'd', STRING, device, "DEVICE",
@@ -63,6 +68,11 @@ struct exporting {
 	struct tuned tuned;
 	struct journal_record journal;
 	struct export_source source;
+	/* of formats that compile */
+	struct problem_list problems;
+	struct corrections corrections;
+	struct string_list arches;
+	struct text notice;
 };
 
 static bool is_journal(const char *file)
@@ -88,13 +98,13 @@ static bool is_wanted(const struct tuned_entry *entry, const struct operation *o
 }
 
 static enum status select_entries(
-	struct exporting *exporting, const char *operation_text, struct error *err)
+	struct exporting *exporting, const char *operation_text, bool predicts, struct error *err)
 {
 	const struct export_options *options = exporting->options;
 	const struct tuned *tuned = &exporting->tuned;
 	struct export_source *source = &exporting->source;
 	const struct operation *operation = NULL;
-	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	struct problem_list *problems = &exporting->problems;
 
 	if (operation_text)
 		TRY(catalogue_operation(&exporting->catalogue, operation_text, &operation, err));
@@ -102,17 +112,86 @@ static enum status select_entries(
 		return error_set(err, STATUS_BAD_INPUT,
 			"export: expected an operation for these problems, found none");
 	for (size_t i = 0; i < options->problems.count; i++)
-		TRY(problem_parse(operation, options->problems.items[i], &problems, err));
+		TRY(problem_parse(operation, options->problems.items[i], problems, err));
 	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
 	for (size_t i = 0; i < tuned->entry_count; i++)
 		if (tuned->entries[i].objective == common_objective(options->objective) &&
-			is_wanted(&tuned->entries[i], operation, &problems))
+			is_wanted(&tuned->entries[i], operation, problems))
 			source->entries[source->entry_count++] = &tuned->entries[i];
-	if (!operation || source->entry_count)
+	source->objective = common_objective(options->objective);
+	source->untuned = memory_zeroed(problems->count + 1, sizeof(*source->untuned));
+	for (size_t i = 0; predicts && i < problems->count; i++)
+		if (!tuned_find_problem(tuned, problems->items[i], source->objective))
+			source->untuned[source->untuned_count++] = problems->items[i];
+	if (!operation || source->entry_count || source->untuned_count)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: expected an entry of that problem, found none",
 		exporting->file);
 	return error_hint(err, "`tiletune lookup` finds what comes nearest");
+}
+
+static enum status write_bytes(const char *output, const struct text *bytes, struct error *err)
+{
+	if (strcmp(output, "-") != 0)
+		return file_write(output, text_string(bytes), bytes->length, err);
+	if (fwrite(text_string(bytes), 1, bytes->length, stdout) != bytes->length ||
+		fflush(stdout) != 0)
+		return error_set(
+			err, STATUS_FAILED, "writing to standard output: %s", strerror(errno));
+	return STATUS_OK;
+}
+
+static enum status open_compiler(struct exporting *exporting, unsigned workers, struct error *err)
+{
+	const struct export_options *options = exporting->options;
+	CLEANUP(memory_free)
+	char *cache = options->cache ? string_copy(options->cache) : path_cache_folder();
+	struct compiler_options compiler = {.workers = workers,
+		.worker_path = options->worker,
+		.nvrtc_path = options->nvrtc,
+		.cache_folder = cache};
+
+	return compiler_open(&compiler, &exporting->compiler, err);
+}
+
+/* The architectures: the device's own, then those of --arch. */
+static enum status list_arches(struct exporting *exporting, struct error *err)
+{
+	const struct string_list *more = &exporting->options->arches;
+
+	string_list_add(&exporting->arches, exporting->device->arch);
+	for (size_t i = 0; i < more->count; i++) {
+		int capability, length = 0;
+
+		if (sscanf(more->items[i], "sm_%d%n%*1[af]%n", &capability, &length, &length) < 1 ||
+			more->items[i][length])
+			return error_set(err, STATUS_BAD_INPUT,
+				"--arch: expected an architecture as sm_90a, found %s",
+				more->items[i]);
+		if (strcmp(more->items[i], exporting->device->arch) != 0)
+			string_list_add(&exporting->arches, more->items[i]);
+	}
+	return STATUS_OK;
+}
+
+/* What formats that compile need. */
+static enum status prepare(struct exporting *exporting, struct error *err)
+{
+	struct export_source *source = &exporting->source;
+
+	TRY(common_device_spec(exporting->options->device, &exporting->tuned, &exporting->folders,
+		&exporting->device, err));
+	TRY(corrections_load(exporting->folders.configs, exporting->device->name,
+		&exporting->catalogue, &exporting->corrections, err));
+	TRY(list_arches(exporting, err));
+	TRY(open_compiler(exporting, 0, err));
+	source->catalogue = &exporting->catalogue;
+	source->device = exporting->device;
+	source->compiler = exporting->compiler;
+	source->arches = exporting->arches.items;
+	source->corrections = &exporting->corrections;
+	source->notice = &exporting->notice;
+	return STATUS_OK;
 }
 
 static enum status export_table(
@@ -124,8 +203,12 @@ static enum status export_table(
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a tuned file for --format %s, found a journal",
 			exporting->file, format->name);
+	if (format->compiles)
+		TRY(prepare(exporting, err));
 	TRY(format->write(&exporting->source, &text, err));
-	return common_write(exporting->output, text_string(&text), err);
+	if (exporting->notice.length)
+		fprintf(stderr, "notice: %s\n", exporting->notice.data);
+	return write_bytes(exporting->output, &text, err);
 }
 
 /* ---- kernels ---- */
@@ -167,8 +250,6 @@ static enum status write_kernel(const struct export_kernel *kernel,
 	const struct export_image *image, const struct compiler *compiler, const char *output,
 	struct error *err)
 {
-	const struct text *first = &kernel->images[0];
-
 	if (strcmp(output, "-") != 0)
 		return write_files(kernel, image, compiler, output, err);
 	if (kernel->build.unit_count != 1) {
@@ -177,22 +258,7 @@ static enum status write_kernel(const struct export_kernel *kernel,
 			kernel->build.unit_count);
 		return error_hint(err, "-o NAME%s writes them beside each other", image->suffix);
 	}
-	if (fwrite(first->data, 1, first->length, stdout) != first->length || fflush(stdout) != 0)
-		return error_set(err, STATUS_FAILED, "writing to standard output");
-	return STATUS_OK;
-}
-
-static enum status open_compiler(struct exporting *exporting, struct error *err)
-{
-	const struct export_options *options = exporting->options;
-	CLEANUP(memory_free)
-	char *cache = options->cache ? string_copy(options->cache) : path_cache_folder();
-	struct compiler_options compiler = {.workers = 1,
-		.worker_path = options->worker,
-		.nvrtc_path = options->nvrtc,
-		.cache_folder = cache};
-
-	return compiler_open(&compiler, &exporting->compiler, err);
+	return write_bytes(output, &kernel->images[0], err);
 }
 
 static enum status export_image(
@@ -215,14 +281,15 @@ static enum status export_image(
 		fprintf(stderr, "notice: the sources make another kernel than the one that was "
 				"tuned; `tiletune check` tells what that means\n");
 	if (image->arch_prefix)
-		TRY(open_compiler(exporting, err));
+		TRY(open_compiler(exporting, 1, err));
 	TRY(export_kernel_make(&kernel, image, exporting->compiler, err));
 	return write_kernel(&kernel, image, exporting->compiler, exporting->output, err);
 }
 
 static enum status load(struct exporting *exporting, const struct string_list *positional,
-	bool is_kernel, struct error *err)
+	const struct export_format *format, struct error *err)
 {
+	const bool compiles = !format || format->compiles;
 	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
 
 	/* it goes into comments, which end with the line */
@@ -242,20 +309,25 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load(exporting->file, &exporting->tuned, err));
 	/* tables of a whole file need no templates */
-	if (operation || is_kernel)
+	if (operation || compiles)
 		TRY(catalogue_load(
 			exporting->folders.templates, operation, &exporting->catalogue, err));
-	return select_entries(exporting, operation, err);
+	return select_entries(exporting, operation, format && compiles, err);
 }
 
 static void exporting_release(struct exporting *exporting)
 {
 	compiler_close(exporting->compiler);
+	problem_list_release(&exporting->problems);
+	corrections_release(&exporting->corrections);
 	device_spec_free(exporting->device);
 	catalogue_release(&exporting->catalogue);
 	tuned_release(&exporting->tuned);
 	journal_record_release(&exporting->journal);
 	free(exporting->source.entries);
+	free(exporting->source.untuned);
+	string_list_release(&exporting->arches);
+	text_release(&exporting->notice);
 	free(exporting->name);
 	folders_release(&exporting->folders);
 }
@@ -277,7 +349,10 @@ static enum status run(void *options_, const struct string_list *positional, str
 	}
 	format = export_format_find(options->format);
 	image = export_image_find(options->format);
-	TRY(load(&exporting, positional, image != NULL, err));
+	if (options->arches.count && (!format || !format->compiles))
+		return error_set(err, STATUS_BAD_INPUT,
+			"--arch: expected a bundle, found --format %s", options->format);
+	TRY(load(&exporting, positional, format, err));
 	return format ? export_table(&exporting, format, err)
 		      : export_image(&exporting, image, err);
 }

@@ -17,6 +17,8 @@
 	row(make) \
 	row(csv) \
 	row(t4) \
+	row(bundle) \
+	row(bundle_c) \
 	row(bencher) \
 	row(github_benchmark) \
 	row(journal)

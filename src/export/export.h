@@ -8,8 +8,10 @@
 #define EXPORT_EXPORT_H
 
 #include "base/text.h"
+#include "compile/compiler.h"
 #include "format/journal.h"
 #include "format/tuned.h"
+#include "learn/correction.h"
 
 /* What is exported: entries of a tuned file, or a journal (the other is NULL). */
 struct export_source {
@@ -18,12 +20,22 @@ struct export_source {
 	const struct tuned_entry **entries; /* those selected */
 	size_t entry_count;
 	const struct journal_record *journal;
+	/* formats that compile: */
+	const struct catalogue *catalogue;
+	const struct device_spec *device;
+	struct compiler *compiler;
+	const char *const *arches; /* "sm_90a"; the first is the device's; NULL-terminated */
+	const struct corrections *corrections;
+	enum objective objective;
+	struct problem **untuned; /* asked for, not in the file */
+	size_t untuned_count;
+	struct text *notice; /* what the user should know, a line */
 };
 
 struct export_format {
 	const char *name; /* as --format has it */
 	const char *summary;
-	bool reads_journals;
+	bool reads_journals, compiles;
 	enum status (*write)(
 		const struct export_source *source, struct text *text, struct error *err);
 };

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The attention entries of a tuned file against PyTorch's FlashAttention-2 and cuDNN, on one GPU.
 
-	tests/bench/attention_vs_torch.py --tiletune ./tiletune --library gpu/libtuned_launch.so \
+	tests/bench/attention_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so \
 		[--cache-dir DIR] [--work DIR] [--only TEXT] [-o FILE] TUNED.json
 
-Needs torch. Every winner is exported as a cubin and launched on torch's tensors. All three run from
+Needs torch. The winners are exported as a bundle and launched on torch's tensors. All three run from
 CUDA graphs of many runs each, over buffer sets that exceed twice the L2, on normal random numbers;
 each round gives every one its turn, first in another place each time. A ratio is that of a round
 (their time over ours: above 1 we are faster), given as median with quartiles and a 95% interval.
@@ -25,7 +25,8 @@ import torch
 import torch.nn.functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-import tuned_launch
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../consumers/python"))
+import tiletune_launch  # noqa: E402
 
 SAMPLE_US = 1500  # of work in one sample, at least
 ROUNDS_LEAST, ROUNDS_MOST = 15, 40
@@ -83,10 +84,10 @@ def make_sets(p, dtype):
 
 def timed_runs(p, sets, kernel):
     """name: run(set) -> the output."""
-    bound = [kernel.bind(s, lambda size: torch.empty(size, device="cuda", dtype=torch.uint8)) for s in sets]
+    bound = [kernel.bind({name: tensor.data_ptr() for name, tensor in s.items()}) for s in sets]
 
     def ours(index):
-        bound[index].queue(torch.cuda.current_stream().cuda_stream)
+        bound[index].launch(torch.cuda.current_stream().cuda_stream)
         return sets[index]["O"]
 
     def theirs(backend):
@@ -182,20 +183,13 @@ def errors(p, s, outputs):
     return result
 
 
-def compare(entry, library, folder, number, copy, options):
+def compare(entry, bundle, copy, options):
     p = entry["problem"]
     text = problem_text(p)
-    file = os.path.join(folder, f"{number}.cubin")
-    command = [options.tiletune, "export", options.tuned, "attention", "-p", text, "--format", "cubin",
-        "-o", file, "--path", options.path]
-    if options.cache_dir:
-        command += ["--cache-dir", options.cache_dir]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    with open(file + ".json", encoding="utf-8") as stream:
-        metadata = json.load(stream)
+    ours = bundle.find("attention", text)
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}[p["dtype"]]
     sets = make_sets(p, dtype)
-    kernel = library.open(file + ".json")
+    kernel = ours.load()
     fields = {name: TimedRun(run, len(sets)) for name, run in timed_runs(p, sets, kernel).items()}
     fastest = min(field.estimate_us for field in fields.values())
     runs = min(256, max(len(sets), math.ceil(SAMPLE_US / fastest)))
@@ -205,14 +199,14 @@ def compare(entry, library, folder, number, copy, options):
     error = errors(p, sets[0], {name: field.outputs[0] for name, field in fields.items()})
     whole = (sets[0]["O"].float() - fields["fa2"].outputs[0].float()).norm() / sets[0]["O"].float().norm()
     agrees = error["ours"] <= ERROR_LIMIT[dtype] and whole.item() <= ERROR_LIMIT[dtype]
-    ours = fields["ours"].samples_us
-    ratios = {name: spread([b / a for a, b in zip(ours, fields[name].samples_us)]) for name in BACKENDS}
-    best = spread([min(others) / a for a, *others in zip(ours, *(fields[name].samples_us for name in BACKENDS))])
+    samples = fields["ours"].samples_us
+    ratios = {name: spread([b / a for a, b in zip(samples, fields[name].samples_us)]) for name in BACKENDS}
+    best = spread([min(others) / a for a, *others in zip(samples, *(fields[name].samples_us for name in BACKENDS))])
     flop = flop_of(p)
-    gb_per_s = bytes_of(p) / statistics.median(ours) * 1e-3
-    row = {"problem": text, "family": metadata["family"],
-        "configuration": problem_text(metadata["configuration"]), "not_comparable": None,
-        "sources_changed": metadata["kernel_hash"] != entry["winner"]["kernel_hash"],
+    gb_per_s = bytes_of(p) / statistics.median(samples) * 1e-3
+    row = {"problem": text, "family": ours.family,
+        "configuration": ours.configuration, "not_comparable": None,
+        "sources_changed": ours.kernel_hash != entry["winner"]["kernel_hash"],
         "rounds": rounds, "runs_per_sample": runs, "buffer_sets": len(sets),
         "ratio": ratios["fa2"], "ratio_cudnn": ratios["cudnn"], "ratio_best": best,
         "gb_per_s": gb_per_s, "share_of_copy": gb_per_s / copy}
@@ -225,7 +219,7 @@ def compare(entry, library, folder, number, copy, options):
         f"{row['cudnn_tflops']:6.1f}  {ratios['fa2']['median']:.3f} [{ratios['fa2']['q25']:.3f} "
         f"{ratios['fa2']['q75']:.3f}]  {ratios['cudnn']['median']:.3f}  {error['ours']:.1e} {error['fa2']:.1e} {gb_per_s:5.0f} GB/s"
         f"{'' if agrees else '  WRONG'}", flush=True)
-    return row, metadata["compiler"]
+    return row
 
 
 def groups(rows):
@@ -250,7 +244,7 @@ def ask_nvidia():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tiletune", default="./tiletune")
-    parser.add_argument("--library", default="gpu/libtuned_launch.so")
+    parser.add_argument("--library", default="gpu/libtiletune_launch.so")
     parser.add_argument("--path", default=".")
     parser.add_argument("--cache-dir")
     parser.add_argument("--work", default="versus-attention")
@@ -264,7 +258,12 @@ def main():
     os.makedirs(options.work, exist_ok=True)
     with open(options.tuned, encoding="utf-8") as file:
         tuned = json.load(file)
-    library = tuned_launch.Library(os.path.abspath(options.library))
+    file = os.path.join(options.work, "attention.bundle")
+    command = [options.tiletune, "export", options.tuned, "attention", "--format", "bundle", "-o", file, "--path", options.path]
+    if options.cache_dir:
+        command += ["--cache-dir", options.cache_dir]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    bundle = tiletune_launch.Library(os.path.abspath(options.library)).open(file)
     version = subprocess.run([options.tiletune, "--version"], capture_output=True, text=True, check=True).stdout.split()
     started = datetime.datetime.now(datetime.timezone.utc)
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}; TFLOP/s of "
@@ -272,17 +271,16 @@ def main():
     copy = copy_gb_per_s()
     torch.cuda.empty_cache()
     print(f"a copy of 2 GiB: {copy:.0f} GB/s read and written")
-    rows, compiler = [], None
-    for number, entry in enumerate(tuned["entries"]):
+    rows = []
+    for entry in tuned["entries"]:
         if entry["operation"] != "attention" or (options.only and options.only not in problem_text(entry["problem"])):
             continue
-        row, compiler = compare(entry, library, options.work, number, copy, options)
-        rows.append(row)
+        rows.append(compare(entry, bundle, copy, options))
         torch.cuda.empty_cache()
     result = {"format": "tiletune.versus/1", "date": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "command": " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]),
         "tiletune": {"version": version[1], "commit": version[2].strip("()")}, "device": tuned["device"],
-        **ask_nvidia(), "nvrtc": compiler, "torch": torch.__version__, "cuda_of_torch": torch.version.cuda,
+        **ask_nvidia(), "nvrtc": bundle.compiler(), "torch": torch.__version__, "cuda_of_torch": torch.version.cuda,
         "cudnn": str(torch.backends.cudnn.version()),
         "seconds": (datetime.datetime.now(datetime.timezone.utc) - started).total_seconds(),
         "copy_gb_per_s": copy, "groups": groups(rows), "entries": rows}

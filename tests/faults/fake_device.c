@@ -153,6 +153,12 @@ CUresult cuCtxSetCurrent(CUcontext context)
 	return context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+	*device = 0;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuGetProcAddress(const char *symbol, void **address, int version, cuuint64_t flags,
 	CUdriverProcAddressQueryResult *found)
 {
@@ -162,6 +168,8 @@ CUresult cuGetProcAddress(const char *symbol, void **address, int version, cuuin
 	} entries[] = {
 #define CUDA_CALL(name) {#name, (void *)(uintptr_t)name},
 #include "driver/cuda_call.def"
+		/* of programs that launch from bundles */
+		CUDA_CALL(cuCtxGetDevice) CUDA_CALL(cuFuncGetParamInfo) CUDA_CALL(cuFuncLoad)
 #undef CUDA_CALL
 	};
 	const struct standin_script *script = standin_script();

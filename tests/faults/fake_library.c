@@ -297,6 +297,22 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 	return CUDA_SUCCESS;
 }
 
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+	const struct standin_kernel *kernel = (const struct standin_kernel *)function;
+
+	if (index >= (size_t)kernel->param_count)
+		return CUDA_ERROR_INVALID_VALUE;
+	*offset = 0;
+	*size = kernel->param_sizes[index];
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction function)
+{
+	return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 static int least(int a, int b)
 {
 	return a < b ? a : b;
@@ -338,19 +354,29 @@ CUresult cuOccupancyMaxActiveClusters(
 	return CUDA_SUCCESS;
 }
 
+/* Keeps what it was told, for the log: the address, then struct standin_map. */
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
 	void *address, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box,
 	const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
 	CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
 {
-	(void)type, (void)dims, (void)element_strides, (void)interleave, (void)swizzle;
-	(void)promotion, (void)fill;
+	struct standin_map kept = {.address = (CUdeviceptr)(uintptr_t)address,
+		.rank = (uint8_t)rank,
+		.type = (uint8_t)type,
+		.swizzle = (uint8_t)swizzle,
+		.promotion = (uint8_t)promotion};
+
+	(void)element_strides, (void)interleave, (void)fill;
 	if (rank < 1 || rank > 5 || (uintptr_t)map % 64 || (uintptr_t)address % 16)
 		return CUDA_ERROR_INVALID_VALUE;
-	for (unsigned i = 0; i < rank; i++)
+	for (unsigned i = 0; i < rank; i++) {
 		if (box[i] < 1 || box[i] > 256 || (i + 1 < rank && strides[i] % 16))
 			return CUDA_ERROR_INVALID_VALUE;
+		kept.dims[i] = dims[i];
+		kept.box[i] = (uint16_t)box[i];
+		kept.strides[i] = i + 1 < rank ? strides[i] : 0;
+	}
 	memset(map, 0, sizeof(*map));
-	memcpy(map, &address, sizeof(address));
+	memcpy(map, &kept, sizeof(kept));
 	return CUDA_SUCCESS;
 }

@@ -126,3 +126,13 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream st
 	memcpy(to, (void *)(uintptr_t)from, bytes);
 	return *standin_sticky();
 }
+
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+{
+	return cuMemcpyHtoDAsync(to, from, bytes, NULL);
+}
+
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
+{
+	return cuMemcpyDtoHAsync(to, from, bytes, NULL);
+}

@@ -121,6 +121,8 @@ static void parse_line(struct standin_script *script, char *line)
 		;
 	else if (strcmp(key, "lost_while") == 0)
 		put(script->lost_while, sizeof(script->lost_while), rest);
+	else if (strcmp(key, "log") == 0)
+		put(script->log, sizeof(script->log), rest);
 	else if (strcmp(key, "missing") == 0 && script->missing_count < 8)
 		put(script->missing[script->missing_count++], sizeof(script->missing[0]), rest);
 	else

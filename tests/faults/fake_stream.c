@@ -3,7 +3,9 @@
  * Streams, events and graphs of the stand-in driver. Work is executed when it is queued, on a
  * virtual clock; a graph is a list of launches.
  */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +83,64 @@ static CUresult queue(const struct standin_launch *launch)
 	return result;
 }
 
+/* ---- the log ---- */
+static void log_list(FILE *file, const char *name, const uint64_t *items, unsigned count)
+{
+	fprintf(file, ", \"%s\": [", name);
+	for (unsigned i = 0; i < count; i++)
+		fprintf(file, "%s%" PRIu64, i ? ", " : "", items[i]);
+	fputc(']', file);
+}
+
+static void log_three(FILE *file, const char *name, const uint32_t *items)
+{
+	const uint64_t wide[3] = {items[0], items[1], items[2]};
+
+	log_list(file, name, wide, 3);
+}
+
+static void log_map(FILE *file, const struct standin_map *map)
+{
+	const uint64_t box[5] = {map->box[0], map->box[1], map->box[2], map->box[3], map->box[4]};
+
+	fprintf(file, "{\"address\": %" PRIu64 ", \"type\": %u, \"swizzle\": %u, \"promotion\": %u",
+		(uint64_t)map->address, map->type, map->swizzle, map->promotion);
+	log_list(file, "dims", map->dims, map->rank);
+	log_list(file, "strides", map->strides, map->rank ? map->rank - 1u : 0);
+	log_list(file, "box", box, map->rank);
+	fputc('}', file);
+}
+
+static void log_launch(const struct standin_launch *launch)
+{
+	FILE *file = standin_script()->log[0] ? fopen(standin_script()->log, "a") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "{\"entry\": \"%s\", \"smem\": %u",
+		launch->kernel ? launch->kernel->name : "memset", launch->smem);
+	log_three(file, "grid", launch->grid);
+	log_three(file, "block", launch->block);
+	log_three(file, "cluster", launch->cluster);
+	if (!launch->kernel)
+		fprintf(file, ", \"address\": %" PRIu64 ", \"bytes\": %" PRIu64,
+			(uint64_t)launch->memset_data, launch->memset_bytes);
+	fputs(", \"args\": [", file);
+	for (int i = 0; launch->kernel && i < launch->kernel->param_count; i++) {
+		const size_t size = launch->kernel->param_sizes[i];
+		uint64_t value = 0;
+
+		fputs(i ? ", " : "", file);
+		memcpy(&value, launch->params[i], size < 8 ? size : 8);
+		if (size == sizeof(CUtensorMap))
+			log_map(file, launch->params[i]);
+		else
+			fprintf(file, "%" PRIu64, value);
+	}
+	fputs("]}\n", file);
+	fclose(file);
+}
+
 CUresult cuLaunchKernelEx(
 	const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
 {
@@ -88,6 +148,7 @@ CUresult cuLaunchKernelEx(
 		.kernel = (struct standin_kernel *)function,
 		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
 		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+		.cluster = {1, 1, 1},
 		.smem = config->sharedMemBytes,
 	};
 	uint64_t threads = (uint64_t)launch.block[0] * launch.block[1] * launch.block[2];
@@ -102,6 +163,13 @@ CUresult cuLaunchKernelEx(
 		return CUDA_ERROR_INVALID_VALUE;
 	for (int i = 0; i < launch.kernel->param_count; i++)
 		launch.params[i] = params[i];
+	for (unsigned i = 0; i < config->numAttrs; i++)
+		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+			launch.cluster[0] = config->attrs[i].value.clusterDim.x;
+			launch.cluster[1] = config->attrs[i].value.clusterDim.y;
+			launch.cluster[2] = config->attrs[i].value.clusterDim.z;
+		}
+	log_launch(&launch);
 	return queue(&launch);
 }
 
@@ -111,6 +179,7 @@ CUresult cuMemsetD8Async(CUdeviceptr data, unsigned char value, size_t bytes, CU
 		.memset_data = data, .memset_bytes = bytes, .memset_value = value};
 
 	(void)stream;
+	log_launch(&launch);
 	return queue(&launch);
 }
 

@@ -20,6 +20,7 @@
  *	blocks_per_sm 3             a lie about occupancy
  *	throttle N                  N readings of NVML tell of heat (-1: all)
  *	slow_clock N                N readings show the idle clock
+ *	log FILE                    each launch that is queued, as JSON: what it was given
  *	energy_step_mj N            how the energy counter moves (10); 0: the card has none
  *	pace F [A PERIOD_US]        everything takes F times as long, and A more or less of that, in
  *	                            a sine over so much of the virtual clock: the GPU's clock drifts
@@ -94,7 +95,7 @@ struct standin_script {
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;
-	char lost_while[256];
+	char lost_while[256], log[256];
 	char missing[8][64];
 	int missing_count;
 	struct standin_rule rules[STANDIN_RULES_MAX];
@@ -135,10 +136,19 @@ struct standin_kernel {
 	double spin_us;          /* see spin_cycles_N above */
 };
 
+/* A tensor map. */
+struct standin_map {
+	CUdeviceptr address; /* first: it is found as a pointer is */
+	uint64_t dims[5], strides[5];
+	uint16_t box[5];
+	uint8_t rank, type, swizzle, promotion;
+};
+_Static_assert(sizeof(struct standin_map) <= sizeof(CUtensorMap), "a tensor map holds it");
+
 /* ---- launches (fake_stream.c, fake_kernels.c, fake_candidates.c) ---- */
 struct standin_launch {
 	struct standin_kernel *kernel; /* NULL: a memset */
-	uint32_t grid[3], block[3], smem;
+	uint32_t grid[3], block[3], cluster[3], smem;
 	void *params[STANDIN_PARAMS_MAX]; /* copies */
 	CUdeviceptr memset_data;
 	uint64_t memset_bytes;

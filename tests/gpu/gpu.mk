@@ -7,12 +7,7 @@ gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.
 versus_sources := $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
 versus_programs := gemm_vs_cublaslt chain_vs_cublaslt
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) compare_rows libtuned_launch.so)
-# what launches an exported kernel, and no more: these are compiled once more, as PIC
-launch_sources := $(wildcard tests/bench/launch/*.c) $(wildcard src/base/*.c src/process/*.c src/driver/*.c) \
-	src/family/plan.c src/expr/dtype.c src/measure/candidate_kernels.c \
-	src/measure/gpu_session.c
-launch_objects := $(patsubst %.c,$(OUT)/gpu/pic/%.o,$(launch_sources))
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) compare_rows libtiletune_launch.so)
 
 $(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages
 	@mkdir -p $(@D)
@@ -33,12 +28,10 @@ $(OUT)/gpu/compare_rows: $(OUT)/gpu/obj/compare_rows.o $(call layer_libs,cli)
 $(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/gen/version.o $(call layer_libs,tune)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 
-$(OUT)/gpu/pic/%.o: %.c | packages
+# src/launch for Python; of the driver's functions only the names are needed
+$(OUT)/gpu/libtiletune_launch.so: $(OUT)/include/tiletune_launch.h $(OUT)/faults/libcuda.so.1
 	@mkdir -p $(@D)
-	@$(if $(V),,echo "  CC   $< (PIC)")
-	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -ffunction-sections -fvisibility=hidden -Itests -MMD -MP -MT $@ -c -o $@ $<
-$(OUT)/gpu/libtuned_launch.so: $(launch_objects)
-	$(Q)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^ -Wl,--gc-sections -Wl,-z,defs $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
+	$(Q)$(CC) $(ALL_CFLAGS) -DTTL_IMPLEMENTATION -fPIC -shared -o $@ -x c $< -x none $(OUT)/faults/libcuda.so.1
 
 .PHONY: gpu-programs
 gpu-programs: $(gpu_programs)
@@ -50,4 +43,4 @@ $(OUT)/faults/libcublasLt.so.13: tests/gpu/standin_cublaslt.c | packages
 		-Wl,-soname,libcublasLt.so.13 -o $@ $<
 test test-full lint: $(gpu_programs) $(OUT)/faults/libcublasLt.so.13
 
--include $(wildcard $(OUT)/gpu/obj/*.d $(OUT)/gpu/obj/*/*.d $(OUT)/gpu/pic/*/*/*.d $(OUT)/gpu/pic/*/*/*/*.d)
+-include $(wildcard $(OUT)/gpu/obj/*.d $(OUT)/gpu/obj/*/*.d)

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bundles: entries with their compiled kernels and all that launching them needs, as
+ * launch/tiletune_launch.h reads them (its structs are the format); as a file or as a C array.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "export/bundle_entry.h"
+#include "lookup/lookup.h"
+
+/* Compiles all units for one architecture: the stores share the compiler. */
+static enum status compile(struct bundle *bundle, size_t arch,
+	const struct tuned_entry *const *entries, size_t count, struct error *err)
+{
+	const struct export_source *source = bundle->source;
+	const struct compile_result *compiled;
+
+	bundle->stores[arch] = kernel_store_new(source->compiler, source->arches[arch]);
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
+
+		TRY(export_kernel_open(
+			source->catalogue, source->device, entries[i], &kernel, err));
+		for (size_t unit = 0; unit < kernel.build.unit_count; unit++)
+			TRY(kernel_store_request(
+				bundle->stores[arch], &kernel.build.units[unit], &compiled, err));
+	}
+	while (kernel_store_pending(bundle->stores[arch]))
+		kernel_store_poll(bundle->stores[arch], 1.0);
+	return STATUS_OK;
+}
+
+/* The operations in the order of their first entries, each with all of its entries. */
+static enum status put_operations(struct bundle *bundle, const struct tuned_entry *const *entries,
+	size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct operation *operation;
+		struct ttl_operation item = {.keys.first = bundle_count(bundle, TTL_TABLE_keys),
+			.entries.first = bundle_count(bundle, TTL_TABLE_entries)};
+		size_t first = 0;
+
+		while (strcmp(entries[first]->operation, entries[i]->operation) != 0)
+			first++;
+		if (first < i)
+			continue;
+		TRY(catalogue_operation(
+			bundle->source->catalogue, entries[i]->operation, &operation, err));
+		for (size_t k = 0; k < operation->key_count; k++) {
+			const struct ttl_key key = {
+				bundle_put_text(bundle, operation->keys[k].name),
+				operation->keys[k].values != NULL};
+
+			bundle_put(bundle, TTL_TABLE_keys, &key);
+		}
+		for (size_t k = i; k < count; k++)
+			if (strcmp(entries[k]->operation, entries[i]->operation) == 0)
+				TRY(bundle_put_entry(bundle, entries[k], err));
+		item.name = bundle_put_text(bundle, entries[i]->operation);
+		item.keys = bundle_since(bundle, TTL_TABLE_keys, item.keys.first);
+		item.entries = bundle_since(bundle, TTL_TABLE_entries, item.entries.first);
+		bundle_put(bundle, TTL_TABLE_operations, &item);
+	}
+	return STATUS_OK;
+}
+
+/* What `lookup` answers for a problem, as an entry. */
+static enum status answer(const struct export_source *source, const struct problem *problem,
+	struct tuned_entry *entry, struct error *err)
+{
+	const struct lookup_request request = {.catalogue = source->catalogue,
+		.device = source->device,
+		.corrections = source->corrections,
+		.tuned = source->tuned,
+		.objective = source->objective,
+		.without_best = true};
+	CLEANUP(lookup_answer_release) struct lookup_answer found = {0};
+
+	TRY(lookup_find(&request, problem, &found, err));
+	if (!found.result)
+		return error_set(err, STATUS_FAILED, "%s: %s", problem->text, found.why);
+	entry->operation = string_copy(found.operation);
+	entry->problem = problem_named_values(problem);
+	entry->predicted = true;
+	entry->winner = tuned_row_copy(found.result);
+	return STATUS_OK;
+}
+
+/* ---- files ---- */
+static void put_file(struct bundle *bundle, struct text *file)
+{
+	struct ttl_header header = {.version = TTL_VERSION,
+		.header_bytes = sizeof(header),
+		.device = bundle_put_text(bundle, bundle->source->tuned->device.name),
+		.compiler = bundle_put_text(bundle, compiler_identity(bundle->source->compiler))};
+	const size_t summed = offsetof(struct ttl_header, tables);
+
+	memcpy(header.magic, "ttbundle", sizeof(header.magic));
+	text_append_bytes(file, &header, sizeof(header));
+	for (size_t i = 0; i < TTL_TABLE_COUNT; i++) {
+		while (file->length % BUNDLE_ALIGNMENT)
+			text_append_char(file, '\0');
+		header.tables[i].offset = file->length;
+		header.tables[i].count = bundle_count(bundle, (enum ttl_table)i);
+		text_append_bytes(file, text_string(&bundle->tables[i]), bundle->tables[i].length);
+	}
+	while (file->length % 8)
+		text_append_char(file, '\0');
+	header.bytes = file->length;
+	memcpy(file->data, &header, sizeof(header));
+	header.checksum = hash_xxh64(file->data + summed, file->length - summed);
+	memcpy(file->data, &header, sizeof(header));
+}
+
+static enum status write_entries(const struct export_source *source,
+	const struct tuned_entry *const *entries, size_t count, struct text *text,
+	struct error *err)
+{
+	struct bundle bundle = {.source = source};
+	enum status status = STATUS_OK;
+	size_t arches = 0;
+
+	while (source->arches[arches])
+		arches++;
+	bundle.stores = memory_zeroed(arches + 1, sizeof(*bundle.stores));
+	for (size_t i = 0; i < arches && status == STATUS_OK; i++)
+		status = compile(&bundle, i, entries, count, err);
+	if (status == STATUS_OK)
+		status = put_operations(&bundle, entries, count, err);
+	if (status == STATUS_OK)
+		put_file(&bundle, text);
+	if (bundle.missing)
+		text_appendf(source->notice, "%zu images of other architectures did not compile",
+			bundle.missing);
+	for (size_t i = 0; i < arches; i++)
+		kernel_store_free(bundle.stores[i]);
+	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
+		text_release(&bundle.tables[i]);
+	free(bundle.stores);
+	return status;
+}
+
+/* The entries of the file, and an entry for each problem that it lacks, answered by the model. */
+static enum status write(const struct export_source *source, struct text *text, struct error *err)
+{
+	const size_t most = source->entry_count + source->untuned_count;
+	CLEANUP(memory_free)
+	const struct tuned_entry **entries = memory_zeroed(most + 1, sizeof(*entries));
+	struct tuned_entry *predicted = memory_zeroed(most + 1, sizeof(*predicted));
+	size_t count = 0;
+	enum status status = STATUS_OK;
+
+	while (count < source->entry_count) {
+		entries[count] = source->entries[count];
+		count++;
+	}
+	for (; count < most && status == STATUS_OK; count++) {
+		entries[count] = &predicted[count];
+		status = answer(source, source->untuned[count - source->entry_count],
+			&predicted[count], err);
+	}
+	if (status == STATUS_OK && !count)
+		status = error_set(
+			err, STATUS_BAD_INPUT, "%s: expected entries, found none", source->name);
+	if (status == STATUS_OK)
+		status = write_entries(source, entries, count, text, err);
+	for (size_t i = 0; i < count; i++)
+		tuned_entry_release(&predicted[i]);
+	free(predicted);
+	return status;
+}
+
+const struct export_format export_format_bundle = {
+	.name = "bundle",
+	.summary = "kernels, compiled, with all that launching them needs: tiletune_launch.h",
+	.compiles = true,
+	.write = write,
+};
+
+/* ---- the same as a C array ---- */
+static enum status write_c(const struct export_source *source, struct text *text, struct error *err)
+{
+	CLEANUP(text_release) struct text file = {0};
+
+	TRY(write(source, &file, err));
+	text_appendf(text,
+		"/* A bundle of %s; made by `tiletune export --format bundle-c`:\n"
+		" *\tttl_open_memory(tiletune_bundle, sizeof(tiletune_bundle), &bundle, &err) */\n"
+		"#include <stdint.h>\n\n"
+		"static const uint64_t tiletune_bundle[] = {\n",
+		source->name);
+	for (size_t i = 0; i < file.length; i += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, file.data + i, sizeof(word));
+		text_appendf(text, "0x%" PRIx64 "%s", word, i / 8 % 5 == 4 ? ",\n" : ",");
+	}
+	text_append(text, "};\n");
+	return STATUS_OK;
+}
+
+const struct export_format export_format_bundle_c = {
+	.name = "bundle-c",
+	.summary = "the same as a C array",
+	.compiles = true,
+	.write = write_c,
+};

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/bundle_entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "candidate/composite.h"
+#include "engine/row.h"
+
+static const size_t item_bytes[] = {
+#define TTL_TABLE(name, type) sizeof(type),
+	TTL_TABLES(TTL_TABLE)
+#undef TTL_TABLE
+};
+
+/* ---- tables ---- */
+uint32_t bundle_count(const struct bundle *bundle, enum ttl_table table)
+{
+	return (uint32_t)(bundle->tables[table].length / item_bytes[table]);
+}
+
+void bundle_put(struct bundle *bundle, enum ttl_table table, const void *item)
+{
+	text_append_bytes(&bundle->tables[table], item, item_bytes[table]);
+}
+
+struct ttl_range bundle_since(const struct bundle *bundle, enum ttl_table table, uint32_t first)
+{
+	return (struct ttl_range){first, bundle_count(bundle, table) - first};
+}
+
+ttl_text bundle_put_text(struct bundle *bundle, const char *string)
+{
+	struct text *texts = &bundle->tables[TTL_TABLE_texts];
+	const size_t size = strlen(string) + 1;
+	const char *found = texts->length ? memmem(texts->data, texts->length, string, size) : NULL;
+
+	if (!found) {
+		text_append_bytes(texts, string, size);
+		found = texts->data + texts->length - size;
+	}
+	return (ttl_text)(found - texts->data);
+}
+
+/* ---- plans ---- */
+/* A plan on its way into the tables, with the family that says how its numbers are computed. */
+struct launches {
+	const struct bound_family *bound;
+	const struct value *slots;
+	const struct operation *operation; /* whose keys arguments may be; NULL: a composite's */
+	const struct plan *plan;
+	size_t at; /* launches of the plan that are written */
+};
+
+/* The key whose value the expression is ("M"), or TTL_NONE. */
+static int32_t key_of(const struct launches *launches, const struct expression *expression)
+{
+	const struct operation *operation = launches->operation;
+
+	for (size_t i = 0; operation && i < operation->key_count; i++)
+		if (!operation->keys[i].values &&
+			strcmp(operation->keys[i].name, expression_text(expression)) == 0)
+			return (int32_t)i;
+	return TTL_NONE;
+}
+
+static void put_argument(struct bundle *bundle, const struct launches *launches,
+	const struct plan_argument *from, const struct argument *named)
+{
+	const struct plan *plan = launches->plan;
+	struct ttl_argument argument = {.index = from->index, .key = TTL_NONE};
+	const float real = (float)from->real;
+
+	switch (from->kind) {
+	case ARGUMENT_BUFFER:
+		argument.kind = TTL_BUFFER;
+		argument.name = bundle_put_text(bundle, plan->buffers[from->index].name);
+		break;
+	case ARGUMENT_TENSOR_MAP:
+		argument.kind = TTL_MAP;
+		argument.name = bundle_put_text(bundle, plan->tensor_maps[from->index].name);
+		break;
+	default:
+		argument.kind = from->kind == ARGUMENT_INT32   ? TTL_I32
+				: from->kind == ARGUMENT_INT64 ? TTL_I64
+							       : TTL_F32;
+		argument.name = bundle_put_text(bundle, expression_text(named->expression));
+		argument.bits = from->integer;
+		if (argument.kind == TTL_I32)
+			argument.key = key_of(launches, named->expression);
+		if (argument.kind == TTL_F32) {
+			argument.bits = 0;
+			memcpy(&argument.bits, &real, sizeof(real));
+		}
+	}
+	bundle_put(bundle, TTL_TABLE_arguments, &argument);
+}
+
+/* A plan has the active launches of a family in its order, a composite's of its steps. */
+static enum status put_launches(struct bundle *bundle, struct launches *launches, struct error *err)
+{
+	const struct family *family = launches->bound->family;
+	const struct composite *composite = launches->bound->composite;
+
+	for (size_t i = 0; composite && i < composite->step_count; i++) {
+		launches->bound = composite->steps[i].candidate.bound;
+		launches->slots = composite->steps[i].slots;
+		TRY(put_launches(bundle, launches, err));
+	}
+	for (size_t i = 0; !composite && i < family->launch_count; i++) {
+		const struct launch *named = &family->launches[i];
+		const struct plan_launch *from = &launches->plan->launches[launches->at];
+		struct ttl_step step = {
+			.arguments.first = bundle_count(bundle, TTL_TABLE_arguments)};
+		bool is_active;
+
+		TRY(launch_is_active(named, launches->slots, &is_active, err));
+		if (!is_active)
+			continue;
+		for (size_t k = 0; k < from->argument_count; k++)
+			put_argument(
+				bundle, launches, &from->arguments[k], &named->arguments.items[k]);
+		step.entry = bundle_put_text(bundle, from->entry);
+		step.unit = from->unit;
+		memcpy(step.grid, from->grid, sizeof(step.grid));
+		memcpy(step.block, from->block, sizeof(step.block));
+		memcpy(step.cluster, from->cluster, sizeof(step.cluster));
+		step.smem_dynamic_bytes = from->smem_dynamic_bytes;
+		step.repeat = from->repeat;
+		step.arguments = bundle_since(bundle, TTL_TABLE_arguments, step.arguments.first);
+		bundle_put(bundle, TTL_TABLE_steps, &step);
+		launches->at++;
+	}
+	return STATUS_OK;
+}
+
+static uint32_t map_type(enum dtype dtype)
+{
+	return dtype == DTYPE_FP16       ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+	       : dtype == DTYPE_BF16     ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+	       : dtype == DTYPE_FP8_E4M3 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+	       : dtype == DTYPE_I32      ? CU_TENSOR_MAP_DATA_TYPE_INT32
+					 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+}
+
+/* 0, 1, 2, 3 of 0, least, 2 * least, 4 * least: how CUDA numbers swizzles and promotions. */
+static uint32_t doublings(uint32_t bytes, uint32_t least)
+{
+	return bytes ? 1 + (uint32_t)__builtin_ctz(bytes / least) : 0;
+}
+
+static void put_map(struct bundle *bundle, const struct launches *launches, size_t index)
+{
+	const struct plan_tensor_map *from = &launches->plan->tensor_maps[index];
+	struct ttl_map map = {.name = bundle_put_text(bundle, from->name),
+		.buffer = from->buffer,
+		.type = map_type(from->dtype),
+		.rank = from->rank,
+		.swizzle = doublings(from->swizzle_bytes, 32),
+		.l2_promotion = doublings(from->l2_promotion_bytes, 64)};
+
+	memcpy(map.dims, from->dims, sizeof(map.dims));
+	memcpy(map.strides, from->strides, sizeof(map.strides));
+	memcpy(map.box, from->box, sizeof(map.box));
+	for (size_t i = 0; i < TTL_RANK_MAX; i++)
+		map.keys[i] =
+			i < from->rank && launches->operation
+				? key_of(launches,
+					  launches->bound->family->tensor_maps[index].dims.items[i])
+				: TTL_NONE;
+	bundle_put(bundle, TTL_TABLE_maps, &map);
+}
+
+static void put_buffer(struct bundle *bundle, const struct plan_buffer *from)
+{
+	const struct ttl_buffer buffer = {.name = bundle_put_text(bundle, from->name),
+		.dtype = bundle_put_text(bundle, dtype_names[from->dtype]),
+		.role = from->role == BUFFER_INPUT    ? TTL_INPUT
+			: from->role == BUFFER_OUTPUT ? TTL_OUTPUT
+						      : TTL_WORKSPACE,
+		.init = from->init == BUFFER_INIT_ONCE   ? TTL_INIT_ONCE
+			: from->init == BUFFER_INIT_EACH ? TTL_INIT_EACH
+							 : TTL_INIT_NONE,
+		.bytes = from->bytes,
+		.rows = from->rows,
+		.columns = from->columns,
+		.ld = from->ld};
+
+	bundle_put(bundle, TTL_TABLE_buffers, &buffer);
+}
+
+/* Everything of an entry but sizes and images. */
+static enum status put_plan(struct bundle *bundle, const struct candidate *candidate,
+	const struct plan *plan, const struct value *slots, struct ttl_entry *entry,
+	struct error *err)
+{
+	const struct bound_family *bound = candidate->bound;
+	struct launches launches = {.bound = bound,
+		.slots = slots,
+		.operation = bound->composite ? NULL : bound->problem->operation,
+		.plan = plan};
+
+	entry->tensor_count = (uint32_t)plan->tensor_count;
+	entry->buffers.first = bundle_count(bundle, TTL_TABLE_buffers);
+	entry->maps.first = bundle_count(bundle, TTL_TABLE_maps);
+	entry->steps.first = bundle_count(bundle, TTL_TABLE_steps);
+	for (size_t i = 0; i < plan->buffer_count; i++)
+		put_buffer(bundle, &plan->buffers[i]);
+	for (size_t i = 0; i < plan->tensor_map_count; i++)
+		put_map(bundle, &launches, i);
+	TRY(put_launches(bundle, &launches, err));
+	entry->buffers = bundle_since(bundle, TTL_TABLE_buffers, entry->buffers.first);
+	entry->maps = bundle_since(bundle, TTL_TABLE_maps, entry->maps.first);
+	entry->steps = bundle_since(bundle, TTL_TABLE_steps, entry->steps.first);
+	return STATUS_OK;
+}
+
+/* ---- sizes: for which of them the same kernel may be launched in the same way but for its
+ * arguments and tensor maps ---- */
+enum {
+	SMALLER_SIZES_MAX = 255
+};
+
+/* An entry under way, and the one of a smaller problem beside it. */
+struct smaller {
+	const struct tuned_row *row;
+	const struct export_kernel *kernel;
+	const struct ttl_entry *entry;
+	const bool *given; /* keys that have not their defaults */
+	int32_t key;
+	int64_t size;
+};
+
+static void free_problem(struct problem **problem)
+{
+	problem_free(*problem);
+}
+
+/* The problem with the key changed, or left out where it has no size. NULL: there is none. */
+static struct problem *other_problem(
+	const struct problem *problem, const bool *given, size_t key, const int64_t *size)
+{
+	const size_t count = problem->operation->key_count;
+	CLEANUP(memory_free)
+	struct value *values = memory_copy(problem->values, count * sizeof(*values));
+	CLEANUP(memory_free) bool *named = memory_copy(given, count * sizeof(*named));
+	struct problem *other = NULL;
+
+	named[key] = size != NULL;
+	if (size)
+		values[key] = value_int(*size);
+	return problem_complete(problem->operation, values, named, &other, NULL) == STATUS_OK
+		       ? other
+		       : NULL;
+}
+
+#define ITEMS(bundle, name, type, range)                                                           \
+	((type *)(void *)(bundle)->tables[TTL_TABLE_##name].data + (range).first)
+
+/* Whether the other entry is the same once its size stands where the key does. */
+static bool same_entry(
+	struct bundle *bundle, const struct smaller *smaller, const struct ttl_entry *other)
+{
+	const struct ttl_entry *entry = smaller->entry;
+	const struct ttl_buffer *buffers =
+		ITEMS(bundle, buffers, struct ttl_buffer, entry->buffers);
+	const struct ttl_buffer *b = ITEMS(bundle, buffers, struct ttl_buffer, other->buffers);
+	const struct ttl_map *maps = ITEMS(bundle, maps, struct ttl_map, entry->maps);
+	struct ttl_map *m = ITEMS(bundle, maps, struct ttl_map, other->maps);
+	const struct ttl_step *steps = ITEMS(bundle, steps, struct ttl_step, entry->steps);
+	struct ttl_step *s = ITEMS(bundle, steps, struct ttl_step, other->steps);
+
+	if (entry->steps.count != other->steps.count)
+		return false;
+	for (size_t i = 0; i < entry->buffers.count; i++)
+		if (b[i].bytes > buffers[i].bytes || !b[i].bytes != !buffers[i].bytes)
+			return false;
+	for (size_t i = 0; i < entry->maps.count; i++) {
+		for (size_t k = 0; k < maps[i].rank; k++)
+			if (m[i].keys[k] == smaller->key && m[i].dims[k] == (uint64_t)smaller->size)
+				m[i].dims[k] = maps[i].dims[k];
+		if (memcmp(&m[i], &maps[i], sizeof(m[i])) != 0)
+			return false;
+	}
+	for (size_t i = 0; i < entry->steps.count; i++) {
+		const struct ttl_argument *arguments =
+			ITEMS(bundle, arguments, struct ttl_argument, steps[i].arguments);
+		struct ttl_argument *a =
+			ITEMS(bundle, arguments, struct ttl_argument, s[i].arguments);
+
+		for (size_t k = 0; k < steps[i].arguments.count; k++) {
+			if (a[k].key == smaller->key && a[k].bits == smaller->size)
+				a[k].bits = arguments[k].bits;
+			if (memcmp(&a[k], &arguments[k], sizeof(a[k])) != 0)
+				return false;
+		}
+		s[i].arguments.first = steps[i].arguments.first;
+		if (memcmp(&s[i], &steps[i], sizeof(s[i])) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the smaller problem is the entry's but for arguments and maps: its own entry is made. */
+static enum status try_smaller(
+	struct bundle *bundle, const struct smaller *smaller, bool *same, struct error *err)
+{
+	const struct export_source *source = bundle->source;
+	const size_t key = (size_t)smaller->key;
+	CLEANUP(free_problem)
+	struct problem *problem =
+		other_problem(smaller->kernel->problem, smaller->given, key, &smaller->size);
+	CLEANUP(candidate_release) struct candidate candidate = {0};
+	CLEANUP(memory_free) struct value *slots = NULL;
+	CLEANUP(plan_release) struct plan plan = {0};
+	CLEANUP(build_release) struct build build = {0};
+	size_t lengths[TTL_TABLE_COUNT];
+	struct ttl_entry other = {0};
+	struct error reason;
+
+	*same = false;
+	if (!problem || row_candidate(source->catalogue, problem, source->device, smaller->row,
+				&candidate, &reason) != STATUS_OK)
+		return STATUS_OK;
+	if (!(slots = candidate_values(&candidate, err)))
+		return STATUS_FAILED;
+	TRY(candidate_plan(candidate.bound, slots, &plan, err));
+	TRY(candidate_build(candidate.bound, slots, &build, err));
+	if (strcmp(build.kernel_hash, smaller->kernel->build.kernel_hash) != 0)
+		return STATUS_OK;
+	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
+		lengths[i] = bundle->tables[i].length;
+	TRY(put_plan(bundle, &candidate, &plan, slots, &other, err));
+	*same = same_entry(bundle, smaller, &other);
+	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
+		bundle->tables[i].length = lengths[i];
+	return STATUS_OK;
+}
+
+static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
+	const struct export_kernel *kernel, struct ttl_entry *entry, struct error *err)
+{
+	const struct operation *operation = kernel->problem->operation;
+	const size_t count = operation->key_count;
+	CLEANUP(memory_free) struct ttl_size *sizes = memory_zeroed(count + 1, sizeof(*sizes));
+	CLEANUP(memory_free) bool *given = memory_zeroed(count + 1, sizeof(*given));
+
+	memset(given, true, count);
+	for (size_t i = 0; i < count; i++) {
+		struct problem *without = other_problem(kernel->problem, given, i, NULL);
+
+		sizes[i].is_default =
+			without && value_equal(without->values[i], kernel->problem->values[i]);
+		problem_free(without);
+	}
+	for (size_t i = 0; i < count; i++)
+		given[i] = !sizes[i].is_default;
+	for (size_t i = 0; i < count; i++) {
+		const struct value value = kernel->problem->values[i];
+		struct smaller smaller = {row, kernel, entry, given, (int32_t)i, value.integer};
+		bool same = !operation->keys[i].values && !operation->keys[i].is_constant &&
+			    !kernel->candidate.bound->composite && given[i];
+
+		sizes[i].high = operation->keys[i].values ? bundle_put_text(bundle, value.string)
+							  : value.integer;
+		sizes[i].low = sizes[i].high;
+		while (same && sizes[i].low > 1 &&
+			sizes[i].high - sizes[i].low < SMALLER_SIZES_MAX) {
+			smaller.size = sizes[i].low - 1;
+			TRY(try_smaller(bundle, &smaller, &same, err));
+			sizes[i].low -= same;
+		}
+	}
+	entry->sizes.first = bundle_count(bundle, TTL_TABLE_sizes);
+	for (size_t i = 0; i < count; i++)
+		bundle_put(bundle, TTL_TABLE_sizes, &sizes[i]);
+	entry->sizes = bundle_since(bundle, TTL_TABLE_sizes, entry->sizes.first);
+	return STATUS_OK;
+}
+
+/* ---- images ---- */
+/* "sm_90a" */
+static void put_image(
+	struct bundle *bundle, uint32_t unit, const char *arch, const struct text *cubin)
+{
+	struct text *code = &bundle->tables[TTL_TABLE_code];
+	const struct ttl_image *others =
+		(const void *)text_string(&bundle->tables[TTL_TABLE_images]);
+	struct ttl_image image = {.unit = unit, .offset = UINT64_MAX, .bytes = cubin->length};
+	char *suffix;
+
+	image.capability = (uint32_t)strtoul(arch + strlen("sm_"), &suffix, 10);
+	image.suffix = (unsigned char)*suffix;
+	for (size_t i = 0; i < bundle_count(bundle, TTL_TABLE_images); i++)
+		if (others[i].bytes == image.bytes &&
+			memcmp(code->data + others[i].offset, cubin->data, cubin->length) == 0)
+			image.offset = others[i].offset;
+	if (image.offset == UINT64_MAX) {
+		while (code->length % BUNDLE_ALIGNMENT)
+			text_append_char(code, '\0');
+		image.offset = code->length;
+		text_append_bytes(code, cubin->data, cubin->length);
+	}
+	bundle_put(bundle, TTL_TABLE_images, &image);
+}
+
+/* The tuned file's own architecture is the first, and the only one that must compile. */
+static enum status put_images(
+	struct bundle *bundle, const struct export_kernel *kernel, struct error *err)
+{
+	const char *const *arches = bundle->source->arches;
+
+	for (size_t unit = 0; unit < kernel->build.unit_count; unit++)
+		for (size_t i = 0; arches[i]; i++) {
+			const struct compile_result *compiled;
+			const enum status status = kernel_store_wait(
+				bundle->stores[i], &kernel->build.units[unit], &compiled, err);
+
+			if (status == STATUS_OK)
+				put_image(bundle, (uint32_t)unit, arches[i], &compiled->cubin);
+			else if (i == 0 || compiled->outcome != OUTCOME_COMPILE_FAILED)
+				return status;
+			else
+				bundle->missing++;
+		}
+	return STATUS_OK;
+}
+
+enum status bundle_put_entry(
+	struct bundle *bundle, const struct tuned_entry *from, struct error *err)
+{
+	const struct export_source *source = bundle->source;
+	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
+	CLEANUP(memory_free) struct value *slots = NULL;
+	CLEANUP(memory_free) char *configuration = tuned_row_configuration(&from->winner);
+	struct ttl_entry entry = {.family = bundle_put_text(bundle, from->winner.family),
+		.configuration = bundle_put_text(bundle, configuration),
+		.is_predicted = from->predicted,
+		.time_us = from->winner.time.median,
+		.images.first = bundle_count(bundle, TTL_TABLE_images)};
+
+	TRY(export_kernel_open(source->catalogue, source->device, from, &kernel, err));
+	if (!(slots = candidate_values(&kernel.candidate, err)))
+		return STATUS_FAILED;
+	entry.kernel_hash = bundle_put_text(bundle, kernel.build.kernel_hash);
+	TRY(put_plan(bundle, &kernel.candidate, &kernel.plan, slots, &entry, err));
+	TRY(put_sizes(bundle, &from->winner, &kernel, &entry, err));
+	TRY(put_images(bundle, &kernel, err));
+	entry.images = bundle_since(bundle, TTL_TABLE_images, entry.images.first);
+	bundle_put(bundle, TTL_TABLE_entries, &entry);
+	return STATUS_OK;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The implementation of tiletune_launch.h: errors, the driver, bundles.
+ */
+#ifndef TILETUNE_LAUNCH_BUNDLE_H
+#define TILETUNE_LAUNCH_BUNDLE_H
+
+#include "tiletune_launch.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef TTL_DYNAMIC
+#define TTL_FUNCTIONS(f)                                                                           \
+	f(cuCtxGetDevice) f(cuDeviceGetAttribute) f(cuLibraryLoadData) f(cuLibraryUnload)          \
+		f(cuLibraryGetKernel) f(cuKernelGetFunction) f(cuFuncSetAttribute)                 \
+			f(cuFuncGetParamInfo) f(cuFuncLoad) f(cuLaunchKernelEx) f(cuMemAlloc)      \
+				f(cuMemFree) f(cuMemsetD8Async) f(cuStreamSynchronize)             \
+					f(cuTensorMapEncodeTiled) f(cuGetErrorString)
+#define TTL_POINTER(name) __typeof__(&name) name##_;
+#define TTL_CUDA(name)    ttl_cuda.name##_
+static struct {
+	TTL_FUNCTIONS(TTL_POINTER)
+} ttl_cuda;
+#else
+#define TTL_CUDA(name) name
+#endif
+
+struct ttl_bundle {
+	const struct ttl_header *header;
+	void *owned; /* NULL: the caller's memory */
+#define TTL_TABLE(name, type)                                                                      \
+	const type *name;                                                                          \
+	uint64_t name##_count;
+	TTL_TABLES(TTL_TABLE)
+#undef TTL_TABLE
+};
+
+struct ttl_kernel {
+	const struct ttl_bundle *bundle;
+	const struct ttl_entry *entry;
+	CUlibrary *libraries; /* one per unit */
+	uint32_t library_count;
+	CUfunction *functions; /* one per step */
+};
+
+struct ttl_run {
+	const struct ttl_kernel *kernel;
+	CUlaunchConfig *configs; /* one per step */
+	CUlaunchAttribute *clusters;
+	void **params; /* of all steps, one after the other */
+	int64_t *values;
+	CUdeviceptr *buffers;
+	CUtensorMap *maps;
+	int64_t sizes[TTL_KEYS_MAX];
+	unsigned char *is_owned; /* of the buffers */
+};
+
+/* ---- errors ---- */
+#ifdef __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+static enum ttl_status
+ttl_fail(struct ttl_error *err, enum ttl_status status, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return status;
+	err->status = status;
+	err->cuda = CUDA_SUCCESS;
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	return status;
+}
+
+static enum ttl_status ttl_done(CUresult result, const char *what, struct ttl_error *err)
+{
+	const char *words = NULL;
+
+	if (result == CUDA_SUCCESS)
+		return TTL_OK;
+	if (TTL_CUDA(cuGetErrorString)(result, &words) != CUDA_SUCCESS || !words)
+		words = "an unknown error";
+	ttl_fail(err, TTL_DRIVER, "%s: %s (%d)", what, words, (int)result);
+	if (err)
+		err->cuda = result;
+	return TTL_DRIVER;
+}
+
+#define TTL_TRY(call)                                                                              \
+	do {                                                                                       \
+		enum ttl_status ttl_status_ = (call);                                              \
+		if (ttl_status_ != TTL_OK)                                                         \
+			return ttl_status_;                                                        \
+	} while (0)
+
+#ifdef TTL_DYNAMIC
+enum ttl_status ttl_driver(void *get, struct ttl_error *err)
+{
+	CUresult(CUDAAPI * ask)(
+		const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+	CUdriverProcAddressQueryResult how;
+	void *found = NULL;
+
+	memcpy(&ask, &get, sizeof(ask));
+#define TTL_GET(name)                                                                              \
+	if (ask(#name, &found, CUDA_VERSION, 0, &how) != CUDA_SUCCESS || !found)                   \
+		return ttl_fail(err, TTL_DRIVER, "the driver has no %s", #name);                   \
+	memcpy(&ttl_cuda.name##_, &found, sizeof(found));
+	TTL_FUNCTIONS(TTL_GET)
+	return TTL_OK;
+}
+#endif
+
+/* ---- bundles ---- */
+static uint64_t ttl_word(const unsigned char *at, size_t bytes)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, at, bytes);
+	return word;
+}
+
+static uint64_t ttl_rotate(uint64_t word, int bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+/* XXH64 with seed 0 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md) */
+static uint64_t ttl_xxh64(const unsigned char *at, size_t size)
+{
+	const uint64_t p1 = 0x9e3779b185ebca87u, p2 = 0xc2b2ae3d27d4eb4fu, p3 = 0x165667b19e3779f9u,
+		       p4 = 0x85ebca77c2b2ae63u, p5 = 0x27d4eb2f165667c5u;
+	const unsigned char *end = at + size;
+	uint64_t lanes[4] = {p1 + p2, p2, 0, 0 - p1}, hash = p5;
+
+	if (size >= 32) {
+		for (; end - at >= 32; at += 32)
+			for (int i = 0; i < 4; i++)
+				lanes[i] = ttl_rotate(lanes[i] + ttl_word(at + 8 * i, 8) * p2, 31) *
+					   p1;
+		hash = ttl_rotate(lanes[0], 1) + ttl_rotate(lanes[1], 7) +
+		       ttl_rotate(lanes[2], 12) + ttl_rotate(lanes[3], 18);
+		for (int i = 0; i < 4; i++)
+			hash = (hash ^ ttl_rotate(lanes[i] * p2, 31) * p1) * p1 + p4;
+	}
+	hash += size;
+	for (; end - at >= 8; at += 8)
+		hash = ttl_rotate(hash ^ ttl_rotate(ttl_word(at, 8) * p2, 31) * p1, 27) * p1 + p4;
+	if (end - at >= 4) {
+		hash = ttl_rotate(hash ^ ttl_word(at, 4) * p1, 23) * p2 + p3;
+		at += 4;
+	}
+	for (; at < end; at++)
+		hash = ttl_rotate(hash ^ *at * p5, 11) * p1;
+	hash = (hash ^ hash >> 33) * p2;
+	hash = (hash ^ hash >> 29) * p3;
+	return hash ^ hash >> 32;
+}
+
+/* The first thing that a table says and that cannot be. */
+#define TTL_EXPECT(condition)                                                                      \
+	if (!(condition))                                                                          \
+		return #condition;
+#define TTL_EXPECT_RANGE(range, table)                                                             \
+	TTL_EXPECT((range).first <= b->table##_count &&                                            \
+		   (range).count <= b->table##_count - (range).first)
+#define TTL_EXPECT_TEXT(text) TTL_EXPECT((text) < b->texts_count)
+
+static const char *ttl_check_key(const struct ttl_bundle *b, const struct ttl_operation *operation,
+	const struct ttl_entry *entry, int32_t key)
+{
+	if (key == TTL_NONE)
+		return NULL;
+	TTL_EXPECT(key >= 0 && (uint32_t)key < operation->keys.count);
+	TTL_EXPECT(!b->keys[operation->keys.first + (uint32_t)key].is_text);
+	TTL_EXPECT(b->sizes[entry->sizes.first + (uint32_t)key].high <= INT32_MAX);
+	return NULL;
+}
+
+static const char *ttl_check_step(const struct ttl_bundle *b, const struct ttl_operation *operation,
+	const struct ttl_entry *entry, const struct ttl_step *step)
+{
+	TTL_EXPECT_TEXT(step->entry);
+	TTL_EXPECT_RANGE(step->arguments, arguments);
+	TTL_EXPECT(step->unit < entry->images.count);
+	for (uint32_t i = 0; i < step->arguments.count; i++) {
+		const struct ttl_argument *argument = &b->arguments[step->arguments.first + i];
+
+		TTL_EXPECT_TEXT(argument->name);
+		TTL_EXPECT(argument->kind <= TTL_F32);
+		TTL_EXPECT(argument->kind != TTL_BUFFER || argument->index < entry->buffers.count);
+		TTL_EXPECT(argument->kind != TTL_MAP || argument->index < entry->maps.count);
+		TTL_EXPECT(!ttl_check_key(b, operation, entry, argument->key));
+	}
+	return NULL;
+}
+
+static const char *ttl_check_map(const struct ttl_bundle *b, const struct ttl_operation *operation,
+	const struct ttl_entry *entry, const struct ttl_map *map)
+{
+	TTL_EXPECT_TEXT(map->name);
+	TTL_EXPECT(map->buffer < entry->buffers.count);
+	TTL_EXPECT(map->rank <= TTL_RANK_MAX);
+	for (uint32_t i = 0; i < map->rank; i++)
+		TTL_EXPECT(!ttl_check_key(b, operation, entry, map->keys[i]));
+	return NULL;
+}
+
+static const char *ttl_check_entry(const struct ttl_bundle *b,
+	const struct ttl_operation *operation, const struct ttl_entry *entry)
+{
+	TTL_EXPECT_TEXT(entry->family);
+	TTL_EXPECT_TEXT(entry->configuration);
+	TTL_EXPECT_TEXT(entry->kernel_hash);
+	TTL_EXPECT_RANGE(entry->sizes, sizes);
+	TTL_EXPECT_RANGE(entry->buffers, buffers);
+	TTL_EXPECT_RANGE(entry->maps, maps);
+	TTL_EXPECT_RANGE(entry->steps, steps);
+	TTL_EXPECT_RANGE(entry->images, images);
+	TTL_EXPECT(entry->sizes.count == operation->keys.count);
+	TTL_EXPECT(entry->tensor_count <= entry->buffers.count);
+	for (uint32_t i = 0; i < operation->keys.count; i++) {
+		const struct ttl_size *size = &b->sizes[entry->sizes.first + i];
+
+		TTL_EXPECT(size->low >= 0 && size->low <= size->high);
+		if (b->keys[operation->keys.first + i].is_text)
+			TTL_EXPECT_TEXT((uint64_t)size->high);
+	}
+	for (uint32_t i = 0; i < entry->buffers.count; i++) {
+		TTL_EXPECT_TEXT(b->buffers[entry->buffers.first + i].name);
+		TTL_EXPECT_TEXT(b->buffers[entry->buffers.first + i].dtype);
+	}
+	for (uint32_t i = 0; i < entry->images.count; i++) {
+		const struct ttl_image *image = &b->images[entry->images.first + i];
+
+		TTL_EXPECT(image->offset <= b->code_count);
+		TTL_EXPECT(image->bytes <= b->code_count - image->offset);
+	}
+	for (uint32_t i = 0; i < entry->maps.count; i++)
+		TTL_EXPECT(!ttl_check_map(b, operation, entry, &b->maps[entry->maps.first + i]));
+	for (uint32_t i = 0; i < entry->steps.count; i++)
+		TTL_EXPECT(!ttl_check_step(b, operation, entry, &b->steps[entry->steps.first + i]));
+	return NULL;
+}
+
+static const char *ttl_check(const struct ttl_bundle *b)
+{
+	TTL_EXPECT(b->texts_count && !b->texts[b->texts_count - 1]);
+	TTL_EXPECT_TEXT(b->header->device);
+	TTL_EXPECT_TEXT(b->header->compiler);
+	for (uint64_t i = 0; i < b->keys_count; i++)
+		TTL_EXPECT_TEXT(b->keys[i].name);
+	for (uint64_t i = 0; i < b->operations_count; i++) {
+		const struct ttl_operation *operation = &b->operations[i];
+
+		TTL_EXPECT_TEXT(operation->name);
+		TTL_EXPECT_RANGE(operation->keys, keys);
+		TTL_EXPECT_RANGE(operation->entries, entries);
+		TTL_EXPECT(operation->keys.count <= TTL_KEYS_MAX);
+		for (uint32_t k = 0; k < operation->entries.count; k++) {
+			const struct ttl_entry *entry = &b->entries[operation->entries.first + k];
+			const char *wrong = ttl_check_entry(b, operation, entry);
+
+			if (wrong)
+				return wrong;
+		}
+	}
+	return NULL;
+}
+
+static const char *ttl_open_tables(struct ttl_bundle *bundle)
+{
+	const struct ttl_header *header = bundle->header;
+	const char *data = (const char *)header;
+
+#define TTL_TABLE(name, type)                                                                      \
+	{                                                                                          \
+		const uint64_t at = header->tables[TTL_TABLE_##name].offset;                       \
+		const uint64_t count = header->tables[TTL_TABLE_##name].count;                     \
+		if (at % 8 || at > header->bytes || count > (header->bytes - at) / sizeof(type))   \
+			return "the table of " #name " lies within the file";                      \
+		bundle->name = (const type *)(const void *)(data + at);                            \
+		bundle->name##_count = count;                                                      \
+	}
+	TTL_TABLES(TTL_TABLE)
+#undef TTL_TABLE
+	return ttl_check(bundle);
+}
+
+enum ttl_status ttl_open_memory(
+	const void *data, size_t size, struct ttl_bundle **bundle, struct ttl_error *err)
+{
+	const struct ttl_header *header = (const struct ttl_header *)data;
+	const size_t summed = offsetof(struct ttl_header, tables);
+	const char *wrong;
+
+	*bundle = NULL;
+	if ((uintptr_t)data % 8)
+		return ttl_fail(err, TTL_BAD_ARGUMENT, "expected memory that is 8-byte aligned");
+	if (size < sizeof(*header) || memcmp(header->magic, "ttbundle", 8) != 0)
+		return ttl_fail(err, TTL_BAD_BUNDLE, "expected a bundle, found something else");
+	if (header->version != TTL_VERSION || header->header_bytes != sizeof(*header))
+		return ttl_fail(err, TTL_BAD_BUNDLE, "expected version %d of the format, found %u",
+			(int)TTL_VERSION, (unsigned)header->version);
+	if (header->bytes != size)
+		return ttl_fail(err, TTL_BAD_BUNDLE, "expected %llu bytes, found %llu",
+			(unsigned long long)header->bytes, (unsigned long long)size);
+	if (ttl_xxh64((const unsigned char *)data + summed, size - summed) != header->checksum)
+		return ttl_fail(err, TTL_BAD_BUNDLE, "damaged: the checksum does not match");
+	*bundle = (struct ttl_bundle *)calloc(1, sizeof(**bundle));
+	if (!*bundle)
+		return ttl_fail(err, TTL_NO_MEMORY, "no memory");
+	(*bundle)->header = header;
+	wrong = ttl_open_tables(*bundle);
+	if (!wrong)
+		return TTL_OK;
+	ttl_close(*bundle);
+	*bundle = NULL;
+	return ttl_fail(err, TTL_BAD_BUNDLE, "damaged: expected %s", wrong);
+}
+
+void ttl_close(struct ttl_bundle *bundle)
+{
+	if (bundle)
+		free(bundle->owned);
+	free(bundle);
+}
+
+static void *ttl_read(FILE *file, size_t *size)
+{
+	long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+	void *data = end > 0 && fseek(file, 0, SEEK_SET) == 0 ? malloc((size_t)end) : NULL;
+
+	*size = data ? fread(data, 1, (size_t)end, file) : 0;
+	return data;
+}
+
+enum ttl_status ttl_open(const char *path, struct ttl_bundle **bundle, struct ttl_error *err)
+{
+	FILE *file = fopen(path, "rb");
+	enum ttl_status status;
+	size_t size;
+	void *data;
+
+	*bundle = NULL;
+	if (!file)
+		return ttl_fail(err, TTL_NO_FILE, "%s: cannot be opened", path);
+	data = ttl_read(file, &size);
+	fclose(file);
+	if (!data)
+		return ttl_fail(err, TTL_NO_FILE, "%s: cannot be read", path);
+	status = ttl_open_memory(data, size, bundle, err);
+	if (status == TTL_OK)
+		(*bundle)->owned = data;
+	else
+		free(data);
+	return status;
+}
+
+const struct ttl_header *ttl_bundle_header(const struct ttl_bundle *bundle)
+{
+	return bundle->header;
+}
+
+const char *ttl_string(const struct ttl_bundle *bundle, ttl_text text)
+{
+	return bundle->texts + text;
+}
+
+const struct ttl_buffer *ttl_buffers(const struct ttl_bundle *bundle, const struct ttl_entry *entry)
+{
+	return bundle->buffers + entry->buffers.first;
+}
+
+#endif

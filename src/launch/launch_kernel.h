@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The implementation of tiletune_launch.h: kernels, loaded.
+ */
+#ifndef TILETUNE_LAUNCH_KERNEL_H
+#define TILETUNE_LAUNCH_KERNEL_H
+
+#include "launch_bundle.h"
+
+/* The driver reads an image by its own offsets: an ELF file whose parts lie within it. */
+static int ttl_is_elf(const unsigned char *image, uint64_t bytes)
+{
+	const struct {
+		int table, count, offset, size; /* where the header and a part of it say that */
+	} parts[] = {{32, 56, 8, 32}, {40, 60, 24, 32}}; /* program headers, sections */
+
+	if (bytes < 64 || memcmp(image, "\177ELF\2\1", 6) != 0)
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		const uint64_t table = ttl_word(image + parts[i].table, 8);
+		const uint64_t count = ttl_word(image + parts[i].count, 2), each = i ? 64 : 56;
+
+		if (table > bytes || count * each > bytes - table ||
+			(count && ttl_word(image + parts[i].count - 2, 2) != each))
+			return 0;
+		for (uint64_t k = 0; k < count; k++) {
+			const unsigned char *part = image + table + k * each;
+			const uint64_t offset = ttl_word(part + parts[i].offset, 8);
+			const uint64_t size = ttl_word(part + parts[i].size, 8);
+			const int is_empty = i && ttl_word(part + 4, 4) == 8; /* SHT_NOBITS */
+
+			if (!is_empty && (offset > bytes || size > bytes - offset))
+				return 0;
+		}
+	}
+	return 1;
+}
+
+/* The image of a unit that suits the GPU best; NULL: none. */
+static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
+	const struct ttl_entry *entry, uint32_t unit, uint32_t capability)
+{
+	const struct ttl_image *best = NULL;
+
+	for (uint32_t i = 0; i < entry->images.count; i++) {
+		const struct ttl_image *image = &b->images[entry->images.first + i];
+		const int suits = image->suffix == 'a'
+					  ? image->capability == capability
+					  : image->capability / 10 == capability / 10 &&
+						    image->capability <= capability;
+
+		if (image->unit == unit && suits &&
+			(!best || image->capability > best->capability || image->suffix))
+			best = image;
+	}
+	return best;
+}
+
+static enum ttl_status ttl_load_units(
+	struct ttl_kernel *kernel, uint32_t capability, struct ttl_error *err)
+{
+	const struct ttl_bundle *b = kernel->bundle;
+
+	for (uint32_t unit = 0; unit < kernel->library_count; unit++) {
+		const struct ttl_image *image = ttl_image_for(b, kernel->entry, unit, capability);
+
+		if (!image)
+			return ttl_fail(err, TTL_NOT_FOUND,
+				"%s: expected an image for compute capability %u.%u, found none",
+				b->texts + kernel->entry->family, capability / 10, capability % 10);
+		if (!ttl_is_elf(b->code + image->offset, image->bytes))
+			return ttl_fail(err, TTL_BAD_BUNDLE, "%s: expected a cubin, found another",
+				b->texts + kernel->entry->family);
+		TTL_TRY(ttl_done(TTL_CUDA(cuLibraryLoadData)(&kernel->libraries[unit],
+					 b->code + image->offset, NULL, NULL, 0, NULL, NULL, 0),
+			"loading a cubin", err));
+	}
+	return TTL_OK;
+}
+
+/* The driver takes as many arguments from us as the kernel has. */
+static enum ttl_status ttl_check_arguments(const struct ttl_bundle *b, const struct ttl_step *step,
+	CUfunction function, struct ttl_error *err)
+{
+#if CUDA_VERSION >= 12040
+	static const size_t bytes[] = {8, sizeof(CUtensorMap), 4, 8, 4}; /* of a ttl_kind */
+	size_t offset, size = 0;
+	uint32_t i = 0;
+
+	while (i < step->arguments.count &&
+		TTL_CUDA(cuFuncGetParamInfo)(function, i, &offset, &size) == CUDA_SUCCESS &&
+		size == bytes[b->arguments[step->arguments.first + i].kind])
+		i++;
+	if (i < step->arguments.count ||
+		TTL_CUDA(cuFuncGetParamInfo)(function, i, &offset, &size) == CUDA_SUCCESS)
+		return ttl_fail(err, TTL_BAD_BUNDLE, "%s: argument %u is not what the kernel takes",
+			b->texts + step->entry, (unsigned)i);
+	TTL_TRY(ttl_done(TTL_CUDA(cuFuncLoad)(function), b->texts + step->entry, err));
+#else
+	(void)b, (void)step, (void)function, (void)err;
+#endif
+	return TTL_OK;
+}
+
+static enum ttl_status ttl_load_step(
+	struct ttl_kernel *kernel, uint32_t index, struct ttl_error *err)
+{
+	const struct ttl_bundle *b = kernel->bundle;
+	const struct ttl_step *step = &b->steps[kernel->entry->steps.first + index];
+	const char *name = b->texts + step->entry;
+	CUfunction *function = &kernel->functions[index];
+	CUkernel found;
+
+	TTL_TRY(ttl_done(TTL_CUDA(cuLibraryGetKernel)(&found, kernel->libraries[step->unit], name),
+		name, err));
+	TTL_TRY(ttl_done(TTL_CUDA(cuKernelGetFunction)(function, found), name, err));
+	TTL_TRY(ttl_check_arguments(b, step, *function, err));
+	if (step->smem_dynamic_bytes)
+		TTL_TRY(ttl_done(TTL_CUDA(cuFuncSetAttribute)(*function,
+					 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+					 (int)step->smem_dynamic_bytes),
+			name, err));
+	/* more than 8 blocks are not portable */
+	if ((uint64_t)step->cluster[0] * step->cluster[1] * step->cluster[2] > 8)
+		TTL_TRY(ttl_done(TTL_CUDA(cuFuncSetAttribute)(*function,
+					 CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+			name, err));
+	return TTL_OK;
+}
+
+static enum ttl_status ttl_load_all(struct ttl_kernel *kernel, struct ttl_error *err)
+{
+	const struct ttl_entry *entry = kernel->entry;
+	int major = 0, minor = 0;
+	CUdevice device;
+
+	for (uint32_t i = 0; i < entry->steps.count; i++)
+		if (kernel->bundle->steps[entry->steps.first + i].unit >= kernel->library_count)
+			kernel->library_count =
+				kernel->bundle->steps[entry->steps.first + i].unit + 1;
+	kernel->libraries = (CUlibrary *)calloc(kernel->library_count + 1, sizeof(CUlibrary));
+	kernel->functions = (CUfunction *)calloc(entry->steps.count + 1, sizeof(CUfunction));
+	if (!kernel->libraries || !kernel->functions)
+		return ttl_fail(err, TTL_NO_MEMORY, "no memory");
+	TTL_TRY(ttl_done(TTL_CUDA(cuCtxGetDevice)(&device), "the current context", err));
+	TTL_TRY(ttl_done(TTL_CUDA(cuDeviceGetAttribute)(
+				 &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+		"the device", err));
+	TTL_TRY(ttl_done(TTL_CUDA(cuDeviceGetAttribute)(
+				 &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+		"the device", err));
+	TTL_TRY(ttl_load_units(kernel, (uint32_t)(10 * major + minor), err));
+	for (uint32_t i = 0; i < entry->steps.count; i++)
+		TTL_TRY(ttl_load_step(kernel, i, err));
+	return TTL_OK;
+}
+
+enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry *entry,
+	struct ttl_kernel **kernel, struct ttl_error *err)
+{
+	enum ttl_status status;
+
+	*kernel = (struct ttl_kernel *)calloc(1, sizeof(**kernel));
+	if (!*kernel)
+		return ttl_fail(err, TTL_NO_MEMORY, "no memory");
+	(*kernel)->bundle = bundle;
+	(*kernel)->entry = entry;
+	status = ttl_load_all(*kernel, err);
+	if (status != TTL_OK) {
+		ttl_unload(*kernel);
+		*kernel = NULL;
+	}
+	return status;
+}
+
+void ttl_unload(struct ttl_kernel *kernel)
+{
+	if (!kernel)
+		return;
+	for (uint32_t i = 0; kernel->libraries && i < kernel->library_count; i++)
+		if (kernel->libraries[i])
+			TTL_CUDA(cuLibraryUnload)(kernel->libraries[i]);
+	free(kernel->libraries);
+	free(kernel->functions);
+	free(kernel);
+}
+
+#endif

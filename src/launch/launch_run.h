@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The implementation of tiletune_launch.h: kernels with their tensors.
+ */
+#ifndef TILETUNE_LAUNCH_RUN_H
+#define TILETUNE_LAUNCH_RUN_H
+
+#include "launch_problem.h"
+
+static enum ttl_status ttl_encode(const struct ttl_run *run, const struct ttl_map *map,
+	CUdeviceptr address, CUtensorMap *encoded, struct ttl_error *err)
+{
+	static const cuuint32_t ones[TTL_RANK_MAX] = {1, 1, 1, 1, 1};
+	cuuint64_t dims[TTL_RANK_MAX], strides[TTL_RANK_MAX] = {0};
+
+	if (map->rank == 0)
+		return TTL_OK;
+	for (uint32_t i = 0; i < map->rank; i++) {
+		dims[i] = map->keys[i] == TTL_NONE ? map->dims[i]
+						   : (cuuint64_t)run->sizes[map->keys[i]];
+		if (i + 1 < map->rank)
+			strides[i] = map->strides[i];
+	}
+	return ttl_done(
+		TTL_CUDA(cuTensorMapEncodeTiled)(encoded, (CUtensorMapDataType)map->type, map->rank,
+			(void *)(uintptr_t)address, dims, strides, map->box, ones,
+			CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)map->swizzle,
+			(CUtensorMapL2promotion)map->l2_promotion,
+			CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+		run->kernel->bundle->texts + map->name, err);
+}
+
+static enum ttl_status ttl_put(
+	struct ttl_run *run, uint32_t index, CUdeviceptr address, struct ttl_error *err)
+{
+	const struct ttl_bundle *b = run->kernel->bundle;
+	const struct ttl_entry *entry = run->kernel->entry;
+	const struct ttl_buffer *buffer = &b->buffers[entry->buffers.first + index];
+	int64_t *value = run->values;
+
+	if (!buffer->bytes)
+		address = 0;
+	else if (!address)
+		return ttl_fail(err, TTL_BAD_ARGUMENT, "%s: expected an address, found none",
+			b->texts + buffer->name);
+	for (uint32_t i = 0; i < entry->maps.count; i++) {
+		const struct ttl_map *map = &b->maps[entry->maps.first + i];
+
+		if (map->buffer == index && address)
+			TTL_TRY(ttl_encode(run, map, address, &run->maps[i], err));
+	}
+	for (uint32_t i = 0; i < entry->steps.count; i++) {
+		const struct ttl_range arguments = b->steps[entry->steps.first + i].arguments;
+
+		for (uint32_t k = 0; k < arguments.count; k++, value++)
+			if (b->arguments[arguments.first + k].kind == TTL_BUFFER &&
+				b->arguments[arguments.first + k].index == index)
+				memcpy(value, &address, sizeof(*value));
+	}
+	if (run->is_owned[index])
+		TTL_CUDA(cuMemFree)(run->buffers[index]);
+	run->is_owned[index] = 0;
+	run->buffers[index] = address;
+	return TTL_OK;
+}
+
+/* The buffer of this name; buffers.count: none. */
+static uint32_t ttl_buffer_find(const struct ttl_kernel *kernel, const char *name)
+{
+	const struct ttl_buffer *buffers = ttl_buffers(kernel->bundle, kernel->entry);
+	uint32_t i = 0;
+
+	while (i < kernel->entry->buffers.count &&
+		strcmp(kernel->bundle->texts + buffers[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+enum ttl_status ttl_set(
+	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err)
+{
+	const uint32_t index = ttl_buffer_find(run->kernel, name);
+
+	if (index == run->kernel->entry->buffers.count)
+		return ttl_fail(err, TTL_BAD_ARGUMENT, "%s: the kernel has no such tensor", name);
+	return ttl_put(run, index, address, err);
+}
+
+static enum ttl_status ttl_bind_sizes(struct ttl_run *run, const char *text, struct ttl_error *err)
+{
+	const struct ttl_bundle *b = run->kernel->bundle;
+	const struct ttl_entry *entry = run->kernel->entry;
+	const struct ttl_operation *operation = b->operations;
+	struct ttl_problem problem;
+
+	while ((uint64_t)(entry - b->entries) - operation->entries.first >=
+		operation->entries.count)
+		operation++;
+	if (text) {
+		TTL_TRY(ttl_parse(b, operation, text, &problem, err));
+		if (ttl_match(b, operation, entry, &problem) < 0)
+			return ttl_fail(err, TTL_BAD_ARGUMENT,
+				"%s: expected a problem that the kernel is for", text);
+	}
+	for (uint32_t i = 0; i < entry->sizes.count; i++)
+		run->sizes[i] =
+			text && problem.values[i] && !b->keys[operation->keys.first + i].is_text
+				? problem.numbers[i]
+				: b->sizes[entry->sizes.first + i].high;
+	return TTL_OK;
+}
+
+/* What a launch needs, made ready. */
+static void ttl_bind_steps(struct ttl_run *run)
+{
+	const struct ttl_bundle *b = run->kernel->bundle;
+	const struct ttl_entry *entry = run->kernel->entry;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < entry->steps.count; i++) {
+		const struct ttl_step *step = &b->steps[entry->steps.first + i];
+		CUlaunchConfig *config = &run->configs[i];
+
+		config->gridDimX = step->grid[0];
+		config->gridDimY = step->grid[1];
+		config->gridDimZ = step->grid[2];
+		config->blockDimX = step->block[0];
+		config->blockDimY = step->block[1];
+		config->blockDimZ = step->block[2];
+		config->sharedMemBytes = step->smem_dynamic_bytes;
+		config->attrs = &run->clusters[i];
+		config->numAttrs = step->cluster[0] * step->cluster[1] * step->cluster[2] > 1;
+		run->clusters[i].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		run->clusters[i].value.clusterDim.x = step->cluster[0];
+		run->clusters[i].value.clusterDim.y = step->cluster[1];
+		run->clusters[i].value.clusterDim.z = step->cluster[2];
+		for (uint32_t k = 0; k < step->arguments.count; k++, at++) {
+			const struct ttl_argument *argument =
+				&b->arguments[step->arguments.first + k];
+
+			run->values[at] = argument->kind == TTL_I32 && argument->key != TTL_NONE
+						  ? run->sizes[argument->key]
+						  : argument->bits;
+			run->params[at] = &run->values[at];
+			if (argument->kind == TTL_MAP)
+				run->params[at] = &run->maps[argument->index];
+		}
+	}
+}
+
+static enum ttl_status ttl_bind_buffers(struct ttl_run *run, const struct ttl_tensor *tensors,
+	size_t count, CUstream stream, struct ttl_error *err)
+{
+	const struct ttl_entry *entry = run->kernel->entry;
+	const struct ttl_buffer *buffers = ttl_buffers(run->kernel->bundle, entry);
+	int zeroed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		TTL_TRY(ttl_set(run, tensors[i].name, tensors[i].address, err));
+	for (uint32_t i = 0; i < entry->buffers.count; i++) {
+		const char *name = run->kernel->bundle->texts + buffers[i].name;
+		CUdeviceptr address = 0;
+
+		if (!buffers[i].bytes)
+			continue;
+		if (!run->buffers[i]) { /* one that is no workspace is missed by ttl_put() */
+			if (i >= entry->tensor_count)
+				TTL_TRY(ttl_done(TTL_CUDA(cuMemAlloc)(&address, buffers[i].bytes),
+					name, err));
+			TTL_TRY(ttl_put(run, i, address, err));
+			run->is_owned[i] = 1;
+		}
+		if (buffers[i].init == TTL_INIT_ONCE) {
+			TTL_TRY(ttl_done(TTL_CUDA(cuMemsetD8Async)(
+						 run->buffers[i], 0, buffers[i].bytes, stream),
+				name, err));
+			zeroed = 1;
+		}
+	}
+	return zeroed ? ttl_done(TTL_CUDA(cuStreamSynchronize)(stream), "zeroing workspaces", err)
+		      : TTL_OK;
+}
+
+/* Everything of a run in one piece of memory, the tensor maps at a multiple of their alignment. */
+static struct ttl_run *ttl_run_new(const struct ttl_kernel *kernel)
+{
+	const struct ttl_entry *entry = kernel->entry;
+	const size_t steps = entry->steps.count, buffers = entry->buffers.count;
+	size_t arguments = 0, bytes;
+	struct ttl_run *run;
+	char *at;
+
+	for (size_t i = 0; i < steps; i++)
+		arguments += kernel->bundle->steps[entry->steps.first + i].arguments.count;
+	bytes = sizeof(*run) + steps * (sizeof(*run->configs) + sizeof(*run->clusters)) +
+		arguments * (sizeof(*run->params) + sizeof(*run->values)) +
+		buffers * (sizeof(*run->buffers) + 1) + 64 + entry->maps.count * sizeof(*run->maps);
+	run = (struct ttl_run *)calloc(1, bytes);
+	if (!run)
+		return NULL;
+	run->kernel = kernel;
+	run->configs = (CUlaunchConfig *)(void *)(run + 1);
+	run->clusters = (CUlaunchAttribute *)(void *)(run->configs + steps);
+	run->params = (void **)(void *)(run->clusters + steps);
+	run->values = (int64_t *)(void *)(run->params + arguments);
+	run->buffers = (CUdeviceptr *)(void *)(run->values + arguments);
+	at = (char *)(run->buffers + buffers);
+	at += 63 & (0 - (uintptr_t)at);
+	run->maps = (CUtensorMap *)(void *)at;
+	run->is_owned = (unsigned char *)(run->maps + entry->maps.count);
+	return run;
+}
+
+enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const char *problem,
+	const struct ttl_tensor *tensors, size_t count, CUstream stream, struct ttl_run **run,
+	struct ttl_error *err)
+{
+	enum ttl_status status;
+
+	*run = ttl_run_new(kernel);
+	if (!*run)
+		return ttl_fail(err, TTL_NO_MEMORY, "no memory");
+	status = ttl_bind_sizes(*run, problem, err);
+	if (status == TTL_OK) {
+		ttl_bind_steps(*run);
+		status = ttl_bind_buffers(*run, tensors, count, stream, err);
+	}
+	if (status != TTL_OK) {
+		ttl_unbind(*run);
+		*run = NULL;
+	}
+	return status;
+}
+
+enum ttl_status ttl_launch(struct ttl_run *run, CUstream stream, struct ttl_error *err)
+{
+	const struct ttl_bundle *b = run->kernel->bundle;
+	const struct ttl_entry *entry = run->kernel->entry;
+	const struct ttl_buffer *buffers = ttl_buffers(b, entry);
+	void **params = run->params;
+
+	for (uint32_t i = 0; i < entry->buffers.count; i++)
+		if (buffers[i].init == TTL_INIT_EACH && buffers[i].bytes)
+			TTL_TRY(ttl_done(TTL_CUDA(cuMemsetD8Async)(
+						 run->buffers[i], 0, buffers[i].bytes, stream),
+				b->texts + buffers[i].name, err));
+	for (uint32_t i = 0; i < entry->steps.count; i++) {
+		const struct ttl_step *step = &b->steps[entry->steps.first + i];
+
+		run->configs[i].hStream = stream;
+		for (uint32_t k = 0; k < step->repeat; k++)
+			TTL_TRY(ttl_done(TTL_CUDA(cuLaunchKernelEx)(&run->configs[i],
+						 run->kernel->functions[i], params, NULL),
+				b->texts + step->entry, err));
+		params += step->arguments.count;
+	}
+	return TTL_OK;
+}
+
+void ttl_unbind(struct ttl_run *run)
+{
+	if (!run)
+		return;
+	for (uint32_t i = 0; i < run->kernel->entry->buffers.count; i++)
+		if (run->is_owned[i])
+			TTL_CUDA(cuMemFree)(run->buffers[i]);
+	free(run);
+}
+
+#endif
