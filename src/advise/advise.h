@@ -10,7 +10,7 @@
 #define ADVISE_ADVISE_H
 
 #include "advise/advice.h"
-#include "engine/evaluated.h"
+#include "engine/candidates.h"
 
 struct advise_options {
 	const char *const *families; /* NULL or empty: all */

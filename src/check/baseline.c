@@ -62,37 +62,33 @@ char *check_kept_folder(const char *baseline_path)
 	return string_format("%.*s.cubins", (int)length, baseline_path);
 }
 
-static char *key_of(const struct check_row *row)
+static void key_of(const struct check_row *row, char key[HASH_SIZE])
 {
 	struct hash *hash = hash_new();
-	char digits[HASH_SIZE];
 
 	hash_add_string(hash, row->operation);
 	hash_add_string(hash, row->problem);
 	hash_add_string(hash, row->family);
 	hash_add_string(hash, row->configuration);
 	hash_add_string(hash, row->entry.winner.kernel_hash);
-	hash_finish(hash, digits);
-	return string_copy(digits);
+	hash_finish(hash, key);
 }
 
 static enum status load_parts(
 	const char *folder, const struct json_at *root, struct check_kept *kept, struct error *err)
 {
 	struct kernel_document document = {0};
-	enum status status = record_from_json(&kernel_document_record, root, &document, NULL, err);
+	enum status status = STATUS_OK;
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(record_from_json(&kernel_document_record, root, &document, NULL, err));
 	kept->binary.plan = document.plan;
 	document.plan = (struct plan){0};
 	kept->binary.cubins = memory_zeroed(document.unit_count + 1, sizeof(*kept->binary.cubins));
 	for (size_t i = 0; i < document.unit_count && status == STATUS_OK; i++) {
-		char *path = path_join(folder, document.units[i].file);
+		CLEANUP(memory_free) char *path = path_join(folder, document.units[i].file);
 
 		status = file_read(path, &kept->binary.cubins[i], err);
 		kept->binary.cubin_count++;
-		free(path);
 	}
 	record_release(&kernel_document_record, &document);
 	return status;
@@ -101,44 +97,42 @@ static enum status load_parts(
 void check_kept_load(const char *folder, struct check_row *row, struct text *notice)
 {
 	struct check_kept *kept = &row->work->kept;
-	char *key = key_of(row);
-	char *path = string_format("%s/%s.json", folder, key);
+	char key[HASH_SIZE];
+	CLEANUP(memory_free) char *path = NULL;
 	struct json *tree = NULL;
 	struct error reason = {0};
+	enum status status;
 
-	if (file_exists(path)) {
-		enum status status = json_load(path, &tree, &reason);
+	key_of(row, key);
+	path = string_format("%s/%s.json", folder, key);
+	if (!file_exists(path))
+		return;
+	kept->found = true;
+	status = json_load(path, &tree, &reason);
+	if (status == STATUS_OK) {
+		struct json_at root = json_root(tree, path);
 
-		kept->key = string_copy(key);
-		if (status == STATUS_OK) {
-			struct json_at root = json_root(tree, path);
-
-			status = load_parts(folder, &root, kept, &reason);
-		}
-		if (status != STATUS_OK) {
-			text_appendf(notice, "%sa kept cubin is of no use: %s",
-				notice->length ? "\n" : "", reason.message);
-			check_kept_release(kept);
-		}
+		status = load_parts(folder, &root, kept, &reason);
 	}
 	json_free(tree);
-	free(path);
-	free(key);
+	if (status == STATUS_OK)
+		return;
+	text_appendf(notice, "%sa kept cubin is of no use: %s", notice->length ? "\n" : "",
+		reason.message);
+	check_kept_release(kept);
 }
 
 static enum status save_cubins(
 	const char *folder, const struct trial *trial, char *const *files, struct error *err)
 {
-	enum status status = directory_make(folder, err);
-
-	for (size_t i = 0; i < trial->build.unit_count && status == STATUS_OK; i++) {
+	TRY(directory_make(folder, err));
+	for (size_t i = 0; i < trial->build.unit_count; i++) {
 		const struct text *cubin = &trial->kernels[i]->cubin;
-		char *path = path_join(folder, files[i]);
+		CLEANUP(memory_free) char *path = path_join(folder, files[i]);
 
-		status = file_write(path, cubin->data, cubin->length, err);
-		free(path);
+		TRY(file_write(path, cubin->data, cubin->length, err));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status check_kept_save(
@@ -148,7 +142,9 @@ static enum status check_kept_save(
 	const struct trial *trial = row->work->trial;
 	const struct bound_family *bound = row->work->winner.bound;
 	size_t count = trial->build.unit_count;
-	char *key = key_of(row), *path = string_format("%s/%s.json", folder, key);
+	char key[HASH_SIZE];
+	CLEANUP(memory_free) char *path = NULL;
+	CLEANUP(memory_free) char *printed = NULL;
 	char **files = memory_zeroed(count + 1, sizeof(*files));
 	struct kernel_document document = {.kind = "cubin",
 		.operation = row->operation,
@@ -162,8 +158,9 @@ static enum status check_kept_save(
 		.plan = trial->plan};
 	struct json *json;
 	enum status status;
-	char *printed;
 
+	key_of(row, key);
+	path = string_format("%s/%s.json", folder, key);
 	string_put(document.kernel_hash, HASH_SIZE, trial->build.kernel_hash);
 	for (size_t i = 0; i < count; i++)
 		document.units[i].file = files[i] = string_format("%s.%zu.cubin", key, i);
@@ -176,13 +173,10 @@ static enum status check_kept_save(
 	for (size_t i = 0; i < count; i++)
 		free(files[i]);
 	free(files);
-	free(printed);
 	free(document.units);
 	json_free(json);
 	named_values_release(&document.problem);
 	named_values_release(&document.configuration);
-	free(path);
-	free(key);
 	return status;
 }
 
@@ -191,7 +185,6 @@ void check_kept_release(struct check_kept *kept)
 	for (size_t i = 0; i < kept->binary.cubin_count; i++)
 		text_release(&kept->binary.cubins[i]);
 	free(kept->binary.cubins);
-	free(kept->key);
 	plan_release(&kept->binary.plan);
 	*kept = (struct check_kept){0};
 }

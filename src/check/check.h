@@ -14,13 +14,45 @@
 #define CHECK_CHECK_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "format/tuned.h"
-#include "check/identity.h"
 #include "check/judge.h"
-#include "engine/evaluated.h"
+#include "engine/candidates.h"
 #include "engine/evaluator.h"
 
+/* ---- what else is not as it was: the GPU, its partition, the driver, the compiler, the kernels
+ * ---- */
+enum check_trait {
+	TRAIT_GPU,
+	TRAIT_SM_COUNT,
+	TRAIT_MIG,
+	TRAIT_UUID,
+	TRAIT_DRIVER,
+	TRAIT_NVRTC,
+	TRAIT_KERNEL,
+	TRAIT_COUNT
+};
+extern const char *const check_trait_names[TRAIT_COUNT + 1]; /* "sm_count"; NULL-terminated */
+#define CHECK_DIFFERS(trait) (1u << TRAIT_##trait)
+/* What a check is there to look at may differ without being asked for. */
+#define CHECK_ALLOWED_DEFAULT                                                                      \
+	(CHECK_DIFFERS(UUID) | CHECK_DIFFERS(DRIVER) | CHECK_DIFFERS(NVRTC) | CHECK_DIFFERS(KERNEL))
+
+struct check_trait_difference {
+	enum check_trait trait;
+	char *baseline, *now;
+	bool allowed; /* to differ */
+};
+
+struct check_identity {
+	uint32_t allowed; /* CHECK_DIFFERS(...) */
+	struct check_trait_difference *items;
+	size_t count, capacity;
+};
+
+/* ---- rows ---- */
 /* Something of a compiled kernel that is not as it was. */
 struct check_difference {
 	char *text;    /* "registers 128 -> 168" */
@@ -43,6 +75,14 @@ struct check_reference {
 	size_t blocks;
 };
 
+/* Time now over time then. */
+struct check_slowdown {
+	struct check_estimate ratio; /* value 0: not compared */
+	enum check_against against;
+	double floor_ratio; /* by which the verdict widened it */
+	size_t blocks;      /* in which both were timed */
+};
+
 struct check_work; /* what is compiled and loaded of a row; check/row.h */
 
 struct check_row {
@@ -55,13 +95,13 @@ struct check_row {
 	size_t difference_count;
 	bool kernel_changed;
 	double baseline_us; /* 0: none that was measured */
-	enum check_against against;
-	bool same_binary;               /* the kept cubin and today's are the same bytes */
-	struct check_estimate slowdown; /* time now over time then; value 0: not compared */
-	double floor_ratio;             /* by which the verdict widened it */
-	double machine_ratio;           /* the baseline's own binary, now over then; 0: not known */
+	bool timed, compared;
+	bool same_binary; /* the kept cubin and today's are the same bytes */
+	struct check_slowdown slowdown;
+	double machine_ratio; /* the baseline's own binary, now over then; 0: not known */
 	struct check_reference now;
-	double load_us[CHECK_LOADS]; /* medians of the loads of today's kernel */
+	double load_us[CHECK_LOADS]; /* medians of the loads of today's kernel, where it has several
+				      */
 	size_t loads;
 	char *better; /* --retune: what was found and by how much, or NULL */
 	struct check_work *work;
@@ -111,5 +151,8 @@ void check_take_tuned(struct check *check, const struct problem *problem,
  * if one is unclear or not comparable. */
 enum status check_status(const struct check *check);
 size_t check_count(const struct check *check, enum check_verdict verdict);
+
+/* "driver,nvrtc", "all" or "none". Errors: an unknown name, nearest offered. */
+enum status check_allowed_parse(const char *text, uint32_t *allowed, struct error *err);
 
 #endif

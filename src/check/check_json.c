@@ -8,31 +8,6 @@
 #include "base/memory.h"
 #include "base/record_write.h"
 
-/* What the file says of a row; strings and lists are the row's. */
-struct row_document {
-	const char *operation, *family, *configuration, *reason, *better;
-	struct named_values problem;
-	enum check_verdict verdict;
-	bool kernel_changed, timed, same_binary, compared;
-	struct check_difference *differences;
-	size_t difference_count;
-	double baseline_us, time_us, anchor_us, machine_ratio; /* 0: none */
-	double load_us[CHECK_LOADS];
-	size_t loads;
-	struct slowdown {
-		struct check_estimate estimate;
-		enum check_against against;
-		double floor_ratio;
-		uint64_t blocks;
-	} slowdown;
-};
-
-struct trait_document {
-	enum check_trait trait;
-	const char *baseline, *now;
-	bool allowed;
-};
-
 struct check_document {
 	const char *baseline, *nvrtc;
 	char date[CLOCK_DATE_SIZE];
@@ -40,8 +15,8 @@ struct check_document {
 	bool measures;
 	double threshold_ratio, confidence_ratio;
 	int64_t exit_code, counts[CHECK_VERDICT_COUNT];
-	struct trait_document *traits;
-	struct row_document *rows;
+	struct check_trait_difference *traits;
+	struct check_row *rows;
 	size_t trait_count, row_count;
 };
 
@@ -55,18 +30,18 @@ static const char *const against_names[] = {
 static const char *const measures_names[] = {"none", "measured", NULL};
 
 static const struct record_member slowdown_members[] = {
-	RECORD_VALUE(struct slowdown, estimate.value, "ratio", "time now over time then", .low = 0,
-		.high = INFINITY),
-	RECORD_VALUE(struct slowdown, estimate.low, "low", "of its interval"),
-	RECORD_VALUE(struct slowdown, estimate.high, "high", "of its interval"),
-	RECORD_ENUM(struct slowdown, against, against_names, "against", "what time then is"),
-	RECORD_VALUE(struct slowdown, floor_ratio, "floor_ratio",
+	RECORD_VALUE(struct check_slowdown, ratio.value, "ratio", "time now over time then",
+		.low = 0, .high = INFINITY),
+	RECORD_VALUE(struct check_slowdown, ratio.low, "low", "of its interval"),
+	RECORD_VALUE(struct check_slowdown, ratio.high, "high", "of its interval"),
+	RECORD_ENUM(struct check_slowdown, against, against_names, "against", "what time then is"),
+	RECORD_VALUE(struct check_slowdown, floor_ratio, "floor_ratio",
 		"what differs between runs of one binary: the verdict widens the interval by it",
 		.low = 0, .high = INFINITY),
-	RECORD_VALUE(struct slowdown, blocks, "blocks", "in which both were timed"),
+	RECORD_VALUE(struct check_slowdown, blocks, "blocks", "in which both were timed"),
 };
 static RECORD_DEFINE(
-	struct slowdown, slowdown_record, slowdown_members, .name = "slowdown", .open = true);
+	struct check_slowdown, slowdown_record, slowdown_members, .name = "slowdown", .open = true);
 
 static const struct record_member difference_members[] = {
 	RECORD_VALUE(struct check_difference, text, "text", "\"registers 128 -> 168\""),
@@ -75,49 +50,48 @@ static const struct record_member difference_members[] = {
 static RECORD_DEFINE(struct check_difference, difference_record, difference_members,
 	.name = "difference", .open = true);
 
-#define STRING(field, help, ...)                                                                   \
-	RECORD_VALUE(struct row_document, field, #field, help, ##__VA_ARGS__)
-#define AMOUNT(field, help)                                                                        \
-	RECORD_VALUE(struct row_document, field, #field, help, .flags = RECORD_OPTIONAL, .low = 0, \
+#define STRING(field, help, ...) RECORD_VALUE(struct check_row, field, #field, help, ##__VA_ARGS__)
+#define AMOUNT(key, field, help)                                                                   \
+	RECORD_VALUE(struct check_row, field, key, help, .flags = RECORD_OPTIONAL, .low = 0,       \
 		.high = INFINITY)
 static const struct record_member row_members[] = {
 	STRING(operation, "what is computed"),
-	RECORD_NAMED_VALUES(struct row_document, problem, "problem", "of the entry"),
+	RECORD_NAMED_VALUES(struct check_row, entry.problem, "problem", "of the entry"),
 	STRING(family, "of the winner"),
 	STRING(configuration, "of the winner"),
-	RECORD_ENUM(struct row_document, verdict, check_verdict_names, "verdict", "on the row"),
+	RECORD_ENUM(struct check_row, verdict, check_verdict_names, "verdict", "on the row"),
 	STRING(reason, "a line for a person"),
-	RECORD_VALUE(struct row_document, kernel_changed, "kernel_changed", "since the baseline"),
-	RECORD_RECORDS(struct row_document, differences, difference_count, difference_record,
+	RECORD_VALUE(struct check_row, kernel_changed, "kernel_changed", "since the baseline"),
+	RECORD_RECORDS(struct check_row, differences, difference_count, difference_record,
 		"differences", "of what the compiler says"),
-	AMOUNT(baseline_us, "time then"),
-	AMOUNT(time_us, "time now, median over blocks"),
-	AMOUNT(anchor_us, "of the anchor kernel in the same blocks"),
-	RECORD_VALUE(struct row_document, same_binary, "same_binary",
+	AMOUNT("baseline_us", baseline_us, "time then"),
+	AMOUNT("time_us", now.time_us, "time now, median over blocks"),
+	AMOUNT("anchor_us", now.anchor_us, "of the anchor kernel in the same blocks"),
+	RECORD_VALUE(struct check_row, same_binary, "same_binary",
 		"the kept cubin and today's are the same bytes", .flags = RECORD_OPTIONAL,
-		.present = RECORD_PRESENT(struct row_document, timed)),
-	RECORD_ARRAY_COUNTED(struct row_document, load_us, loads, "loads_us",
+		.present = RECORD_PRESENT(struct check_row, timed)),
+	RECORD_ARRAY_COUNTED(struct check_row, load_us, loads, "loads_us",
 		"medians of the loads of a short kernel, which is loaded several times",
 		.flags = RECORD_OPTIONAL),
-	RECORD_NESTED(struct row_document, slowdown, slowdown_record, "slowdown",
+	RECORD_NESTED(struct check_row, slowdown, slowdown_record, "slowdown",
 		"time now over time then, with its interval", .flags = RECORD_OPTIONAL,
-		.present = RECORD_PRESENT(struct row_document, compared)),
-	AMOUNT(machine_ratio, "the baseline's own binary, now over then"),
+		.present = RECORD_PRESENT(struct check_row, compared)),
+	AMOUNT("machine_ratio", machine_ratio, "the baseline's own binary, now over then"),
 	STRING(better, "--retune: what is faster than the baseline's winner",
 		.flags = RECORD_OPTIONAL),
 };
 #undef AMOUNT
 #undef STRING
-static RECORD_DEFINE(struct row_document, row_record, row_members, .name = "row", .open = true);
+static RECORD_DEFINE(struct check_row, row_record, row_members, .name = "row", .open = true);
 
 static const struct record_member trait_members[] = {
-	RECORD_ENUM(struct trait_document, trait, check_trait_names, "what", "differs"),
-	RECORD_VALUE(struct trait_document, baseline, "baseline", "as it was"),
-	RECORD_VALUE(struct trait_document, now, "now", "as it is"),
-	RECORD_VALUE(struct trait_document, allowed, "allowed", "to differ (--allow)"),
+	RECORD_ENUM(struct check_trait_difference, trait, check_trait_names, "what", "differs"),
+	RECORD_VALUE(struct check_trait_difference, baseline, "baseline", "as it was"),
+	RECORD_VALUE(struct check_trait_difference, now, "now", "as it is"),
+	RECORD_VALUE(struct check_trait_difference, allowed, "allowed", "to differ (--allow)"),
 };
 static RECORD_DEFINE(
-	struct trait_document, trait_record, trait_members, .name = "trait", .open = true);
+	struct check_trait_difference, trait_record, trait_members, .name = "trait", .open = true);
 
 #define VALUE(field, help, ...)                                                                    \
 	RECORD_VALUE(struct check_document, field, #field, help, ##__VA_ARGS__)
@@ -143,38 +117,9 @@ static const struct record_member document_members[] = {
 RECORD_DEFINE(struct check_document, check_document_record, document_members, .name = "check",
 	.open = true);
 
-static struct row_document row_document(const struct check_row *row)
-{
-	const bool timed = row->now.blocks > 0;
-	struct row_document document = {.operation = row->operation,
-		.problem = row->entry.problem,
-		.family = row->family,
-		.configuration = row->configuration,
-		.verdict = row->verdict,
-		.reason = row->reason,
-		.kernel_changed = row->kernel_changed,
-		.differences = row->differences,
-		.difference_count = row->difference_count,
-		.baseline_us = row->baseline_us,
-		.timed = timed,
-		.time_us = timed ? row->now.time_us : 0,
-		.anchor_us = timed ? row->now.anchor_us : 0,
-		.same_binary = row->same_binary,
-		.loads = timed && row->loads > 1 ? row->loads : 0,
-		.compared = row->slowdown.value > 0,
-		.slowdown = {row->slowdown, row->against, row->floor_ratio, row->now.blocks},
-		.machine_ratio = row->machine_ratio,
-		.better = row->better};
-
-	for (size_t i = 0; i < document.loads; i++)
-		document.load_us[i] = row->load_us[i];
-	return document;
-}
-
 struct json *check_to_json(const struct check *check)
 {
 	const struct context *context = check->context;
-	const struct check_identity *identity = &check->identity;
 	struct check_document document = {.baseline = check->baseline->path,
 		.device = gpu_model_of(
 			device_spec(context->device), device_identity(context->device)->name),
@@ -183,24 +128,16 @@ struct json *check_to_json(const struct check *check)
 		.threshold_ratio = check->options.threshold_ratio,
 		.confidence_ratio = check->options.confidence_ratio,
 		.exit_code = check_status(check),
-		.traits = memory_zeroed(identity->count + 1, sizeof(*document.traits)),
-		.trait_count = identity->count,
-		.rows = memory_zeroed(check->row_count + 1, sizeof(*document.rows)),
+		.traits = check->identity.items,
+		.trait_count = check->identity.count,
+		.rows = check->rows,
 		.row_count = check->row_count};
 	struct json *json;
 
 	clock_date(document.date);
 	for (int i = 0; i < CHECK_VERDICT_COUNT; i++)
 		document.counts[i] = (int64_t)check_count(check, (enum check_verdict)i);
-	for (size_t i = 0; i < identity->count; i++)
-		document.traits[i] = (struct trait_document){identity->items[i].trait,
-			identity->items[i].baseline, identity->items[i].now,
-			check->options.allowed & 1u << identity->items[i].trait};
-	for (size_t i = 0; i < check->row_count; i++)
-		document.rows[i] = row_document(&check->rows[i]);
 	json = record_to_json(&check_document_record, &document);
-	free(document.traits);
-	free(document.rows);
 	gpu_model_release(&document.device);
 	return json;
 }

@@ -2,9 +2,15 @@
 #include "check/judge.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/statistics.h"
+#include "base/memory.h"
+#include "check/baseline.h"
+#include "check/row.h"
 
 const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1] = {
 	[CHECK_SAME] = "same",
@@ -37,15 +43,15 @@ struct check_estimate check_estimate_over(
 		.high = value + above / baseline->value};
 }
 
-/* How many standard deviations on both sides hold this much of a normal distribution. */
-static double normal_width(double confidence_ratio)
+/* How many standard deviations on both sides hold this much of a distribution. */
+static double two_sided(double (*inside)(double), double confidence_ratio)
 {
-	double low = 0, high = 10;
+	double low = 0, high = 1000;
 
 	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 
-		if (erf(middle / sqrt(2)) < confidence_ratio)
+		if (inside(middle) < confidence_ratio)
 			low = middle;
 		else
 			high = middle;
@@ -53,10 +59,15 @@ static double normal_width(double confidence_ratio)
 	return low;
 }
 
+static double normal_inside(double deviations)
+{
+	return erf(deviations / sqrt(2));
+}
+
 struct check_estimate check_estimate_at(
 	const struct check_estimate *estimate, double from_ratio, double to_ratio)
 {
-	double stretch = normal_width(to_ratio) / normal_width(from_ratio);
+	double stretch = two_sided(normal_inside, to_ratio) / two_sided(normal_inside, from_ratio);
 
 	return (struct check_estimate){.value = estimate->value,
 		.low = estimate->value - (estimate->value - estimate->low) * stretch,
@@ -82,17 +93,7 @@ static double student_inside(double t)
 
 double check_loads_half_width(double deviation, size_t loads, double confidence_ratio)
 {
-	double low = 0, high = 1000;
-
-	for (int i = 0; i < 60; i++) {
-		double middle = (low + high) / 2;
-
-		if (student_inside(middle) < confidence_ratio)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low * deviation / sqrt((double)loads);
+	return two_sided(student_inside, confidence_ratio) * deviation / sqrt((double)loads);
 }
 
 double check_estimate_half_ratio(const struct check_estimate *estimate)
@@ -132,4 +133,287 @@ enum check_verdict check_judge_clocked(const struct check_rule *rule,
 		check_judge(rule, &other) != CHECK_SLOWER)
 		return CHECK_UNCLEAR;
 	return verdict;
+}
+
+/* What differs between runs of one binary on one GPU, by what the time is compared with: the same
+ * blocks; another process with the same schedule; the re-measurement of a tuning run, among other
+ * kernels and at another temperature. */
+static const double floor_ratio[CHECK_AGAINST_COUNT] = {
+	[CHECK_AGAINST_TUNED] = 0.02,
+	[CHECK_AGAINST_CHECKED] = 0.01,
+	[CHECK_AGAINST_KEPT] = 0.005,
+};
+/* Narrower than this part of the threshold an interval need not be. */
+static const double settled_part = 0.2;
+
+/* What the observations of a row say so far. */
+struct judgement {
+	enum check_verdict verdict;
+	enum check_against against;
+	struct check_estimate slowdown;
+	double own_half_ratio; /* of the interval, as far as this check is to blame for it */
+	double anchor_ratio;   /* the anchor's time now over then; 0: not known */
+};
+
+static struct check_estimate ratio_of(const struct check *check, const struct block_series *series,
+	const struct block_series *over)
+{
+	CLEANUP(memory_free)
+	double *ratios = memory_zeroed(series->blocks + 1, sizeof(*ratios));
+	const size_t count = block_ratios(series, over, ratios);
+
+	return check_estimate(ratios, count, check->options.confidence_ratio);
+}
+
+static double median(const struct block_series *series)
+{
+	return statistics_quantile(series->block_us, series->blocks, 0.5);
+}
+
+/* A kernel that waits for DRAM does not mind the SM clock. */
+static bool is_clock_bound(const struct check_row *row)
+{
+	const struct score *score = &row->work->trial->evaluation.score;
+
+	return !score->launch_count || score->launches[score->longest].bound != BOUND_DRAM;
+}
+
+static struct check_rule rule_of(const struct check *check, enum check_against against)
+{
+	return (struct check_rule){.threshold_ratio = check->options.threshold_ratio,
+		.floor_ratio = floor_ratio[against]};
+}
+
+/* What the loads of a kernel say that its time may be off by, over its time. loads: how many the
+ * time is the mean of. */
+static double loads_half_ratio(
+	const struct check *check, const struct block_series *series, size_t loads)
+{
+	return check_loads_half_width(
+		       series->load_deviation_us, loads, check->options.confidence_ratio) /
+	       median(series);
+}
+
+/* The estimate with what the loads of series add to its interval. */
+static struct check_estimate with_loads(const struct check *check,
+	const struct check_estimate *estimate, const struct block_series *series)
+{
+	size_t loads = series->loads > 1 ? series->loads : 1;
+
+	return check_estimate_widened(
+		estimate, estimate->value * loads_half_ratio(check, series, loads));
+}
+
+static void judge_kept(
+	const struct check *check, struct check_row *row, struct judgement *judgement)
+{
+	struct check_rule rule = rule_of(check, CHECK_AGAINST_KEPT);
+
+	judgement->against = CHECK_AGAINST_KEPT;
+	judgement->slowdown = ratio_of(check, row->work->now, row->work->then);
+	judgement->slowdown = with_loads(check, &judgement->slowdown, row->work->now);
+	judgement->slowdown = with_loads(check, &judgement->slowdown, row->work->then);
+	judgement->own_half_ratio = check_estimate_half_ratio(&judgement->slowdown);
+	judgement->verdict = check_judge(&rule, &judgement->slowdown);
+}
+
+/* time over then, with the relative interval of what was normalised block by block */
+static struct check_estimate time_over(const struct check_estimate *relative, double time_ratio)
+{
+	return (struct check_estimate){.value = time_ratio,
+		.low = relative->low / relative->value * time_ratio,
+		.high = relative->high / relative->value * time_ratio};
+}
+
+static void judge_checked(const struct check *check, struct check_row *row,
+	const struct check_reference *then, const struct check_reference *now,
+	struct judgement *judgement)
+{
+	struct check_rule rule = rule_of(check, CHECK_AGAINST_CHECKED);
+	struct check_estimate relative = check_estimate_over(&now->per_anchor, &then->per_anchor);
+	double anchor = now->anchor_us / then->anchor_us;
+	struct check_estimate time = time_over(&relative, relative.value * anchor);
+
+	judgement->against = CHECK_AGAINST_CHECKED;
+	judgement->anchor_ratio = anchor;
+	judgement->verdict = check_judge_clocked(
+		&rule, &time, anchor, is_clock_bound(row), &judgement->slowdown);
+}
+
+/* The anchor's time at the start, now and in the run that the entry is of; 0: not known. */
+static double start_anchor_ratio(const struct check *check, const struct check_row *row)
+{
+	const double now = device_identity(check->context->device)->anchor_us;
+	const struct run *run = tuned_row_run(check->baseline, &row->entry, &row->entry.winner);
+
+	return run && now > 0 && run->anchor_us > 0 ? now / run->anchor_us : 0;
+}
+
+/* Without a check of its own the baseline has the time of the re-measurement and the anchor's at
+ * the start, when the GPU was cold: that is what it is compared with. */
+static void judge_tuned(const struct check *check, struct check_row *row,
+	const struct check_reference *now, struct judgement *judgement)
+{
+	struct check_rule rule = rule_of(check, CHECK_AGAINST_TUNED);
+	double anchor = start_anchor_ratio(check, row);
+	const struct summary *time = &row->entry.winner.time;
+	struct check_estimate then = {.value = row->baseline_us,
+				      .low = time->ci95_low,
+				      .high = time->ci95_high},
+			      relative;
+
+	then = check_estimate_at(&then, 0.95, check->options.confidence_ratio);
+	/* the re-measurement loaded it once */
+	then = check_estimate_widened(
+		&then, then.value * loads_half_ratio(check, row->work->now, 1));
+	relative = time_over(&now->per_anchor, now->time_us);
+	relative = check_estimate_over(&relative, &then);
+	judgement->against = CHECK_AGAINST_TUNED;
+	judgement->anchor_ratio = anchor;
+	judgement->verdict = check_judge_clocked(&rule, &relative, anchor > 0 ? anchor : 1,
+		is_clock_bound(row), &judgement->slowdown);
+}
+
+static struct check_reference reference_now(
+	const struct check *check, const struct check_row *row, const struct block_series *anchor)
+{
+	struct check_estimate per_anchor = ratio_of(check, row->work->now, anchor);
+
+	return (struct check_reference){.time_us = median(row->work->now),
+		.anchor_us = median(anchor),
+		.per_anchor = with_loads(check, &per_anchor, row->work->now),
+		.blocks = row->work->now->blocks};
+}
+
+static bool has_kept(const struct check_row *row)
+{
+	return row->work->then && row->work->then->outcome == OUTCOME_OK &&
+	       row->work->then->blocks > 0;
+}
+
+static struct judgement judge(
+	const struct check *check, struct check_row *row, const struct block_series *anchor)
+{
+	struct check_reference now = reference_now(check, row, anchor), then;
+	struct judgement judgement = {.verdict = CHECK_NOT_COMPARABLE,
+		.own_half_ratio = check_estimate_half_ratio(&now.per_anchor)};
+
+	if (has_kept(row))
+		judge_kept(check, row, &judgement);
+	else if (check_reference_find(&row->entry, check->options.confidence_ratio, &then))
+		judge_checked(check, row, &then, &now, &judgement);
+	else if (row->baseline_us > 0)
+		judge_tuned(check, row, &now, &judgement);
+	return judgement;
+}
+
+bool check_time_is_settled(
+	const struct check *check, struct check_row *row, const struct block_series *anchor)
+{
+	struct judgement judgement;
+
+	if (row->work->now->outcome != OUTCOME_OK || !row->work->now->blocks || !anchor->blocks ||
+		row->same_binary)
+		return true;
+	judgement = judge(check, row, anchor);
+	/* a regression is worth all the time there is */
+	return judgement.verdict != CHECK_SLOWER &&
+	       judgement.own_half_ratio <= settled_part * check->options.threshold_ratio;
+}
+
+PRINTF_LIKE(2, 3) static void append(struct text *reason, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	text_append(reason, reason->length ? "; " : "");
+	text_append_args(reason, format, args);
+	va_end(args);
+}
+
+/* "+5.1%" */
+static double percent(double ratio)
+{
+	return 100 * (ratio - 1);
+}
+
+static void explain_machine(
+	const struct check_row *row, const struct judgement *judgement, struct text *reason)
+{
+	const double worth_saying_ratio = 0.01;
+
+	if (row->machine_ratio > 0 && fabs(row->machine_ratio - 1) > worth_saying_ratio)
+		append(reason, "the machine: %+.1f%% for the baseline's own binary",
+			percent(row->machine_ratio));
+	if (judgement->anchor_ratio > 0 && fabs(judgement->anchor_ratio - 1) > worth_saying_ratio)
+		append(reason, "clock %+.1f%%", percent(1 / judgement->anchor_ratio));
+	if (row->work->now->throttled)
+		append(reason, "the clock was held down while it was timed");
+}
+
+static char *explain(
+	const struct check *check, struct check_row *row, const struct judgement *judgement)
+{
+	struct text reason = {0};
+	const char *against =
+		judgement->against == CHECK_AGAINST_KEPT ? "the kept binary" : "the baseline";
+
+	if (judgement->against == CHECK_AGAINST_NOTHING)
+		append(&reason, "the baseline's time is predicted, not measured");
+	else if (row->same_binary)
+		append(&reason, "the binary is the baseline's, byte for byte");
+	else
+		append(&reason, "%+.1f%% (%+.1f..%+.1f%%) against %s",
+			percent(judgement->slowdown.value), percent(judgement->slowdown.low),
+			percent(judgement->slowdown.high), against);
+	if (row->kernel_changed)
+		append(&reason, "the kernel changed");
+	check_differences_list(row, false, &reason);
+	explain_machine(row, judgement, &reason);
+	if (judgement->verdict == CHECK_UNCLEAR &&
+		judgement->own_half_ratio <= settled_part * check->options.threshold_ratio &&
+		judgement->against == CHECK_AGAINST_TUNED)
+		append(&reason,
+			"the baseline's own time is not known better: `check --keep-cubins` "
+			"stores a sharper one");
+	return text_detach(&reason);
+}
+
+void check_time(struct check *check, struct check_row *row, const struct block_series *anchor)
+{
+	const struct block_series *now = row->work->now;
+	struct check_reference then;
+	struct judgement judgement;
+	CLEANUP(memory_free) char *reason = NULL;
+
+	if (now->outcome == OUTCOME_TOO_NOISY)
+		check_row_decide(row, CHECK_UNCLEAR, "too noisy: %s",
+			now->detail ? now->detail : "its samples would not settle");
+	else if (now->outcome != OUTCOME_OK)
+		check_row_decide(row, CHECK_FAILED, "%s while it was timed: %s",
+			outcome_name(now->outcome), now->detail ? now->detail : "no message");
+	if (check_row_is_decided(row))
+		return;
+	if (!now->blocks || !anchor->blocks) {
+		check_row_decide(row, CHECK_UNCLEAR, "there was no time to measure it");
+		return;
+	}
+	row->now = reference_now(check, row, anchor);
+	judgement = judge(check, row, anchor);
+	if (check_reference_find(&row->entry, check->options.confidence_ratio, &then))
+		row->machine_ratio = has_kept(row)      ? median(row->work->then) / then.time_us
+				     : row->same_binary ? row->now.time_us / then.time_us
+							: 0;
+	/* byte for byte the same: what differs is the machine, however it looks */
+	if (row->same_binary)
+		judgement.verdict = CHECK_SAME;
+	row->loads = now->loads > 1 ? now->loads : 0;
+	for (size_t i = 0; i < row->loads; i++)
+		row->load_us[i] = now->load_us[i];
+	row->timed = true;
+	row->compared = judgement.slowdown.value > 0;
+	row->slowdown = (struct check_slowdown){judgement.slowdown, judgement.against,
+		floor_ratio[judgement.against], row->now.blocks};
+	reason = explain(check, row, &judgement);
+	check_row_decide(row, judgement.verdict, "%s", reason);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * When is a kernel slower? Pure functions of measured ratios; no device, no clock.
+ * When is a kernel slower? Pure functions of measured ratios, no device, no clock; and the verdict
+ * of a row that was timed.
  *
  * A check measures in blocks. In each block every kernel and the anchor (or the kept binary of the
  * baseline) are sampled in turn, and the block's ratio of medians is one observation: what the
@@ -83,5 +84,15 @@ enum check_verdict check_judge(
 enum check_verdict check_judge_clocked(const struct check_rule *rule,
 	const struct check_estimate *time, double anchor, bool clock_bound,
 	struct check_estimate *slowdown);
+
+struct check;
+struct check_row;
+struct block_series;
+
+/* The verdict of a row that was timed; anchor: sampled in the same blocks. */
+void check_time(struct check *check, struct check_row *row, const struct block_series *anchor);
+/* Whether the row's intervals are narrow enough for a verdict that more blocks would not change. */
+bool check_time_is_settled(
+	const struct check *check, struct check_row *row, const struct block_series *anchor);
 
 #endif

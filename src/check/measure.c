@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "check/row.h"
-#include "check/verdict.h"
+#include "check/judge.h"
 
 /* Today's kernels and the kept ones are loaded, short ones several times; today's are compared with
  * the reference; all are timed in blocks. A few rows at a time, so that their tensors fit into
@@ -37,11 +37,8 @@ struct group {
 static bool is_same_plan(const struct plan *a, const struct plan *b)
 {
 	struct json *json_a = plan_to_json(a), *json_b = plan_to_json(b);
-	char *text_a = json_print(json_a, false), *text_b = json_print(json_b, false);
-	bool same = strcmp(text_a, text_b) == 0;
+	const bool same = json_same(json_a, json_b);
 
-	free(text_a);
-	free(text_b);
 	json_free(json_a);
 	json_free(json_b);
 	return same;
@@ -52,7 +49,7 @@ static bool is_same_binary(const struct check_row *row)
 	const struct binary *kept = &row->work->kept.binary;
 	const struct trial *trial = row->work->trial;
 
-	if (!row->work->kept.key || kept->cubin_count != trial->build.unit_count)
+	if (!row->work->kept.found || kept->cubin_count != trial->build.unit_count)
 		return false;
 	for (size_t i = 0; i < kept->cubin_count; i++) {
 		const struct text *cubin = &trial->kernels[i]->cubin;
@@ -82,7 +79,7 @@ static enum status load_kept(
 {
 	struct check_work *work = row->work;
 
-	if (!work->kept.key || row->same_binary)
+	if (!work->kept.found || row->same_binary)
 		return STATUS_OK;
 	return evaluator_add_binary(
 		&check->evaluator, work->problem, &work->kept.binary, &work->kept_loads[load], err);
@@ -92,17 +89,14 @@ static enum status load_kept(
 static enum status load_row(struct check *check, struct check_row *row, struct error *err)
 {
 	bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
-	enum status status = STATUS_OK;
 
 	row->same_binary = is_same_binary(row);
 	row->work->loads = is_short ? CHECK_LOADS : 1;
-	for (size_t i = 0; i < row->work->loads && status == STATUS_OK; i++) {
-		status = i % 2 ? load_kept(check, row, i, err) : load_now(check, row, i, err);
-		if (status == STATUS_OK)
-			status = i % 2 ? load_now(check, row, i, err)
-				       : load_kept(check, row, i, err);
+	for (size_t i = 0; i < row->work->loads; i++) {
+		TRY(i % 2 ? load_kept(check, row, i, err) : load_now(check, row, i, err));
+		TRY(i % 2 ? load_now(check, row, i, err) : load_kept(check, row, i, err));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static void drop_loads(struct check *check, struct trial **loads)
@@ -145,23 +139,21 @@ static void take_loaded(struct check *check, struct check_row *row)
 static enum status load(struct group *group, struct error *err)
 {
 	struct check *check = group->check;
-	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < group->count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < group->count; i++) {
 		struct check_row *row = group->rows[i];
 		struct error reason = {0};
 
 		if (evaluator_announce(&check->evaluator, row->work->problem, &reason) != STATUS_OK)
 			check_row_decide(row, CHECK_FAILED, "%s", reason.message);
 		else
-			status = load_row(check, row, err);
+			TRY(load_row(check, row, err));
 	}
-	if (status == STATUS_OK)
-		status = evaluator_run(&check->evaluator, err);
-	for (size_t i = 0; i < group->count && status == STATUS_OK; i++)
+	TRY(evaluator_run(&check->evaluator, err));
+	for (size_t i = 0; i < group->count; i++)
 		if (group->rows[i]->work->now_loads[0])
 			take_loaded(check, group->rows[i]);
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- timing ---- */
@@ -286,42 +278,43 @@ static void end(struct group *group, struct trial *anchor)
 		block_series_release(&group->series[i]);
 }
 
-static enum status measure_group(struct group *group, struct error *err)
+static enum status run(struct group *group, struct trial **anchor, struct error *err)
 {
 	struct check *check = group->check;
-	struct trial *anchor = NULL;
 	device_handle handle = 0;
-	enum status status = device_anchor(check->context->device, &handle, err);
 
-	if (status == STATUS_OK) {
-		anchor = evaluator_add_handle(&check->evaluator, handle);
-		status = load(group, err);
-	}
-	if (status == STATUS_OK)
-		status = sample(group, anchor, err);
-	if (status == STATUS_OK && group->series[0].outcome != OUTCOME_OK)
-		status = error_set(err, STATUS_NO_DEVICE,
+	TRY(device_anchor(check->context->device, &handle, err));
+	*anchor = evaluator_add_handle(&check->evaluator, handle);
+	TRY(load(group, err));
+	TRY(sample(group, *anchor, err));
+	if (group->series[0].outcome != OUTCOME_OK)
+		return error_set(err, STATUS_NO_DEVICE,
 			"expected the GPU to run the anchor kernel, found: %s",
 			group->series[0].detail ? group->series[0].detail
 						: outcome_name(group->series[0].outcome));
-	if (status == STATUS_OK)
-		judge(group);
+	judge(group);
+	return STATUS_OK;
+}
+
+static enum status measure_group(struct group *group, struct error *err)
+{
+	struct trial *anchor = NULL;
+	const enum status status = run(group, &anchor, err);
+
 	end(group, anchor);
 	return status;
 }
 
 enum status check_measure(struct check *check, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t at = 0; at < check->row_count && status == STATUS_OK;) {
+	for (size_t at = 0; at < check->row_count;) {
 		struct group group = {.check = check};
 
 		for (; at < check->row_count && group.count < GROUP_ROWS; at++)
 			if (check_row_can_run(&check->rows[at]))
 				group.rows[group.count++] = &check->rows[at];
 		if (group.count)
-			status = measure_group(&group, err);
+			TRY(measure_group(&group, err));
 	}
-	return status;
+	return STATUS_OK;
 }

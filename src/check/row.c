@@ -38,14 +38,15 @@ void check_row_decide(struct check_row *row, enum check_verdict verdict, const c
 	row->reason = text_detach(&text);
 }
 
-static enum status open_problem(const struct check *check, struct check_row *row, struct error *err)
+static enum status build(const struct check *check, struct check_row *row, struct error *err)
 {
 	const struct operation *operation;
+	struct check_work *work = row->work;
 
-	if (catalogue_operation(&check->context->catalogue, row->operation, &operation, err) !=
-		STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return problem_from_named_values(operation, &row->entry.problem, &row->work->problem, err);
+	TRY(catalogue_operation(&check->context->catalogue, row->operation, &operation, err));
+	TRY(problem_from_named_values(operation, &row->entry.problem, &work->problem, err));
+	return row_candidate(&check->context->catalogue, work->problem,
+		device_spec(check->context->device), &row->entry.winner, &work->winner, err);
 }
 
 void check_row_open(const struct tuned_entry *entry, struct check_row *row)
@@ -61,17 +62,9 @@ void check_row_open(const struct tuned_entry *entry, struct check_row *row)
 
 void check_row_build(struct check *check, struct check_row *row)
 {
-	const struct device_spec *spec = device_spec(check->context->device);
 	struct error reason = {0};
-	enum status status;
 
-	if (check_row_is_decided(row))
-		return;
-	status = open_problem(check, row, &reason);
-	if (status == STATUS_OK)
-		status = row_candidate(&check->context->catalogue, row->work->problem, spec,
-			&row->entry.winner, &row->work->winner, &reason);
-	if (status != STATUS_OK)
+	if (!check_row_is_decided(row) && build(check, row, &reason) != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
 }
 
@@ -111,15 +104,13 @@ static void take_compiled(struct check_row *row)
 
 enum status check_compile(struct check *check, struct error *err)
 {
-	enum status status;
-
 	for (size_t i = 0; i < check->row_count; i++)
 		start(check, &check->rows[i]);
-	status = evaluator_run(&check->evaluator, err);
-	for (size_t i = 0; i < check->row_count && status == STATUS_OK; i++)
+	TRY(evaluator_run(&check->evaluator, err));
+	for (size_t i = 0; i < check->row_count; i++)
 		if (check->rows[i].work->trial)
 			take_compiled(&check->rows[i]);
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- registers, spills, shared memory, occupancy: then and now ---- */
@@ -127,9 +118,7 @@ struct launch_figures {
 	int64_t threads, regs, spill_bytes, smem_static_bytes, smem_dynamic_bytes, blocks_per_sm;
 };
 
-static void add(struct check_row *row, bool is_worse, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static void add(struct check_row *row, bool is_worse, const char *format, ...)
+PRINTF_LIKE(3, 4) static void add(struct check_row *row, bool is_worse, const char *format, ...)
 {
 	struct text text = {0};
 	va_list args;
@@ -147,24 +136,18 @@ static void add(struct check_row *row, bool is_worse, const char *format, ...)
 static struct launch_figures figures_then(const struct tuned_launch *launch)
 {
 	return (struct launch_figures){
-		.threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2],
-		.regs = launch->regs_per_thread,
-		.spill_bytes = launch->spill_bytes,
-		.smem_static_bytes = launch->smem_static_bytes,
-		.smem_dynamic_bytes = launch->smem_dynamic_bytes,
-		.blocks_per_sm = launch->blocks_per_sm};
+		(int64_t)launch->block[0] * launch->block[1] * launch->block[2],
+		launch->regs_per_thread, launch->spill_bytes, launch->smem_static_bytes,
+		launch->smem_dynamic_bytes, launch->blocks_per_sm};
 }
 
 static struct launch_figures figures_now(
 	const struct plan_launch *launch, const struct kernel_resources *resources)
 {
 	return (struct launch_figures){
-		.threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2],
-		.regs = resources->regs_per_thread,
-		.spill_bytes = resources->spill_store_bytes,
-		.smem_static_bytes = resources->smem_static_bytes,
-		.smem_dynamic_bytes = launch->smem_dynamic_bytes,
-		.blocks_per_sm = resources->blocks_per_sm};
+		(int64_t)launch->block[0] * launch->block[1] * launch->block[2],
+		resources->regs_per_thread, resources->spill_store_bytes,
+		resources->smem_static_bytes, launch->smem_dynamic_bytes, resources->blocks_per_sm};
 }
 
 /* One calculator for both sides: the driver's answer then and the model's now need not agree. */
@@ -232,27 +215,29 @@ static void compare_flags(struct check_row *row)
 			add(row, true, "the compiler now reports %s", kernel_flag_names[flag]);
 }
 
+static void differences_clear(struct check_row *row)
+{
+	for (size_t i = 0; i < row->difference_count; i++)
+		free(row->differences[i].text);
+	row->difference_count = 0;
+}
+
 void check_resources(const struct check *check, struct check_row *row)
 {
 	const struct trial *trial = row->work->trial;
 	const struct plan *plan = &trial->plan;
 	const struct tuned_row *winner = &row->entry.winner;
 
-	for (size_t i = 0; i < row->difference_count; i++)
-		free(row->differences[i].text);
-	row->difference_count = 0;
+	differences_clear(row);
 	if (!trial->evaluation.resources)
 		return;
 	row->kernel_changed = winner->kernel_hash[0] &&
 			      strcmp(winner->kernel_hash, trial->build.kernel_hash) != 0;
 	compare_flags(row);
-	if (!winner->launch_count)
-		return;
-	if (winner->launch_count != plan->launch_count) {
+	if (winner->launch_count && winner->launch_count != plan->launch_count)
 		add(row, false, "launches %zu -> %zu", winner->launch_count, plan->launch_count);
-		return;
-	}
-	for (size_t i = 0; i < plan->launch_count; i++) {
+	for (size_t i = 0; winner->launch_count == plan->launch_count && i < plan->launch_count;
+		i++) {
 		char where[96] = "";
 
 		if (plan->launch_count > 1)
@@ -282,8 +267,7 @@ void check_row_release(struct check_row *row)
 			tuned_entry_release(work->retuned);
 		free(work->retuned);
 	}
-	for (size_t i = 0; i < row->difference_count; i++)
-		free(row->differences[i].text);
+	differences_clear(row);
 	free(row->differences);
 	free(row->operation);
 	free(row->problem);

@@ -12,7 +12,7 @@
 
 /* A binary of an earlier check. */
 struct check_kept {
-	char *key; /* names its files; NULL: nothing is kept */
+	bool found;
 	struct binary binary;
 };
 
@@ -21,7 +21,7 @@ struct check_work {
 	struct candidate winner;
 	struct trial *trial; /* of today's kernel; the evaluator's; NULL: it cannot be built */
 	bool can_run;        /* it compiled */
-	uint32_t differs;    /* traits (check/identity.h) */
+	uint32_t differs;    /* traits (check/check.h) */
 	bool updated;        /* the row's entry is today's kernel now */
 	struct tuned_entry *retuned; /* the better entry, owned; NULL: none */
 	struct check_kept kept;

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_wire.h"
-#include "compile/protocol.h"
+#include "compile/worker.h"
 
 enum {
 	HEADER_SIZE = 96, /* "tiletune.kernel/2 KEY SIZE CHECKSUM", blanks, newline */
@@ -163,14 +163,13 @@ bool cache_entry_unpack(
 void cache_entry_pack(
 	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes)
 {
-	struct text body = {0};
+	CLEANUP(text_release) struct text body = {0};
 	char header[HEADER_SIZE + 1];
 
 	record_pack(&entry_record, entry, &body);
 	header_format(header, key, &body);
 	text_append_bytes(bytes, header, HEADER_SIZE);
 	text_append_bytes(bytes, body.data, body.length);
-	text_release(&body);
 }
 
 void cache_entry_release(struct cache_entry *entry)
@@ -182,29 +181,28 @@ void cache_entry_release(struct cache_entry *entry)
 static enum cache_found entry_read(
 	const char *path, bool use, const char key[HASH_SIZE], struct cache_entry *entry)
 {
-	struct text content = {0};
+	CLEANUP(text_release) struct text content = {0};
+	enum cache_found found = CACHE_ABSENT;
 	struct stat info;
-	bool good;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	if (fd < 0)
 		return CACHE_ABSENT;
-	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-		close(fd);
-		return CACHE_ABSENT;
-	}
-	good = info.st_size <= entry_size_max && read_raw(fd, (size_t)info.st_size, &content) &&
-	       cache_entry_unpack(content.data, content.length, key, entry);
-	if (good && use)
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+		found = info.st_size <= entry_size_max &&
+					read_raw(fd, (size_t)info.st_size, &content) &&
+					cache_entry_unpack(content.data, content.length, key, entry)
+				? CACHE_GOOD
+				: CACHE_DAMAGED;
+	if (found == CACHE_GOOD && use)
 		note_use(fd, &info);
 	close(fd);
-	text_release(&content);
-	return good ? CACHE_GOOD : CACHE_DAMAGED;
+	return found;
 }
 
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result)
 {
-	char *path = cache_entry_path(cache, key);
+	CLEANUP(memory_free) char *path = cache_entry_path(cache, key);
 	struct cache_entry entry;
 	enum cache_found found = entry_read(path, true, key, &entry);
 
@@ -215,23 +213,19 @@ bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_re
 	}
 	if (found == CACHE_DAMAGED)
 		unlink(path);
-	free(path);
 	return found == CACHE_GOOD;
 }
 
 /* No fsync: a file that a power cut left incomplete fails its checksum. */
 static enum status write_replacing(const char *path, const struct text *content, struct error *err)
 {
+	CLEANUP(memory_free)
 	char *temporary = string_format("%s" CACHE_TEMPORARY "XXXXXX", path);
-	enum status status = STATUS_OK;
+	enum status status;
 	int fd = mkostemp(temporary, O_CLOEXEC);
 
-	if (fd < 0) {
-		status =
-			error_set(err, STATUS_FAILED, "%s: creating it: %s", path, strerror(errno));
-		free(temporary);
-		return status;
-	}
+	if (fd < 0)
+		return error_set(err, STATUS_FAILED, "%s: creating it: %s", path, strerror(errno));
 	status = file_write_all(fd, content->data, content->length, err);
 	/* mkstemp made it ours alone; a shared cache is a matter of the umask */
 	(void)!fchmod(fd, 0644);
@@ -243,28 +237,21 @@ static enum status write_replacing(const char *path, const struct text *content,
 		unlink(temporary);
 		error_context(err, "%s", path);
 	}
-	free(temporary);
 	return status;
 }
 
 enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	const struct cache_label *label, const struct compile_result *result, struct error *err)
 {
-	char *path = cache_entry_path(cache, key);
-	char *folder = path_parent(path);
-	struct text content = {0};
-	enum status status = directory_make(folder, err);
+	CLEANUP(memory_free) char *path = cache_entry_path(cache, key);
+	CLEANUP(memory_free) char *folder = path_parent(path);
+	CLEANUP(text_release) struct text content = {0};
 
-	if (status == STATUS_OK) {
-		cache_entry_pack(key, &(struct cache_entry){*label, *result}, &content);
-		status = write_replacing(path, &content, err);
-	}
-	if (status != STATUS_OK)
-		error_context(err, "kernel cache");
-	text_release(&content);
-	free(folder);
-	free(path);
-	return status;
+	cache_entry_pack(key, &(struct cache_entry){*label, *result}, &content);
+	if (directory_make(folder, err) == STATUS_OK &&
+		write_replacing(path, &content, err) == STATUS_OK)
+		return STATUS_OK;
+	return error_context(err, "kernel cache");
 }
 
 /* ---- looking after it: files may come and go meanwhile; what has gone is passed over ---- */
@@ -281,15 +268,15 @@ struct listing {
 	size_t count, capacity;
 };
 
-static bool is_key(const char *name)
+static bool is_hexadecimal(const char *name, size_t length)
 {
-	return strlen(name) == HASH_SIZE - 1 && strspn(name, "0123456789abcdef") == HASH_SIZE - 1;
+	return strlen(name) == length && strspn(name, "0123456789abcdef") == length;
 }
 
 static enum status add_file(const char *name, void *context, struct error *err)
 {
 	struct listing *listing = context;
-	bool entry = is_key(name);
+	const bool entry = is_hexadecimal(name, HASH_SIZE - 1);
 	struct stat info;
 	char *path;
 
@@ -312,18 +299,15 @@ static enum status add_file(const char *name, void *context, struct error *err)
 static enum status add_folder(const char *name, void *context, struct error *err)
 {
 	struct listing *listing = context;
-	struct listing inner = *listing;
-	char *folder;
+	const char *folder = listing->folder;
+	CLEANUP(memory_free) char *inner = path_join(folder, name);
 
 	(void)err;
-	if (strlen(name) != 2 || strspn(name, "0123456789abcdef") != 2)
+	if (!is_hexadecimal(name, 2))
 		return STATUS_OK;
-	folder = path_join(listing->folder, name);
-	inner.folder = folder;
-	(void)directory_list(folder, add_file, &inner, NULL); /* gone meanwhile: nothing to list */
-	inner.folder = listing->folder;
-	*listing = inner;
-	free(folder);
+	listing->folder = inner;
+	(void)directory_list(inner, add_file, listing, NULL); /* gone meanwhile: nothing to list */
+	listing->folder = folder;
 	return STATUS_OK;
 }
 

@@ -7,66 +7,169 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "compile/probe.h"
+#include "compile/jobs.h"
+#include "compile/nvrtc_find.h"
+#include "compile/worker.h"
 #include "process/host_limits.h"
 
-static const double timeout_default_s = 120;
+static const double timeout_default_s = 120; /* per unit */
 
 struct compiler {
 	char *worker_path;
 	struct compile_loaded nvrtc;
-	struct compile_workers workers;
 	struct jobs jobs;
 };
+
+/* ---- finding the NVRTC to work with ---- */
+/* A library of 110 MB from a slow disk, and a trial. */
+static const double load_timeout_s = 60;
+
+static enum status take_answer(
+	const struct message *message, struct compile_loaded *loaded, struct error *err)
+{
+	struct compile_refusal refusal;
+
+	if (message->kind == COMPILE_LOADED && message_unpack(message, &compile_loaded_record,
+						       "worker-compile", loaded, err) == STATUS_OK)
+		return STATUS_OK;
+	if (message->kind == COMPILE_REFUSED &&
+		message_unpack(message, &compile_refusal_record, "worker-compile", &refusal, err) ==
+			STATUS_OK) {
+		error_set(err, STATUS_NO_DEVICE, "%s", refusal.reason ? refusal.reason : "");
+		record_release(&compile_refusal_record, &refusal);
+		return STATUS_NO_DEVICE;
+	}
+	return error_set(err, STATUS_NO_DEVICE, "the worker did not understand");
+}
+
+/* One candidate, in a worker that is started where there is none. */
+static enum status try_candidate(const char *path, const char *worker_path, struct slot *slot,
+	struct compile_loaded *loaded, struct error *err)
+{
+	CLEANUP(message_release) struct message message = {0};
+	CLEANUP(text_release) struct text how = {0};
+	enum message_result result;
+
+	if (slot->state == SLOT_ABSENT)
+		TRY(compile_slot_start(slot, worker_path, err));
+	compile_slot_load(slot, path, true, load_timeout_s);
+	result = message_receive(
+		slot->worker.from_fd, &slot->worker.pending, load_timeout_s, &message);
+	if (result == MESSAGE_READY) {
+		slot->state = SLOT_IDLE;
+		return take_answer(&message, loaded, err);
+	}
+	compile_slot_end(slot, &how);
+	if (result == MESSAGE_NONE)
+		return error_set(err, STATUS_NO_DEVICE, "%s: did not load within %.0f s", path,
+			load_timeout_s);
+	return error_set(err, STATUS_NO_DEVICE,
+		"%s: the process that loaded it (%s worker-compile) was %s", path, worker_path,
+		text_string(&how));
+}
+
+static enum status refuse_too_new(const struct nvrtc_search *search, struct slot *slot,
+	struct compile_loaded *loaded, struct error *err)
+{
+	enum status status = error_set(err, STATUS_NO_DEVICE,
+		"%s: is %s, newer than the driver's CUDA %d.%d, which would refuse its code",
+		loaded->path, loaded->identity, search->driver_cuda_version / 1000,
+		search->driver_cuda_version % 1000 / 10);
+
+	record_release(&compile_loaded_record, loaded);
+	compile_slot_end(slot, NULL); /* a library that was used is not safely unloaded */
+	return status;
+}
+
+static void indent_lines(struct text *text, const char *lines)
+{
+	for (; *lines; lines += strspn(lines, "\n")) {
+		size_t length = strcspn(lines, "\n");
+
+		text_append(text, "\n  ");
+		text_append_bytes(text, lines, length);
+		lines += length;
+	}
+}
+
+static enum status find_nvrtc(const struct nvrtc_search *search, const char *worker_path,
+	struct slot *slot, struct compile_loaded *loaded, struct error *err)
+{
+	CLEANUP(nvrtc_candidates_release) struct nvrtc_candidates candidates = {0};
+	CLEANUP(text_release) struct text refusals = {0};
+	CLEANUP(text_release) struct text message = {0};
+	enum status status = STATUS_NO_DEVICE;
+
+	nvrtc_find(search, &candidates);
+	for (size_t i = 0; i < candidates.count && status == STATUS_NO_DEVICE; i++) {
+		const char *path = candidates.items[i].path;
+		struct error why = {0};
+
+		status = try_candidate(path, worker_path, slot, loaded, &why);
+		if (status == STATUS_OK && search->driver_cuda_version &&
+			loaded->major > search->driver_cuda_version / 1000)
+			status = refuse_too_new(search, slot, loaded, &why);
+		/* that the loader does not know a name is said once, with the places */
+		if (status != STATUS_OK &&
+			(strchr(path, '/') || search->given ||
+				!strstr(why.message, "cannot open shared object")))
+			text_appendf(&refusals, "\n  %s", why.message);
+		if (status != STATUS_OK && status != STATUS_NO_DEVICE)
+			error_set(err, status, "%s", why.message);
+	}
+	if (status != STATUS_NO_DEVICE)
+		return status;
+	text_append(&message, "NVRTC: expected libnvrtc.so.N, found none that works");
+	if (refusals.length)
+		text_appendf(&message, "; tried:%s", refusals.data);
+	text_append(&message, "\nlooked in:");
+	indent_lines(&message, text_string(&candidates.places));
+	error_set(err, STATUS_NO_DEVICE, "%s", message.data);
+	return error_hint(err,
+		"install the CUDA toolkit or the wheel nvidia-cuda-nvrtc, or name the "
+		"library or its folder in TILETUNE_NVRTC");
+}
 
 static enum status open_with(
 	const struct compiler_options *options, struct compiler *compiler, struct error *err)
 {
 	struct host_limits limits = host_limits_read("");
-	struct compile_workers *workers = &compiler->workers;
+	struct jobs *jobs = &compiler->jobs;
 	struct nvrtc_search search;
-	char *executable = path_executable();
-	char *folder = path_parent(executable);
-	enum status status;
+	CLEANUP(memory_free) char *executable = path_executable();
+	CLEANUP(memory_free) char *folder = path_parent(executable);
 
 	compiler->worker_path =
 		string_copy(options->worker_path ? options->worker_path : executable);
-	workers->path = compiler->worker_path;
-	workers->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
-	workers->slot_count = options->workers ? options->workers : host_limits_workers(&limits);
-	workers->slots = memory_zeroed(workers->slot_count, sizeof(*workers->slots));
+	jobs->worker_path = compiler->worker_path;
+	jobs->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
+	jobs->slot_count = options->workers ? options->workers : host_limits_workers(&limits);
+	jobs->slots = memory_zeroed(jobs->slot_count, sizeof(*jobs->slots));
 	nvrtc_search_init(&search, options->nvrtc_path, options->driver_cuda_version);
 	search.executable_folder = folder;
-	status = probe_run(&search, workers->path, &workers->slots[0], &compiler->nvrtc, err);
-	workers->library_path = compiler->nvrtc.path;
-	compiler->jobs.compiler = compiler->nvrtc.identity;
-	if (status == STATUS_OK && options->cache_folder)
-		status = cache_open(options->cache_folder, &compiler->jobs.cache, err);
-	free(folder);
-	free(executable);
-	return status;
+	TRY(find_nvrtc(&search, jobs->worker_path, &jobs->slots[0], &compiler->nvrtc, err));
+	jobs->library_path = compiler->nvrtc.path;
+	jobs->compiler = compiler->nvrtc.identity;
+	return options->cache_folder ? cache_open(options->cache_folder, &jobs->cache, err)
+				     : STATUS_OK;
 }
 
 enum status compiler_open(
 	const struct compiler_options *options, struct compiler **compiler, struct error *err)
 {
 	struct compiler *opened = memory_zeroed(1, sizeof(*opened));
-	enum status status = open_with(options, opened, err);
+	const enum status status = open_with(options, opened, err);
 
-	*compiler = NULL;
-	if (status != STATUS_OK) {
+	*compiler = status == STATUS_OK ? opened : NULL;
+	if (status != STATUS_OK)
 		compiler_close(opened);
-		return status;
-	}
-	*compiler = opened;
-	return STATUS_OK;
+	return status;
 }
 
 void compiler_close(struct compiler *compiler)
 {
 	if (!compiler)
 		return;
-	compile_workers_end(&compiler->workers);
 	jobs_release(&compiler->jobs);
 	record_release(&compile_loaded_record, &compiler->nvrtc);
 	free(compiler->worker_path);
@@ -85,7 +188,7 @@ const char *compiler_path(const struct compiler *compiler)
 
 unsigned compiler_worker_count(const struct compiler *compiler)
 {
-	return compiler->workers.slot_count;
+	return compiler->jobs.slot_count;
 }
 
 size_t compiler_pending(const struct compiler *compiler)
@@ -107,7 +210,7 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an architecture like sm_90a, found \"%s\"", unit->name, arch);
 	jobs_submit(&compiler->jobs, unit, arch, ticket);
-	compile_workers_advance(&compiler->workers, &compiler->jobs);
+	jobs_advance(&compiler->jobs);
 	return STATUS_OK;
 }
 
@@ -118,19 +221,19 @@ bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_r
 	for (;;) {
 		double left;
 
-		compile_workers_advance(&compiler->workers, &compiler->jobs);
+		jobs_advance(&compiler->jobs);
 		if (jobs_take(&compiler->jobs, result))
 			return true;
 		left = deadline - clock_seconds();
 		if (!compiler->jobs.pending || (timeout_s >= 0 && left <= 0))
 			return false;
-		compile_workers_wait(&compiler->workers, timeout_s < 0 ? -1 : left);
+		jobs_wait(&compiler->jobs, timeout_s < 0 ? -1 : left);
 	}
 }
 
 size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max)
 {
-	return compile_workers_fds(&compiler->workers, fds, max);
+	return jobs_fds(&compiler->jobs, fds, max);
 }
 
 void compile_result_release(struct compile_result *result)

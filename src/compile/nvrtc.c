@@ -16,17 +16,9 @@
 #include "base/memory.h"
 
 static const struct library_entry symbols[] = {
-	{"nvrtcVersion", offsetof(struct nvrtc_functions, version), 1},
-	{"nvrtcGetErrorString", offsetof(struct nvrtc_functions, error_string), 1},
-	{"nvrtcCreateProgram", offsetof(struct nvrtc_functions, create), 1},
-	{"nvrtcDestroyProgram", offsetof(struct nvrtc_functions, destroy), 1},
-	{"nvrtcCompileProgram", offsetof(struct nvrtc_functions, compile), 1},
-	{"nvrtcGetProgramLogSize", offsetof(struct nvrtc_functions, log_size), 1},
-	{"nvrtcGetProgramLog", offsetof(struct nvrtc_functions, log), 1},
-	{"nvrtcGetCUBINSize", offsetof(struct nvrtc_functions, cubin_size), 1},
-	{"nvrtcGetCUBIN", offsetof(struct nvrtc_functions, cubin), 1},
-	{"nvrtcGetPTXSize", offsetof(struct nvrtc_functions, ptx_size), 1},
-	{"nvrtcGetPTX", offsetof(struct nvrtc_functions, ptx), 1},
+#define CALL(member, name) {#name, offsetof(struct nvrtc_functions, member), 1},
+	NVRTC_CALLS(CALL)
+#undef CALL
 };
 
 /* Options of ours that older versions lack: what a complaint mentions, what to pass. */
@@ -98,15 +90,25 @@ static enum status identify(struct nvrtc *nvrtc, struct error *err)
  * Elsewhere there may be no such file, which is no error. */
 static void open_builtins(struct nvrtc *nvrtc)
 {
-	char *folder = path_parent(nvrtc->library.path);
+	CLEANUP(memory_free) char *folder = path_parent(nvrtc->library.path);
+	CLEANUP(memory_free)
 	char *path =
 		string_format("%s/libnvrtc-builtins.so.%d.%d", folder, nvrtc->major, nvrtc->minor);
-	struct error ignored = {0};
 
 	if (file_exists(path))
-		library_open(&nvrtc->builtins, path, &ignored);
-	free(path);
-	free(folder);
+		library_open(&nvrtc->builtins, path, NULL);
+}
+
+static enum status load(struct nvrtc *nvrtc, const char *path, struct error *err)
+{
+	TRY(library_open(&nvrtc->library, path, err));
+	if (strstr(nvrtc->library.path, "/stubs/"))
+		return error_set(err, STATUS_NO_DEVICE, "%s: is a stub", nvrtc->library.path);
+	TRY(library_bind(&nvrtc->library, symbols, ARRAY_COUNT(symbols), &nvrtc->functions, err));
+	if (nvrtc->functions.version(&nvrtc->major, &nvrtc->minor) != NVRTC_SUCCESS)
+		return error_set(
+			err, STATUS_NO_DEVICE, "%s: nvrtcVersion fails", nvrtc->library.path);
+	return identify(nvrtc, err);
 }
 
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
@@ -114,24 +116,12 @@ enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
 	enum status status;
 
 	*nvrtc = (struct nvrtc){0};
-	status = library_open(&nvrtc->library, path, err);
-	if (status == STATUS_OK && strstr(nvrtc->library.path, "/stubs/"))
-		status = error_set(err, STATUS_NO_DEVICE, "%s: is a stub", nvrtc->library.path);
+	status = load(nvrtc, path, err);
 	if (status == STATUS_OK)
-		status = library_bind(
-			&nvrtc->library, symbols, ARRAY_COUNT(symbols), &nvrtc->functions, err);
-	if (status == STATUS_OK &&
-		nvrtc->functions.version(&nvrtc->major, &nvrtc->minor) != NVRTC_SUCCESS)
-		status = error_set(
-			err, STATUS_NO_DEVICE, "%s: nvrtcVersion fails", nvrtc->library.path);
-	if (status == STATUS_OK)
-		status = identify(nvrtc, err);
-	if (status != STATUS_OK) {
+		open_builtins(nvrtc);
+	else
 		nvrtc_release(nvrtc);
-		return status;
-	}
-	open_builtins(nvrtc);
-	return STATUS_OK;
+	return status;
 }
 
 void nvrtc_release(struct nvrtc *nvrtc)
@@ -161,7 +151,7 @@ static nvrtcResult get_text(
 {
 	size_t size = 0;
 	nvrtcResult result = size_of(program, &size);
-	char *bytes;
+	CLEANUP(memory_free) char *bytes = NULL;
 
 	text_clear(text);
 	if (result != NVRTC_SUCCESS || size == 0)
@@ -170,7 +160,6 @@ static nvrtcResult get_text(
 	result = bytes_of(program, bytes);
 	if (result == NVRTC_SUCCESS)
 		text_append_bytes(text, bytes, size);
-	free(bytes);
 	return result;
 }
 
@@ -198,8 +187,9 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const char *name, const cha
 	const char *arch, char *const *options, size_t option_count, struct text *image,
 	struct text *log)
 {
+	CLEANUP(memory_free)
 	const char **all = memory_zeroed(option_count + EXTRA_COUNT + 2, sizeof(*all));
-	char *arch_option = string_format("-arch=%s", arch);
+	CLEANUP(memory_free) char *arch_option = string_format("-arch=%s", arch);
 	bool to_ptx = string_starts_with(arch, "compute_");
 	nvrtcResult result;
 
@@ -215,8 +205,6 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const char *name, const cha
 				all[count++] = extras[i].option;
 		result = compile_once(nvrtc, name, source, all, (int)count, to_ptx, image, log);
 	} while (result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log)));
-	free(arch_option);
-	free(all);
 	/* both count their strings' end */
 	while (log->length && log->data[log->length - 1] == '\0')
 		log->length--;
@@ -234,15 +222,13 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const char *name, const cha
 
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err)
 {
-	struct text image = {0}, log = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(text_release) struct text image = {0};
+	CLEANUP(text_release) struct text log = {0};
 
 	/* PTX for an old architecture: every version knows it */
 	if (nvrtc_compile(nvrtc, "trial.cu", "extern \"C\" __global__ void trial() {}\n",
-		    "compute_80", NULL, 0, &image, &log) != NVRTC_COMPILED)
-		status = error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",
-			nvrtc->library.path, text_string(&log));
-	text_release(&image);
-	text_release(&log);
-	return status;
+		    "compute_80", NULL, 0, &image, &log) == NVRTC_COMPILED)
+		return STATUS_OK;
+	return error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",
+		nvrtc->library.path, text_string(&log));
 }

@@ -14,19 +14,24 @@
 #include "process/library.h"
 #include "base/text.h"
 
+/* CALL(member, name as in NVRTC's header) */
+#define NVRTC_CALLS(CALL)                                                                          \
+	CALL(version, nvrtcVersion)                                                                \
+	CALL(error_string, nvrtcGetErrorString)                                                    \
+	CALL(create, nvrtcCreateProgram)                                                           \
+	CALL(destroy, nvrtcDestroyProgram)                                                         \
+	CALL(compile, nvrtcCompileProgram)                                                         \
+	CALL(log_size, nvrtcGetProgramLogSize)                                                     \
+	CALL(log, nvrtcGetProgramLog)                                                              \
+	CALL(cubin_size, nvrtcGetCUBINSize)                                                        \
+	CALL(cubin, nvrtcGetCUBIN)                                                                 \
+	CALL(ptx_size, nvrtcGetPTXSize)                                                            \
+	CALL(ptx, nvrtcGetPTX)
+
 struct nvrtc_functions {
-	nvrtcResult (*version)(int *, int *);
-	const char *(*error_string)(nvrtcResult);
-	nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
-		const char *const *);
-	nvrtcResult (*destroy)(nvrtcProgram *);
-	nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
-	nvrtcResult (*log_size)(nvrtcProgram, size_t *);
-	nvrtcResult (*log)(nvrtcProgram, char *);
-	nvrtcResult (*cubin_size)(nvrtcProgram, size_t *);
-	nvrtcResult (*cubin)(nvrtcProgram, char *);
-	nvrtcResult (*ptx_size)(nvrtcProgram, size_t *);
-	nvrtcResult (*ptx)(nvrtcProgram, char *);
+#define CALL(member, name) __typeof__(name) *member;
+	NVRTC_CALLS(CALL)
+#undef CALL
 };
 
 struct nvrtc {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <math.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -14,7 +15,6 @@
 #include "compile/cubin.h"
 #include "compile/nvrtc.h"
 #include "compile/ptxas_report.h"
-#include "compile/protocol.h"
 
 /* A compilation takes 120 to 650 MB; one that takes this much has run away. */
 static const rlim_t memory_limit_bytes = (rlim_t)6 << 30;
@@ -53,26 +53,23 @@ static enum status answer_load(
 	struct nvrtc *nvrtc, const struct message *message, int reply_fd, struct error *err)
 {
 	struct compile_load load;
+	struct compile_loaded loaded;
 	struct error why = {0};
-	enum status status =
-		message_unpack(message, &compile_load_record, "worker-compile", &load, err);
+	enum status status;
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(message_unpack(message, &compile_load_record, "worker-compile", &load, err));
 	nvrtc_release(nvrtc);
 	status = nvrtc_load(nvrtc, load.path, &why);
 	if (status == STATUS_OK && load.try)
 		status = nvrtc_try(nvrtc, &why);
 	record_release(&compile_load_record, &load);
-	if (status == STATUS_OK) {
-		const struct compile_loaded loaded = {
-			nvrtc->library.path, nvrtc->identity, nvrtc->major};
-
-		return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record, &loaded, err);
+	if (status != STATUS_OK) {
+		nvrtc_release(nvrtc);
+		return message_send(reply_fd, COMPILE_REFUSED, &compile_refusal_record,
+			&(struct compile_refusal){why.message}, err);
 	}
-	nvrtc_release(nvrtc);
-	return message_send(reply_fd, COMPILE_REFUSED, &compile_refusal_record,
-		&(struct compile_refusal){why.message}, err);
+	loaded = (struct compile_loaded){nvrtc->library.path, nvrtc->identity, nvrtc->major};
+	return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record, &loaded, err);
 }
 
 /* What the log does not say, the cubin does; where both speak and differ, the cubin is what will
@@ -145,15 +142,13 @@ static void judge(enum nvrtc_answer answer, const struct text *log, bool is_cubi
 			text_appendf(&rest, "%s\n", err.message);
 	}
 	if (result->outcome != OUTCOME_OK) {
+		const enum outcome outcome = result->outcome;
+
 		ptxas_report_shorten(text_string(&rest), &useful);
 		text_release(&rest);
 		rest = useful;
-		text_release(&result->cubin);
-		for (size_t i = 0; i < result->entry_count; i++)
-			free(result->entries[i].name);
-		free(result->entries);
-		result->entries = NULL;
-		result->entry_count = 0;
+		compile_result_release(result); /* no cubin, no entries */
+		result->outcome = outcome;
 	}
 	result->log = text_detach(&rest);
 }
@@ -165,13 +160,12 @@ static enum status answer_unit(
 	struct compile_result result = {0};
 	struct text log = {0};
 	enum nvrtc_answer answer;
-	enum status status =
-		message_unpack(message, &compile_request_record, "worker-compile", &request, err);
+	enum status status;
 	const struct build_unit *unit = &request.unit;
-	double start = clock_seconds();
+	const double start = clock_seconds();
+	double seconds;
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(message_unpack(message, &compile_request_record, "worker-compile", &request, err));
 	if (!nvrtc->library.handle)
 		BUG("a unit came before a library");
 	result.entry_count = unit->entry_count;
@@ -180,8 +174,9 @@ static enum status answer_unit(
 		result.entries[i].name = string_copy(unit->entries[i]);
 	answer = nvrtc_compile(nvrtc, unit->name, unit->source, request.arch, unit->options,
 		unit->option_count, &result.cubin, &log);
-	result.seconds = clock_seconds() - start;
+	seconds = clock_seconds() - start;
 	judge(answer, &log, !string_starts_with(request.arch, "compute_"), &result);
+	result.seconds = seconds;
 	status = message_send(reply_fd, COMPILE_RESULT, &compile_result_record, &result, err);
 	compile_result_release(&result);
 	text_release(&log);
@@ -217,3 +212,68 @@ int compile_worker_main(void)
 		fprintf(stderr, "%s\n", err.message);
 	return (int)status;
 }
+
+/* ---- messages ---- */
+static const struct record_member load_members[] = {
+	RECORD_VALUE(struct compile_load, path, "path", "file, or name for the loader"),
+	RECORD_VALUE(struct compile_load, try, "try", "whether to compile something small"),
+};
+RECORD_DEFINE(struct compile_load, compile_load_record, load_members, .name = "compile_load");
+
+static const struct record_member loaded_members[] = {
+	RECORD_VALUE(struct compile_loaded, path, "path", "where the loader found it"),
+	RECORD_VALUE(struct compile_loaded, identity, "identity", "name and version"),
+	RECORD_VALUE(struct compile_loaded, major, "major", "major version"),
+};
+RECORD_DEFINE(
+	struct compile_loaded, compile_loaded_record, loaded_members, .name = "compile_loaded");
+
+static const struct record_member refusal_members[] = {
+	RECORD_VALUE(struct compile_refusal, reason, "reason", "why it cannot be used"),
+};
+RECORD_DEFINE(
+	struct compile_refusal, compile_refusal_record, refusal_members, .name = "compile_refusal");
+
+static const struct record_member request_members[] = {
+	RECORD_VALUE(struct compile_request, unit.name, "name", "for messages"),
+	RECORD_VALUE(struct compile_request, unit.source, "source", "includes expanded"),
+	RECORD_VALUE(struct compile_request, arch, "arch", "sm_90a, or compute_90a for PTX"),
+	RECORD_VALUES(struct compile_request, unit.options, unit.option_count, "options",
+		"of the compiler"),
+	RECORD_VALUES(struct compile_request, unit.entries, unit.entry_count, "entries",
+		"kernels that are launched"),
+};
+RECORD_DEFINE(
+	struct compile_request, compile_request_record, request_members, .name = "compile_request");
+
+static const struct record_member entry_members[] = {
+	RECORD_VALUE(struct compiler_entry, name, "name", "of the kernel"),
+	RECORD_NESTED(struct compiler_entry, resources, kernel_resources_record, "resources",
+		"what it takes"),
+};
+static RECORD_DEFINE(struct compiler_entry, entry_record, entry_members, .name = "compiler_entry");
+
+static enum status result_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct compile_result *result = value;
+
+	(void)context;
+	if (result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED &&
+		result->outcome != OUTCOME_COMPILE_CRASHED &&
+		result->outcome != OUTCOME_COMPILE_TIMEOUT)
+		return json_error(at, err, "an outcome of a compilation");
+	return result->log ? STATUS_OK : json_error(at, err, "a log");
+}
+
+static const struct record_member result_members[] = {
+	RECORD_ENUM(struct compile_result, outcome, outcome_names, "outcome", "what became of it"),
+	RECORD_VALUE(struct compile_result, seconds, "seconds", "that the compiler took", .low = 0,
+		.high = HUGE_VAL),
+	RECORD_VALUE(struct compile_result, log, "log", "warnings, or why not"),
+	RECORD_VALUE(struct compile_result, cubin, "cubin", "or PTX text"),
+	RECORD_RECORDS(struct compile_result, entries, entry_count, entry_record, "entries",
+		"of the build unit, in its order"),
+};
+RECORD_DEFINE(struct compile_result, compile_result_record, result_members,
+	.name = "compile_result", .check = result_check);

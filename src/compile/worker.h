@@ -6,7 +6,47 @@
 #ifndef COMPILE_WORKER_H
 #define COMPILE_WORKER_H
 
+#include "process/worker.h"
+
+#include "compile/compiler.h"
+
 /* The hidden command `worker-compile`: serves until its input closes. */
 int compile_worker_main(void);
+
+/* ---- messages ---- */
+enum compile_message {
+	COMPILE_LOAD = 1, /* to the worker: struct compile_load */
+	COMPILE_LOADED,   /* from it: struct compile_loaded */
+	COMPILE_REFUSED,  /* from it: struct compile_refusal */
+	COMPILE_UNIT,     /* to the worker: struct compile_request */
+	COMPILE_RESULT,   /* from it: struct compile_result */
+};
+
+struct compile_load {
+	char *path; /* of the library */
+	bool try;   /* and compile something small */
+};
+RECORD_DECLARE(struct compile_load, compile_load_record);
+
+struct compile_loaded {
+	char *path; /* where the loader found it */
+	char *identity;
+	int32_t major;
+};
+RECORD_DECLARE(struct compile_loaded, compile_loaded_record);
+
+struct compile_refusal {
+	char *reason;
+};
+RECORD_DECLARE(struct compile_refusal, compile_refusal_record);
+
+struct compile_request {
+	struct build_unit unit;
+	char *arch;
+};
+RECORD_DECLARE(struct compile_request, compile_request_record);
+
+/* Without ticket and from_cache, which are the caller's. */
+RECORD_DECLARE(struct compile_result, compile_result_record);
 
 #endif

@@ -31,7 +31,6 @@ static enum status cuda_open(struct device *device, const char *rest,
 {
 	struct cuda_device *cuda = memory_zeroed(1, sizeof(*cuda));
 	struct measure_gpu gpu;
-	enum status status;
 
 	device->state = cuda;
 	cuda->device = device;
@@ -43,20 +42,16 @@ static enum status cuda_open(struct device *device, const char *rest,
 		.memory_limit_bytes = options->memory_limit_bytes,
 		.kernel_timeout_s = kernel_timeout_s(options),
 	};
-	status = cuda_worker_hello(&cuda->worker, &gpu, err);
-	if (status != STATUS_OK)
+	if (cuda_worker_hello(&cuda->worker, &gpu, err) != STATUS_OK)
 		return error_context(err, "cuda:%s", cuda->worker.selector);
 	device->identity = gpu.identity;
 	/* From here on it is this GPU, whatever the numbering does. */
 	free(cuda->worker.selector);
 	cuda->worker.selector = string_copy(gpu.identity.uuid);
-	status = device_spec_match(&gpu.facts, options->config_folders, &device->spec, err);
-	if (status == STATUS_OK)
-		status = gpu_lock_acquire(gpu.identity.uuid, options->wait_s, &cuda->lock_fd, err);
+	TRY(device_spec_match(&gpu.facts, options->config_folders, &device->spec, err));
+	TRY(gpu_lock_acquire(gpu.identity.uuid, options->wait_s, &cuda->lock_fd, err));
 	/* The context is made while our caller compiles the helper kernels. */
-	if (status == STATUS_OK)
-		status = cuda_worker_open(&cuda->worker, err);
-	return status;
+	return cuda_worker_open(&cuda->worker, err);
 }
 
 static void cuda_close(struct device *device)
@@ -140,8 +135,7 @@ static enum status cuda_anchor(struct device *device, device_handle *handle, str
 	struct plan plan;
 	struct cuda_handle *anchor;
 
-	if (ready(cuda, err) != STATUS_OK)
-		return STATUS_NO_DEVICE;
+	TRY(ready(cuda, err));
 	anchor = handle_add(cuda);
 	anchor_plan(device->spec->sm_count, &plan);
 	load_pack(anchor, &plan, &cuda->worker.helpers.cubin, 1);
@@ -163,13 +157,11 @@ static enum status anchor_measure(struct device *device, struct error *err)
 			.target_ratio = 0.002},
 	};
 	struct device_event event;
-	enum status status = cuda_anchor(device, &handle, err);
+	enum status status = STATUS_OK;
 
-	if (status == STATUS_OK)
-		status = device_sample(device, &request, err);
-	if (status != STATUS_OK)
-		return status;
-	while (!cuda_poll(device->state, 3600, &event))
+	TRY(cuda_anchor(device, &handle, err));
+	TRY(device_sample(device, &request, err));
+	while (!device_poll(device, 3600, &event))
 		;
 	if (event.kind == DEVICE_EVENT_SAMPLED && event.sample_count > 0)
 		device->identity.anchor_us =
@@ -188,12 +180,10 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 {
 	struct cuda_device *cuda = device->state;
 	struct text *kept = &cuda->worker.helpers.cubin;
-	enum status status;
 
 	text_clear(kept);
 	text_append_bytes(kept, cubin->data, cubin->length);
-	status = cuda_worker_helpers(&cuda->worker, err);
-	if (status != STATUS_OK)
+	if (cuda_worker_helpers(&cuda->worker, err) != STATUS_OK)
 		return error_context(err, "GPU %s", device->identity.name);
 	return anchor_measure(device, err);
 }
@@ -206,8 +196,7 @@ static enum status cuda_problem(struct device *device, const char *operation,
 	struct measure_problem told;
 	struct cuda_problem *added;
 
-	if (ready(cuda, err) != STATUS_OK)
-		return STATUS_NO_DEVICE;
+	TRY(ready(cuda, err));
 	ARRAY_GROW(cuda->problems, cuda->problem_count, cuda->problem_capacity);
 	added = &cuda->problems[cuda->problem_count++];
 	*added = (struct cuda_problem){0};
@@ -227,8 +216,7 @@ static enum status cuda_load(struct device *device, const struct device_load_req
 	struct cuda_device *cuda = device->state;
 	struct cuda_handle *added;
 
-	if (ready(cuda, err) != STATUS_OK)
-		return STATUS_NO_DEVICE;
+	TRY(ready(cuda, err));
 	if (request->problem == 0 || request->problem > cuda->problem_count)
 		BUG("problem %u", request->problem);
 	added = handle_add(cuda);
@@ -249,8 +237,7 @@ static enum status cuda_verify(struct device *device, device_handle handle, stru
 {
 	struct cuda_device *cuda = device->state;
 
-	if (ready(cuda, err) != STATUS_OK)
-		return STATUS_NO_DEVICE;
+	TRY(ready(cuda, err));
 	cuda_handle_find(cuda, handle);
 	cuda_request_add(cuda, REQUEST_VERIFY, &handle, 1);
 	cuda_pump(cuda);
@@ -263,8 +250,7 @@ static enum status cuda_sample(
 	struct cuda_device *cuda = device->state;
 	struct cuda_request *added;
 
-	if (ready(cuda, err) != STATUS_OK)
-		return STATUS_NO_DEVICE;
+	TRY(ready(cuda, err));
 	if (request->handle_count == 0)
 		return STATUS_OK;
 	for (size_t i = 0; i < request->handle_count; i++)
@@ -282,16 +268,6 @@ static void cuda_unload(struct device *device, device_handle handle)
 	cuda_handle_find(cuda, handle);
 	cuda_request_add(cuda, REQUEST_UNLOAD, &handle, 1);
 	cuda_pump(cuda);
-}
-
-static size_t kind_pending(const struct device *device)
-{
-	return cuda_pending(device->state);
-}
-
-static bool kind_poll(struct device *device, double timeout_s, struct device_event *event)
-{
-	return cuda_poll(device->state, timeout_s, event);
 }
 
 static size_t cuda_poll_fds(const struct device *device, struct pollfd *fds, size_t max)
@@ -329,7 +305,6 @@ static enum status cuda_list(const struct device_options *options, struct device
 
 const struct device_kind device_kind_cuda = {
 	.name = "cuda",
-	.summary = "a GPU of this machine, by number or UUID: kernels are verified and measured",
 	.compiles = true,
 	.measures = true,
 	.list = cuda_list,
@@ -342,7 +317,7 @@ const struct device_kind device_kind_cuda = {
 	.verify = cuda_verify,
 	.sample = cuda_sample,
 	.unload = cuda_unload,
-	.pending = kind_pending,
-	.poll = kind_poll,
+	.pending = cuda_pending,
+	.work = cuda_work,
 	.poll_fds = cuda_poll_fds,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/cuda_queue.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,9 +62,10 @@ static size_t sent_count(const struct cuda_device *cuda)
 	return count;
 }
 
-size_t cuda_pending(const struct cuda_device *cuda)
+size_t cuda_pending(const struct device *device)
 {
-	size_t count = event_queue_length(&cuda->events);
+	const struct cuda_device *cuda = device->state;
+	size_t count = 0;
 
 	for (size_t i = 0; i < cuda->request_count; i++)
 		if (!cuda->requests[i].silent && cuda->requests[i].kind != REQUEST_UNLOAD)
@@ -97,6 +99,14 @@ static struct kernel_resources *resources_merge(
 	return merged;
 }
 
+/* The handle took a worker along. */
+static void handle_charge(struct cuda_handle *handle, enum outcome outcome, const char *detail)
+{
+	handle->failure = outcome;
+	free(handle->failure_detail);
+	handle->failure_detail = string_copy(detail);
+}
+
 /* Takes the handle off the first request and makes the event. result's detail and samples move. */
 static void answer(struct cuda_device *cuda, struct measure_result *result)
 {
@@ -124,7 +134,7 @@ static void answer(struct cuda_device *cuda, struct measure_result *result)
 			event.sample_count = result->sample_count;
 			result->samples_us = NULL;
 		}
-		event_queue_push(&cuda->events, event);
+		device_event_push(cuda->device, event);
 	}
 	for (size_t i = 0; i < request->sample.handle_count; i++)
 		if (request->sample.handles[i] != result->handle)
@@ -296,7 +306,7 @@ static void lose(struct cuda_device *cuda, const struct error *err)
 	cuda->lost = true;
 	while (cuda->request_count)
 		request_remove(cuda, cuda->request_count - 1);
-	event_queue_push(&cuda->events, event);
+	device_event_push(cuda->device, event);
 }
 
 static void restart(struct cuda_device *cuda)
@@ -318,18 +328,13 @@ static void fail(struct cuda_device *cuda, enum outcome outcome, const char *det
 	struct cuda_request *request = cuda->request_count ? &cuda->requests[0] : NULL;
 
 	if (request && request->sent) {
-		if (!active || !request_has(request, active)) {
-			/* Between two steps: not known whose fault; once more, then the first's. */
+		/* Between two steps: not known whose fault; once more, then the first's. */
+		if (!active || !request_has(request, active))
 			active = ++request->attempts >= CUDA_ATTEMPTS_MAX
 					 ? request->sample.handles[0]
 					 : 0;
-		}
 		if (active) {
-			struct cuda_handle *handle = cuda_handle_find(cuda, active);
-
-			handle->failure = outcome;
-			free(handle->failure_detail);
-			handle->failure_detail = string_copy(detail);
+			handle_charge(cuda_handle_find(cuda, active), outcome, detail);
 			answer_outcome(cuda, active, outcome, detail);
 		}
 	}
@@ -338,24 +343,21 @@ static void fail(struct cuda_device *cuda, enum outcome outcome, const char *det
 
 static void worker_failed(struct cuda_device *cuda)
 {
-	struct text how = {0};
-	char *detail;
+	CLEANUP(text_release) struct text how = {0};
+	CLEANUP(memory_free) char *detail = NULL;
 
 	worker_end(&cuda->worker.process, &how);
 	detail = string_format("the measuring worker %s%s",
 		string_starts_with(text_string(&how), "killed") ? "was " : "", text_string(&how));
 	fail(cuda, OUTCOME_CRASHED, detail);
-	free(detail);
-	text_release(&how);
 }
 
 static void worker_hangs(struct cuda_device *cuda, double allowed_s)
 {
-	char *detail = string_format("no answer within %.3g s", allowed_s);
+	CLEANUP(memory_free) char *detail = string_format("no answer within %.3g s", allowed_s);
 
 	worker_end(&cuda->worker.process, NULL);
 	fail(cuda, OUTCOME_TIMED_OUT, detail);
-	free(detail);
 }
 
 /* ---- what the worker says ---- */
@@ -367,17 +369,13 @@ static void worker_ends(struct cuda_device *cuda, struct measure_result *result)
 
 	worker_end(&cuda->worker.process, NULL);
 	/* A lost device is not its fault the first time. */
-	if (result->outcome == OUTCOME_DEVICE_LOST && ++request->attempts < CUDA_ATTEMPTS_MAX) {
-		restart(cuda);
-		return;
+	if (result->outcome != OUTCOME_DEVICE_LOST || ++request->attempts >= CUDA_ATTEMPTS_MAX) {
+		handle_charge(handle, result->outcome, result->detail);
+		if (request->silent && request->kind == REQUEST_LOAD)
+			request_remove(cuda, 0);
+		else
+			answer(cuda, result);
 	}
-	handle->failure = result->outcome;
-	free(handle->failure_detail);
-	handle->failure_detail = string_copy(result->detail);
-	if (request->silent && request->kind == REQUEST_LOAD)
-		request_remove(cuda, 0);
-	else
-		answer(cuda, result);
 	restart(cuda);
 }
 
@@ -391,10 +389,15 @@ static bool reply_fits(const struct cuda_device *cuda, uint32_t kind, device_han
 								 : REPLY_SAMPLED);
 }
 
+static void result_release(void *result)
+{
+	record_release(&measure_result_record, result);
+}
+
 static void receive(struct cuda_device *cuda, const struct message *message)
 {
 	static const char who[] = "measuring worker";
-	struct measure_result result;
+	CLEANUP(result_release) struct measure_result result = {0};
 
 	cuda->watch_since_s = clock_seconds();
 	if (message->kind == REPLY_PROGRESS) {
@@ -403,45 +406,39 @@ static void receive(struct cuda_device *cuda, const struct message *message)
 			worker_failed(cuda);
 		return;
 	}
+	/* it speaks nonsense */
 	if (message->kind < REPLY_LOADED || message->kind > REPLY_SAMPLED ||
-		message_unpack(message, &measure_result_record, who, &result, NULL) != STATUS_OK) {
-		worker_failed(cuda); /* it speaks nonsense */
+		message_unpack(message, &measure_result_record, who, &result, NULL) != STATUS_OK ||
+		!reply_fits(cuda, message->kind, result.handle)) {
+		worker_failed(cuda);
 		return;
 	}
-	if (!reply_fits(cuda, message->kind, result.handle)) {
-		worker_failed(cuda);
-	} else {
-		cuda->progress = (struct measure_progress){0};
-		if (result.fatal)
-			worker_ends(cuda, &result);
-		else
-			answer(cuda, &result);
-	}
-	record_release(&measure_result_record, &result);
+	cuda->progress = (struct measure_progress){0};
+	if (result.fatal)
+		worker_ends(cuda, &result);
+	else
+		answer(cuda, &result);
 }
 
-bool cuda_poll(struct cuda_device *cuda, double timeout_s, struct device_event *event)
+void cuda_work(struct device *device, double timeout_s)
 {
+	struct cuda_device *cuda = device->state;
+	struct worker *process = &cuda->worker.process;
 	double deadline = clock_seconds() + (timeout_s > 0 ? timeout_s : 0);
 
 	for (;;) {
-		double allowed_s, now, wait_s;
+		double allowed_s, now;
 		struct message message;
 		enum message_result result;
 
 		cuda_pump(cuda);
-		if (event_queue_pop(&cuda->events, event))
-			return true;
-		if (cuda->lost || sent_count(cuda) == 0)
-			return false;
+		if (device->event_count || cuda->lost || sent_count(cuda) == 0)
+			return;
 		allowed_s = cuda->progress.allow_s > 0 ? (double)cuda->progress.allow_s
 						       : cuda->worker.open.kernel_timeout_s;
 		now = clock_seconds();
-		wait_s = cuda->watch_since_s + allowed_s - now;
-		if (wait_s > deadline - now)
-			wait_s = deadline - now;
-		result = message_receive(cuda->worker.process.from_fd,
-			&cuda->worker.process.pending, wait_s > 0 ? wait_s : 0, &message);
+		result = message_receive(process->from_fd, &process->pending,
+			fmax(fmin(cuda->watch_since_s + allowed_s, deadline) - now, 0), &message);
 		if (result == MESSAGE_READY) {
 			receive(cuda, &message);
 			message_release(&message);
@@ -450,7 +447,7 @@ bool cuda_poll(struct cuda_device *cuda, double timeout_s, struct device_event *
 		} else if (clock_seconds() >= cuda->watch_since_s + allowed_s) {
 			worker_hangs(cuda, allowed_s);
 		} else if (clock_seconds() >= deadline) {
-			return false;
+			return;
 		}
 	}
 }
@@ -467,5 +464,4 @@ void cuda_queue_release(struct cuda_device *cuda)
 	for (size_t i = 0; i < cuda->problem_count; i++)
 		text_release(&cuda->problems[i].frame);
 	free(cuda->problems);
-	event_queue_release(&cuda->events);
 }

@@ -53,7 +53,6 @@ struct cuda_device {
 	size_t handle_count, handle_capacity;
 	struct cuda_request *requests; /* in order; a prefix is sent */
 	size_t request_count, request_capacity;
-	struct event_queue events;
 
 	/* watchdog */
 	struct measure_progress progress; /* the last that came; handle 0 between requests */
@@ -65,8 +64,8 @@ struct cuda_handle *cuda_handle_find(const struct cuda_device *cuda, device_hand
 struct cuda_request *cuda_request_add(struct cuda_device *cuda, enum measure_request kind,
 	const device_handle *handles, size_t handle_count);
 void cuda_pump(struct cuda_device *cuda); /* sends what the worker can take */
-size_t cuda_pending(const struct cuda_device *cuda);
-bool cuda_poll(struct cuda_device *cuda, double timeout_s, struct device_event *event);
+size_t cuda_pending(const struct device *device);
+void cuda_work(struct device *device, double timeout_s); /* until an event waits */
 void cuda_queue_release(struct cuda_device *cuda);
 
 #endif

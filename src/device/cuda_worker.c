@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/cuda_worker.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -20,14 +21,12 @@ static enum status start(struct worker *process, const char *path, struct error 
 static enum status tell(struct worker *process, enum measure_request kind,
 	const struct record *record, const void *value, struct error *err)
 {
-	struct text frame = {0};
-	enum status status;
+	CLEANUP(text_release) struct text frame = {0};
 
 	message_pack(kind, record, value, &frame);
-	status = worker_send(process, &frame, NULL);
-	text_release(&frame);
-	return status == STATUS_OK ? STATUS_OK
-				   : error_set(err, STATUS_NO_DEVICE, "measuring worker: it ended");
+	return worker_send(process, &frame, NULL) == STATUS_OK
+		       ? STATUS_OK
+		       : error_set(err, STATUS_NO_DEVICE, "measuring worker: it ended");
 }
 
 /* Takes a reply apart; other errors are the worker's own words. */
@@ -38,8 +37,7 @@ static enum status take_reply(const struct message *message, enum measure_reply 
 	struct error theirs;
 
 	if (message->kind == REPLY_ERROR) {
-		if (message_unpack(message, &measure_error_record, who, &theirs, err) != STATUS_OK)
-			return STATUS_FAILED;
+		TRY(message_unpack(message, &measure_error_record, who, &theirs, err));
 		if (err)
 			*err = theirs;
 		return theirs.status;
@@ -54,13 +52,11 @@ static enum status await(struct worker *process, enum measure_reply kind,
 	const struct record *record, void *value, struct error *err)
 {
 	double deadline = clock_seconds() + start_timeout_s;
-	struct message message;
-	enum status status;
 
-	do {
-		double left = deadline - clock_seconds();
-		enum message_result result = message_receive(
-			process->from_fd, &process->pending, left > 0 ? left : 0, &message);
+	for (;;) {
+		CLEANUP(message_release) struct message message = {0};
+		enum message_result result = message_receive(process->from_fd, &process->pending,
+			fmax(deadline - clock_seconds(), 0), &message);
 
 		if (result == MESSAGE_NONE)
 			return error_set(err, STATUS_NO_DEVICE,
@@ -68,22 +64,17 @@ static enum status await(struct worker *process, enum measure_reply kind,
 		if (result == MESSAGE_CLOSED)
 			return error_set(err, STATUS_NO_DEVICE, "measuring worker: it ended");
 		if (message.kind != REPLY_PROGRESS)
-			break;
-		message_release(&message);
-	} while (true);
-	status = take_reply(&message, kind, record, value, err);
-	message_release(&message);
-	return status;
+			return take_reply(&message, kind, record, value, err);
+	}
 }
 
 enum status cuda_worker_hello(
 	struct cuda_worker *worker, struct measure_gpu *gpu, struct error *err)
 {
 	const struct measure_hello hello = {worker->selector};
-	enum status status = start(&worker->process, worker->path, err);
+	enum status status;
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(start(&worker->process, worker->path, err));
 	worker->generation++;
 	status = tell(&worker->process, REQUEST_HELLO, &measure_hello_record, &hello, err);
 	if (status == STATUS_OK)
@@ -100,27 +91,25 @@ enum status cuda_worker_open(struct cuda_worker *worker, struct error *err)
 
 enum status cuda_worker_helpers(struct cuda_worker *worker, struct error *err)
 {
-	enum status status = tell(
-		&worker->process, REQUEST_HELPERS, &measure_helpers_record, &worker->helpers, err);
+	TRY(tell(
+		&worker->process, REQUEST_HELPERS, &measure_helpers_record, &worker->helpers, err));
+	return await(&worker->process, REPLY_HELPERS, NULL, NULL, err);
+}
 
-	if (status == STATUS_OK)
-		status = await(&worker->process, REPLY_HELPERS, NULL, NULL, err);
-	return status;
+static enum status start_again(struct cuda_worker *worker, struct error *err)
+{
+	struct measure_gpu gpu;
+
+	TRY(cuda_worker_hello(worker, &gpu, err));
+	TRY(cuda_worker_open(worker, err));
+	return worker->helpers.cubin.length ? cuda_worker_helpers(worker, err) : STATUS_OK;
 }
 
 enum status cuda_worker_restart(struct cuda_worker *worker, struct error *err)
 {
-	struct measure_gpu gpu;
-	enum status status = STATUS_OK;
-
 	for (size_t i = 0; i < ARRAY_COUNT(restart_pauses_s); i++) {
 		clock_sleep(restart_pauses_s[i]);
-		status = cuda_worker_hello(worker, &gpu, err);
-		if (status == STATUS_OK)
-			status = cuda_worker_open(worker, err);
-		if (status == STATUS_OK && worker->helpers.cubin.length)
-			status = cuda_worker_helpers(worker, err);
-		if (status == STATUS_OK)
+		if (start_again(worker, err) == STATUS_OK)
 			return STATUS_OK;
 		worker_end(&worker->process, NULL);
 	}

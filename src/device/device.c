@@ -42,27 +42,21 @@ static const struct device_kind *kind_find(const char *name, const char **rest)
 static enum status kind_unknown(const char *name, struct error *err)
 {
 	const char *names[ARRAY_COUNT(device_kinds)] = {NULL};
-	struct text expected = {0};
-	char *prefix = string_copy_bytes(name, strcspn(name, ":"));
+	CLEANUP(text_release) struct text expected = {0};
+	CLEANUP(memory_free) char *prefix = string_copy_bytes(name, strcspn(name, ":"));
 	const char *nearest;
-	enum status status;
 
 	for (size_t i = 0; device_kinds[i]; i++) {
 		names[i] = device_kinds[i]->name;
 		text_appendf(&expected, "%s%s:", i ? ", " : "", device_kinds[i]->name);
 	}
 	nearest = name_nearest(prefix, names);
-	status = error_set(err, STATUS_BAD_INPUT,
+	error_set(err, STATUS_BAD_INPUT,
 		"device: expected a name that begins with one of %s, found %s", expected.data,
 		name);
-	if (nearest)
-		error_hint(err, "did you mean %s:%s?", nearest,
-			name[strcspn(name, ":")] ? strchr(name, ':') + 1 : "");
-	else
-		error_hint(err, "cuda:0 is the first GPU, model:h200-sxm a device sheet");
-	free(prefix);
-	text_release(&expected);
-	return status;
+	return nearest ? error_hint(err, "did you mean %s:%s?", nearest,
+				 name[strcspn(name, ":")] ? strchr(name, ':') + 1 : "")
+		       : error_hint(err, "cuda:0 is the first GPU, model:h200-sxm a device sheet");
 }
 
 enum status device_open(const char *name, const struct device_options *options,
@@ -93,6 +87,9 @@ void device_close(struct device *device)
 	if (!device)
 		return;
 	device->kind->close(device);
+	for (size_t i = device->event_first; i < device->event_count; i++)
+		device_event_release(&device->events[i]);
+	free(device->events);
 	device_spec_free(device->spec);
 	free(device);
 }
@@ -169,12 +166,20 @@ void device_unload(struct device *device, device_handle handle)
 
 size_t device_pending(const struct device *device)
 {
-	return device->kind->pending(device);
+	return device->event_count - device->event_first +
+	       (device->kind->pending ? device->kind->pending(device) : 0);
 }
 
 bool device_poll(struct device *device, double timeout_s, struct device_event *event)
 {
-	return device->kind->poll(device, timeout_s, event);
+	if (device->kind->work)
+		device->kind->work(device, timeout_s);
+	if (device->event_first == device->event_count)
+		return false;
+	*event = device->events[device->event_first++];
+	if (device->event_first == device->event_count)
+		device->event_first = device->event_count = 0;
+	return true;
 }
 
 size_t device_poll_fds(const struct device *device, struct pollfd *fds, size_t max)

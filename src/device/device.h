@@ -27,14 +27,12 @@ struct device;
 
 struct device_options {
 	const char *const *config_folders;
-	const char *worker_path; /* NULL: this executable; `PATH worker-measure` */
-	const char
-		*helpers_source; /* expanded templates/common/helpers.cu; cuda needs its cubin: */
-	const struct text *helpers_cubin;
-	double wait_s;               /* for the GPU's lock */
-	uint64_t seed;               /* of the inputs */
-	double kernel_timeout_s;     /* watchdog for one request; 0: 10 */
-	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
+	const char *worker_path;          /* NULL: this executable; `PATH worker-measure` */
+	const struct text *helpers_cubin; /* or device_helpers(), for cuda */
+	double wait_s;                    /* for the GPU's lock */
+	uint64_t seed;                    /* of the inputs */
+	double kernel_timeout_s;          /* watchdog for one request; 0: 10 */
+	uint64_t memory_limit_bytes;      /* 0: 80% of what is free */
 };
 
 typedef uint32_t device_handle; /* 0 is none */

@@ -6,18 +6,27 @@
 #ifndef DEVICE_DEVICE_KIND_H
 #define DEVICE_DEVICE_KIND_H
 
-#include "device/event_queue.h"
+#include "base/memory.h"
+#include "device/device.h"
 
 struct device {
 	const struct device_kind *kind;
-	struct device_spec *spec;        /* owned; set by open */
-	struct device_identity identity; /* filled by open */
-	void *state;                     /* the kind's own */
+	struct device_spec *spec;                        /* owned; set by open */
+	struct device_identity identity;                 /* filled by open */
+	void *state;                                     /* the kind's own */
+	struct device_event *events;                     /* that wait to be polled */
+	size_t event_first, event_count, event_capacity; /* first: of those not yet taken */
 };
+
+/* Takes the event. */
+static inline void device_event_push(struct device *device, struct device_event event)
+{
+	ARRAY_GROW(device->events, device->event_count, device->event_capacity);
+	device->events[device->event_count++] = event;
+}
 
 struct device_kind {
 	const char *name; /* before the colon */
-	const char *summary;
 	bool compiles, measures;
 	/* What is in the machine, as device_list_cuda() says it; NULL: nothing. */
 	enum status (*list)(const struct device_options *options, struct device_listing **list,
@@ -39,8 +48,10 @@ struct device_kind {
 	enum status (*sample)(struct device *device, const struct device_sample_request *request,
 		struct error *err);
 	void (*unload)(struct device *device, device_handle handle);
+	/* Events still to come that do not wait yet; NULL: none. */
 	size_t (*pending)(const struct device *device);
-	bool (*poll)(struct device *device, double timeout_s, struct device_event *event);
+	/* Works until an event waits, at most timeout_s; NULL: all events are there at once. */
+	void (*work)(struct device *device, double timeout_s);
 	size_t (*poll_fds)(const struct device *device, struct pollfd *fds, size_t max);
 	/* NULL: every candidate is possible */
 	void (*recorded)(const struct device *device, const char *operation, const char *problem,

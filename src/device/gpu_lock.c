@@ -11,23 +11,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 static const double retry_s = 0.1;
 
-static char *lock_path(const char *uuid, char **folder)
+static const char *lock_folder(void)
 {
 	const char *chosen = getenv("TILETUNE_LOCK_FOLDER");
 
-	*folder = string_copy(chosen && chosen[0] ? chosen : "/tmp/tiletune-locks");
-	return string_format("%s/%s.lock", *folder, uuid);
-}
-
-/* Shared by all users, like /tmp itself: sticky, writable for everybody. */
-static void folder_make(const char *folder)
-{
-	if (mkdir(folder, 0777) == 0)
-		(void)!chmod(folder, 01777);
+	return chosen && chosen[0] ? chosen : "/tmp/tiletune-locks";
 }
 
 /* In a sticky folder the kernel may refuse O_CREAT on another user's file: open first. */
@@ -60,53 +53,60 @@ static void holder_write(int fd)
 		(void)!pwrite(fd, digits, (size_t)length, 0);
 }
 
-enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct error *err)
+/* Until we have it, or the time is up. */
+static enum status lock_wait(
+	int fd, const char *uuid, const char *path, double deadline, struct error *err)
 {
-	double deadline = clock_seconds() + wait_s;
-	char *folder = NULL, *path = lock_path(uuid, &folder);
-	enum status status = STATUS_OK;
-
-	folder_make(folder);
-	*fd = lock_open(path);
-	if (*fd < 0)
-		status = error_set(err, STATUS_FAILED, "GPU lock %s: %s", path, strerror(errno));
-	while (status == STATUS_OK && flock(*fd, LOCK_EX | LOCK_NB) != 0) {
+	while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		if (errno == EINTR)
 			continue;
-		if (errno != EWOULDBLOCK) {
-			status = error_set(
+		if (errno != EWOULDBLOCK)
+			return error_set(
 				err, STATUS_FAILED, "GPU lock %s: %s", path, strerror(errno));
-		} else if (clock_seconds() >= deadline) {
-			status = error_set(err, STATUS_NO_DEVICE,
+		if (clock_seconds() >= deadline) {
+			error_set(err, STATUS_NO_DEVICE,
 				"GPU %s: busy, process %ld is measuring on it (lock %s)", uuid,
-				holder_read(*fd), path);
-			error_hint(err, "--wait 10m waits for it");
-		} else {
-			clock_sleep(retry_s);
+				holder_read(fd), path);
+			return error_hint(err, "--wait 10m waits for it");
 		}
+		clock_sleep(retry_s);
 	}
+	return STATUS_OK;
+}
+
+enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct error *err)
+{
+	const double deadline = clock_seconds() + wait_s;
+	const char *folder = lock_folder();
+	CLEANUP(memory_free) char *path = string_format("%s/%s.lock", folder, uuid);
+	enum status status;
+
+	/* Shared by all users, like /tmp itself: sticky, writable for everybody. */
+	if (mkdir(folder, 0777) == 0)
+		(void)!chmod(folder, 01777);
+	*fd = lock_open(path);
+	if (*fd < 0)
+		return error_set(err, STATUS_FAILED, "GPU lock %s: %s", path, strerror(errno));
+	status = lock_wait(*fd, uuid, path, deadline, err);
 	if (status == STATUS_OK) {
 		holder_write(*fd);
-	} else if (*fd >= 0) {
+	} else {
 		close(*fd);
 		*fd = -1;
 	}
-	free(folder);
-	free(path);
 	return status;
 }
 
 void gpu_lock_holder(const char *uuid, char *holder, size_t size)
 {
-	char *folder = NULL, *path = lock_path(uuid, &folder);
+	const char *folder = lock_folder();
+	CLEANUP(memory_free) char *path = string_format("%s/%s.lock", folder, uuid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	holder[0] = '\0';
-	if (fd >= 0) {
-		if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-			snprintf(holder, size, "process %ld", holder_read(fd));
-		close(fd);
-	}
-	free(folder);
-	free(path);
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		snprintf(holder, size, "process %ld", holder_read(fd));
+	close(fd);
 }

@@ -17,7 +17,6 @@ struct model_candidate {
 };
 
 struct model {
-	struct event_queue events;
 	struct model_candidate *candidates; /* handle - 1 */
 	size_t count, capacity;
 	uint32_t problems;
@@ -26,10 +25,7 @@ struct model {
 static enum status model_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
-	enum status status = device_spec_load(rest, options->config_folders, &device->spec, err);
-
-	if (status != STATUS_OK)
-		return status;
+	TRY(device_spec_load(rest, options->config_folders, &device->spec, err));
 	device->state = memory_zeroed(1, sizeof(struct model));
 	string_put(device->identity.name, sizeof(device->identity.name), device->spec->title);
 	return STATUS_OK;
@@ -44,7 +40,6 @@ static void model_close(struct device *device)
 	for (size_t i = 0; i < model->count; i++)
 		free(model->candidates[i].resources);
 	free(model->candidates);
-	event_queue_release(&model->events);
 	free(model);
 }
 
@@ -99,7 +94,7 @@ static enum status model_load(struct device *device, const struct device_load_re
 	event.launch_count = plan->launch_count;
 	event.resources = memory_copy(
 		candidate->resources, (plan->launch_count + 1) * sizeof(*candidate->resources));
-	event_queue_push(&model->events, event);
+	device_event_push(device, event);
 	return STATUS_OK;
 }
 
@@ -114,23 +109,18 @@ static struct model_candidate *candidate_of(const struct device *device, device_
 
 static enum status model_verify(struct device *device, device_handle handle, struct error *err)
 {
-	struct model *model = device->state;
-	struct device_event event = {
-		.kind = DEVICE_EVENT_VERIFIED,
-		.handle = handle,
-		.outcome = candidate_of(device, handle)->fits ? OUTCOME_OK : OUTCOME_LAUNCH_FAILED,
-	};
+	const bool fits = candidate_of(device, handle)->fits;
 
 	(void)err;
-	event_queue_push(&model->events, event);
+	device_event_push(device, (struct device_event){.kind = DEVICE_EVENT_VERIFIED,
+					  .handle = handle,
+					  .outcome = fits ? OUTCOME_OK : OUTCOME_LAUNCH_FAILED});
 	return STATUS_OK;
 }
 
 static enum status model_sample(
 	struct device *device, const struct device_sample_request *request, struct error *err)
 {
-	struct model *model = device->state;
-
 	(void)err;
 	for (size_t i = 0; i < request->handle_count; i++) {
 		const struct model_candidate *candidate = candidate_of(device, request->handles[i]);
@@ -147,7 +137,7 @@ static enum status model_sample(
 				sizeof(candidate->predicted_time_us));
 			event.sample_count = 1;
 		}
-		event_queue_push(&model->events, event);
+		device_event_push(device, event);
 	}
 	return STATUS_OK;
 }
@@ -160,24 +150,8 @@ static void model_unload(struct device *device, device_handle handle)
 	candidate->resources = NULL;
 }
 
-static size_t model_pending(const struct device *device)
-{
-	const struct model *model = device->state;
-
-	return event_queue_length(&model->events);
-}
-
-static bool model_poll(struct device *device, double timeout_s, struct device_event *event)
-{
-	struct model *model = device->state;
-
-	(void)timeout_s; /* everything is there at once */
-	return event_queue_pop(&model->events, event);
-}
-
 const struct device_kind device_kind_model = {
 	.name = "model",
-	.summary = "a spec sheet: kernels are compiled, times are predicted",
 	.compiles = true,
 	.measures = false,
 	.open = model_open,
@@ -187,6 +161,4 @@ const struct device_kind device_kind_model = {
 	.verify = model_verify,
 	.sample = model_sample,
 	.unload = model_unload,
-	.pending = model_pending,
-	.poll = model_poll,
 };

@@ -10,14 +10,22 @@
  * search, made as much longer as the others became: the card was warmer then.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "device/device_kind.h"
-#include "device/replay_record.h"
+#include "format/journal.h"
+
+/* What became of a candidate, all runs on one device together, the last word counting. */
+struct recorded {
+	const char *operation, *problem;     /* borrowed from the journal, as are the evaluations */
+	const struct evaluation *searched;   /* NULL: only its re-measurement is recorded */
+	const struct evaluation *remeasured; /* interleaved with others; NULL: none */
+	size_t line;                         /* in which order they came */
+};
 
 struct replay_problem {
 	char *operation, *text;
@@ -25,18 +33,136 @@ struct replay_problem {
 
 struct replay {
 	char *path;
-	struct replay_record record;
+	struct journal_record journal;
+	const struct journal_run *run; /* the last: whose device it is */
+	struct recorded *candidates;   /* sorted */
+	size_t count, capacity;
 	struct replay_problem *problems; /* number - 1 */
 	size_t problem_count, problem_capacity;
-	const struct replay_candidate **handles; /* number - 1; NULL: not recorded, or unloaded */
+	const struct recorded **handles; /* number - 1; NULL: not recorded, or unloaded */
 	size_t handle_count, handle_capacity;
-	struct event_queue events;
 };
 
 extern const struct device_kind device_kind_replay;
 /* The same of a journal whose times were predicted. */
 static const struct device_kind replay_predicted;
 
+/* ---- the recording ---- */
+static const struct evaluation *evaluation_of(const struct recorded *candidate)
+{
+	return candidate->searched ? candidate->searched : candidate->remeasured;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct recorded *x = a, *y = b;
+	const struct evaluation *p = evaluation_of(x), *q = evaluation_of(y);
+	int order = strcmp(x->operation, y->operation);
+
+	if (!order)
+		order = strcmp(x->problem, y->problem);
+	if (!order)
+		order = strcmp(p->family, q->family);
+	return order ? order : strcmp(p->configuration, q->configuration);
+}
+
+/* qsort is not stable. */
+static int compare_lines(const void *a, const void *b)
+{
+	const struct recorded *x = a, *y = b;
+	int order = compare_candidates(x, y);
+
+	return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+static void add_line(struct replay *replay, const struct journal_problem *problem,
+	const struct evaluation *searched, const struct evaluation *remeasured)
+{
+	ARRAY_GROW(replay->candidates, replay->count, replay->capacity);
+	replay->candidates[replay->count] = (struct recorded){
+		problem->operation, problem->problem, searched, remeasured, replay->count};
+	replay->count++;
+}
+
+static void gather(struct replay *replay)
+{
+	for (size_t r = 0; r < replay->journal.run_count; r++) {
+		const struct journal_run *run = &replay->journal.runs[r];
+
+		if (!record_equal(&gpu_model_record, &run->device, &replay->run->device))
+			continue;
+		for (size_t p = 0; p < run->problem_count; p++) {
+			const struct journal_problem *problem = &run->problems[p];
+
+			for (size_t i = 0; i < problem->evaluation_count; i++)
+				add_line(replay, problem, &problem->evaluations[i], NULL);
+			for (size_t i = 0; i < problem->remeasurement_count; i++)
+				add_line(replay, problem, NULL, &problem->remeasurements[i]);
+		}
+	}
+}
+
+/* A lost device says nothing of the candidate where anything else is known of it. */
+static void take(const struct evaluation **known, const struct evaluation *fresh)
+{
+	if (fresh && (!*known || fresh->outcome != OUTCOME_DEVICE_LOST))
+		*known = fresh;
+}
+
+/* Sorts the lines, and makes one of those that are of one candidate. */
+static void merge(struct replay *replay)
+{
+	size_t kept = 0;
+
+	if (replay->count)
+		qsort(replay->candidates, replay->count, sizeof(*replay->candidates),
+			compare_lines);
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct recorded *line = &replay->candidates[i];
+		struct recorded *last = kept ? &replay->candidates[kept - 1] : NULL;
+
+		if (last && compare_candidates(last, line) == 0) {
+			take(&last->searched, line->searched);
+			take(&last->remeasured, line->remeasured);
+		} else {
+			replay->candidates[kept++] = *line;
+		}
+	}
+	replay->count = kept;
+}
+
+/* Whether times are a clock's. The run says which kind of device it was; a replay of a replay is
+ * what its samples are. */
+static bool is_measured(const struct replay *replay)
+{
+	const char *kind = replay->run->run.device_kind;
+
+	if (strcmp(kind, "cuda") == 0 || strcmp(kind, "model") == 0)
+		return strcmp(kind, "cuda") == 0;
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct evaluation *evaluation = evaluation_of(&replay->candidates[i]);
+
+		if (evaluation->sample_count)
+			return !evaluation->predicted;
+	}
+	return false;
+}
+
+/* NULL: not recorded. family: "gemm/mma"; problem, configuration: canonical text. */
+static const struct recorded *find(const struct replay *replay,
+	const struct replay_problem *problem, const char *family, const char *configuration)
+{
+	const struct evaluation key = {.family = (char *)(uintptr_t)family,
+		.configuration = (char *)(uintptr_t)configuration};
+	const struct recorded wanted = {
+		.operation = problem->operation, .problem = problem->text, .searched = &key};
+
+	return replay->count ? bsearch(&wanted, replay->candidates, replay->count, sizeof(wanted),
+				       compare_candidates)
+			     : NULL;
+}
+
+/* ---- the device that it is of ---- */
 static void override(int64_t *limit, int64_t recorded)
 {
 	if (recorded > 0)
@@ -47,10 +173,15 @@ static void override(int64_t *limit, int64_t recorded)
 static enum status recorded_spec(const struct gpu_model *model,
 	const struct device_options *options, struct device_spec **spec, struct error *err)
 {
-	struct device_facts facts = {0};
-	enum status status;
+	struct device_facts facts = {.compute_capability = (int)model->compute_capability};
 
-	facts.compute_capability = (int)model->compute_capability;
+	if (model->sheet) {
+		TRY(device_spec_load(model->sheet, options->config_folders, spec, err));
+		override(&(*spec)->sm_count, model->sm_count);
+		override(&(*spec)->l2_bytes, model->l2_bytes);
+		override(&(*spec)->dram_bytes, model->dram_bytes);
+		return STATUS_OK;
+	}
 	string_put(facts.name, sizeof(facts.name), model->name);
 	override(&facts.sm_count, model->sm_count);
 	override(&facts.l2_bytes, model->l2_bytes);
@@ -58,15 +189,6 @@ static enum status recorded_spec(const struct gpu_model *model,
 	override(&facts.smem_per_sm_bytes, model->smem_per_sm_bytes);
 	override(&facts.smem_per_block_bytes, model->smem_per_block_bytes);
 	override(&facts.regs_per_sm, model->regs_per_sm);
-	if (model->sheet) {
-		status = device_spec_load(model->sheet, options->config_folders, spec, err);
-		if (status == STATUS_OK) {
-			override(&(*spec)->sm_count, model->sm_count);
-			override(&(*spec)->l2_bytes, model->l2_bytes);
-			override(&(*spec)->dram_bytes, model->dram_bytes);
-		}
-		return status;
-	}
 	return device_spec_match(&facts, options->config_folders, spec, err);
 }
 
@@ -76,7 +198,7 @@ static void identify(struct device *device, const struct journal_run *run)
 	struct replay *replay = device->state;
 	struct device_identity *identity = &device->identity;
 	struct hash *hash = hash_new();
-	struct text content = {0};
+	CLEANUP(text_release) struct text content = {0};
 	char digits[HASH_SIZE];
 
 	string_put(identity->name, sizeof(identity->name), run->device.name);
@@ -88,18 +210,13 @@ static void identify(struct device *device, const struct journal_run *run)
 	if (file_read(replay->path, &content, NULL) == STATUS_OK)
 		hash_add(hash, text_string(&content), content.length);
 	hash_finish(hash, digits);
-	text_release(&content);
-	string_put(identity->uuid, sizeof(identity->uuid), "replay-");
-	string_put(identity->uuid + strlen("replay-"), sizeof(identity->uuid) - strlen("replay-"),
-		digits);
+	snprintf(identity->uuid, sizeof(identity->uuid), "replay-%s", digits);
 }
 
 static enum status replay_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
 	struct replay *replay = memory_zeroed(1, sizeof(*replay));
-	const struct journal_run *run;
-	enum status status;
 
 	device->state = replay;
 	if (!rest[0]) {
@@ -108,18 +225,18 @@ static enum status replay_open(struct device *device, const char *rest,
 		return error_hint(err, "--device replay:tuned.journal.jsonl");
 	}
 	replay->path = string_copy(rest);
-	status = replay_record_open(rest, &replay->record, err);
-	if (status != STATUS_OK)
-		return status;
-	run = replay->record.run;
-	status = recorded_spec(&run->device, options, &device->spec, err);
-	if (status != STATUS_OK)
-		error_context(err, "%s: run %s: $.device", rest, run->run.id);
-	if (status == STATUS_OK) {
-		identify(device, run);
-		device->kind = replay->record.measured ? &device_kind_replay : &replay_predicted;
-	}
-	return status;
+	TRY(journal_read(rest, &replay->journal, err));
+	if (!replay->journal.run_count)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a journal with a run in it, found none", rest);
+	replay->run = &replay->journal.runs[replay->journal.run_count - 1];
+	gather(replay);
+	merge(replay);
+	if (recorded_spec(&replay->run->device, options, &device->spec, err) != STATUS_OK)
+		return error_context(err, "%s: run %s: $.device", rest, replay->run->run.id);
+	identify(device, replay->run);
+	device->kind = is_measured(replay) ? &device_kind_replay : &replay_predicted;
+	return STATUS_OK;
 }
 
 static void replay_close(struct device *device)
@@ -134,8 +251,8 @@ static void replay_close(struct device *device)
 	}
 	free(replay->problems);
 	free(replay->handles);
-	event_queue_release(&replay->events);
-	replay_record_release(&replay->record);
+	free(replay->candidates);
+	journal_record_release(&replay->journal);
 	free(replay->path);
 	free(replay);
 }
@@ -201,7 +318,7 @@ static double *samples_of(const struct evaluation *evaluation, size_t *count)
 }
 
 /* What was recorded, as far as this stage shows it, its samples `longer` times as long. */
-static void answer(struct replay *replay, device_handle handle, enum device_event_kind stage,
+static void answer(struct device *device, device_handle handle, enum device_event_kind stage,
 	const struct evaluation *evaluation, double longer)
 {
 	struct device_event event = {.kind = stage, .handle = handle};
@@ -228,41 +345,32 @@ static void answer(struct replay *replay, device_handle handle, enum device_even
 		for (size_t i = 0; i < event.sample_count; i++)
 			event.samples_us[i] *= longer;
 	}
-	event_queue_push(&replay->events, event);
-}
-
-static const struct evaluation *evaluation_of(const struct replay_candidate *candidate)
-{
-	return candidate->searched ? candidate->searched : candidate->remeasured;
+	device_event_push(device, event);
 }
 
 static enum status replay_load(struct device *device, const struct device_load_request *request,
 	device_handle *handle, struct error *err)
 {
 	struct replay *replay = device->state;
-	const struct replay_problem *problem = &replay->problems[request->problem - 1];
-	const struct replay_candidate *candidate = replay_record_find(&replay->record,
-		problem->operation, problem->text, request->family, request->configuration);
+	const struct recorded *candidate = find(replay, &replay->problems[request->problem - 1],
+		request->family, request->configuration);
 
 	(void)err;
 	ARRAY_GROW(replay->handles, replay->handle_count, replay->handle_capacity);
 	replay->handles[replay->handle_count++] = candidate;
 	*handle = (device_handle)replay->handle_count;
-	if (candidate) {
-		answer(replay, *handle, DEVICE_EVENT_LOADED, evaluation_of(candidate), 1);
-	} else {
-		struct device_event event = {.kind = DEVICE_EVENT_LOADED,
-			.handle = *handle,
-			.outcome = OUTCOME_LAUNCH_FAILED,
-			.detail = string_format("not recorded in %s", replay->path)};
-
-		event_queue_push(&replay->events, event);
-	}
+	if (candidate)
+		answer(device, *handle, DEVICE_EVENT_LOADED, evaluation_of(candidate), 1);
+	else
+		device_event_push(device,
+			(struct device_event){.kind = DEVICE_EVENT_LOADED,
+				.handle = *handle,
+				.outcome = OUTCOME_LAUNCH_FAILED,
+				.detail = string_format("not recorded in %s", replay->path)});
 	return STATUS_OK;
 }
 
-static const struct replay_candidate *candidate_of(
-	const struct replay *replay, device_handle handle)
+static const struct recorded *candidate_of(const struct replay *replay, device_handle handle)
 {
 	if (handle == 0 || handle > replay->handle_count || !replay->handles[handle - 1])
 		BUG("device handle %u", handle);
@@ -271,11 +379,9 @@ static const struct replay_candidate *candidate_of(
 
 static enum status replay_verify(struct device *device, device_handle handle, struct error *err)
 {
-	struct replay *replay = device->state;
-
 	(void)err;
-	answer(replay, handle, DEVICE_EVENT_VERIFIED, evaluation_of(candidate_of(replay, handle)),
-		1);
+	answer(device, handle, DEVICE_EVENT_VERIFIED,
+		evaluation_of(candidate_of(device->state, handle)), 1);
 	return STATUS_OK;
 }
 
@@ -286,7 +392,7 @@ static double warming(const struct replay *replay, const device_handle *handles,
 	size_t known = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct replay_candidate *candidate = candidate_of(replay, handles[i]);
+		const struct recorded *candidate = candidate_of(replay, handles[i]);
 
 		if (!candidate->remeasured || !candidate->searched ||
 			candidate->remeasured->outcome != OUTCOME_OK ||
@@ -301,22 +407,19 @@ static double warming(const struct replay *replay, const device_handle *handles,
 static enum status replay_sample(
 	struct device *device, const struct device_sample_request *request, struct error *err)
 {
-	struct replay *replay = device->state;
+	const struct replay *replay = device->state;
 	const bool together = request->handle_count > 1;
 	const double warmer =
 		together ? warming(replay, request->handles, request->handle_count) : 1;
 
 	(void)err;
 	for (size_t i = 0; i < request->handle_count; i++) {
-		const struct replay_candidate *candidate =
-			candidate_of(replay, request->handles[i]);
+		const struct recorded *candidate = candidate_of(replay, request->handles[i]);
+		const bool again = together && candidate->remeasured;
 
-		if (together && candidate->remeasured)
-			answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED,
-				candidate->remeasured, 1);
-		else
-			answer(replay, request->handles[i], DEVICE_EVENT_SAMPLED,
-				evaluation_of(candidate), candidate->searched ? warmer : 1);
+		answer(device, request->handles[i], DEVICE_EVENT_SAMPLED,
+			again ? candidate->remeasured : evaluation_of(candidate),
+			again || !candidate->searched ? 1 : warmer);
 	}
 	return STATUS_OK;
 }
@@ -328,28 +431,13 @@ static void replay_unload(struct device *device, device_handle handle)
 	replay->handles[handle - 1] = NULL;
 }
 
-static size_t replay_pending(const struct device *device)
-{
-	const struct replay *replay = device->state;
-
-	return event_queue_length(&replay->events);
-}
-
-static bool replay_poll(struct device *device, double timeout_s, struct device_event *event)
-{
-	struct replay *replay = device->state;
-
-	(void)timeout_s; /* everything is there at once */
-	return event_queue_pop(&replay->events, event);
-}
-
 static void replay_recorded(const struct device *device, const char *operation, const char *problem,
 	device_recorded_visit *visit, void *context)
 {
 	const struct replay *replay = device->state;
 
-	for (size_t i = 0; i < replay->record.count; i++) {
-		const struct replay_candidate *candidate = &replay->record.candidates[i];
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct recorded *candidate = &replay->candidates[i];
 
 		if (strcmp(candidate->operation, operation) == 0 &&
 			strcmp(candidate->problem, problem) == 0)
@@ -361,9 +449,7 @@ static void replay_recorded(const struct device *device, const char *operation, 
 #define REPLAY_CALLS                                                                               \
 	.name = "replay", .compiles = false, .open = replay_open, .close = replay_close,           \
 	.problem = replay_problem, .load = replay_load, .verify = replay_verify,                   \
-	.sample = replay_sample, .unload = replay_unload, .pending = replay_pending,               \
-	.poll = replay_poll, .recorded = replay_recorded,                                          \
-	.summary = "a recorded journal: nothing is compiled or run"
+	.sample = replay_sample, .unload = replay_unload, .recorded = replay_recorded
 
 const struct device_kind device_kind_replay = {REPLAY_CALLS, .measures = true};
 static const struct device_kind replay_predicted = {REPLAY_CALLS, .measures = false};

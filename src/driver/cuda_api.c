@@ -3,7 +3,9 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <ctype.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -49,8 +51,7 @@ static enum status calls_resolve(struct cuda_api *cuda, struct error *err)
 {
 	__typeof__(cuGetProcAddress) *resolve;
 	__typeof__(cuDriverGetVersion) *driver_version;
-	struct text missing = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(text_release) struct text missing = {0};
 	int wanted;
 
 	resolve = (__typeof__(resolve))library_symbol(&cuda->library, "cuGetProcAddress_v2");
@@ -78,45 +79,45 @@ static enum status calls_resolve(struct cuda_api *cuda, struct error *err)
 		if (!address)
 			text_appendf(&missing, "%s%s", missing.length ? ", " : "", calls[i].name);
 	}
-	if (missing.length)
-		status = error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver %s: expected these functions, found none: %s",
-			cuda->library.path, missing.data);
-	text_release(&missing);
-	return status;
+	if (!missing.length)
+		return STATUS_OK;
+	return error_set(err, STATUS_NO_DEVICE,
+		"NVIDIA driver %s: expected these functions, found none: %s", cuda->library.path,
+		missing.data);
+}
+
+static enum status open_driver(struct cuda_api *cuda, struct error *err)
+{
+	CLEANUP(text_release) struct text words = {0};
+	CUresult result;
+
+	TRY(library_find(cuda, err));
+	TRY(calls_resolve(cuda, err));
+	result = cuda->cuInit(0);
+	if (result == CUDA_SUCCESS)
+		return STATUS_OK;
+	if (result == CUDA_ERROR_STUB_LIBRARY)
+		return error_set(err, STATUS_NO_DEVICE,
+			"NVIDIA driver: expected a driver, found the toolkit's stub %s (cuInit: "
+			"34)",
+			cuda->library.path);
+	if (result == CUDA_ERROR_NO_DEVICE)
+		return error_set(err, STATUS_NO_DEVICE,
+			"NVIDIA driver %s: expected a GPU, found none (cuInit: 100)",
+			cuda->library.path);
+	cuda_describe(cuda, result, &words);
+	return error_set(err, STATUS_NO_DEVICE, "NVIDIA driver %s: cuInit: %s", cuda->library.path,
+		words.data);
 }
 
 enum status cuda_api_open(struct cuda_api *cuda, struct error *err)
 {
-	struct text words = {0};
 	enum status status;
-	CUresult result;
 
 	*cuda = (struct cuda_api){0};
-	status = library_find(cuda, err);
-	if (status == STATUS_OK)
-		status = calls_resolve(cuda, err);
-	if (status != STATUS_OK)
-		goto cleanup;
-	result = cuda->cuInit(0);
-	if (result == CUDA_ERROR_STUB_LIBRARY)
-		status = error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver: expected a driver, found the toolkit's stub %s (cuInit: "
-			"34)",
-			cuda->library.path);
-	else if (result == CUDA_ERROR_NO_DEVICE)
-		status = error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver %s: expected a GPU, found none (cuInit: 100)",
-			cuda->library.path);
-	else if (result != CUDA_SUCCESS) {
-		cuda_describe(cuda, result, &words);
-		status = error_set(err, STATUS_NO_DEVICE, "NVIDIA driver %s: cuInit: %s",
-			cuda->library.path, words.data);
-	}
-cleanup:
+	status = open_driver(cuda, err);
 	if (status != STATUS_OK)
 		cuda_api_close(cuda);
-	text_release(&words);
 	return status;
 }
 
@@ -143,17 +144,14 @@ void cuda_describe(const struct cuda_api *cuda, CUresult result, struct text *te
 enum status cuda_check(
 	const struct cuda_api *cuda, CUresult result, const char *what, struct error *err)
 {
-	struct text words = {0};
-	enum status status;
+	CLEANUP(text_release) struct text words = {0};
 
 	if (result == CUDA_SUCCESS)
 		return STATUS_OK;
 	cuda_describe(cuda, result, &words);
-	status = error_set(err,
+	return error_set(err,
 		cuda_fault_of(result) == CUDA_FAULT_DEVICE ? STATUS_NO_DEVICE : STATUS_FAILED,
 		"%s: %s", what, words.data);
-	text_release(&words);
-	return status;
 }
 
 enum cuda_fault cuda_fault_of(CUresult result)
@@ -186,4 +184,102 @@ enum cuda_fault cuda_fault_of(CUresult result)
 	default:
 		return CUDA_FAULT_REFUSED;
 	}
+}
+
+/* ---- GPUs ---- */
+enum status gpu_uuid(
+	const struct cuda_api *cuda, CUdevice device, char uuid[GPU_UUID_SIZE], struct error *err)
+{
+	CUuuid raw = {{0}};
+	int length = snprintf(uuid, GPU_UUID_SIZE, "GPU-");
+
+	TRY(cuda_check(cuda, cuda->cuDeviceGetUuid(&raw, device), "cuDeviceGetUuid", err));
+	for (int i = 0; i < 16; i++)
+		length += snprintf(uuid + length, (size_t)(GPU_UUID_SIZE - length), "%s%02x",
+			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			(unsigned char)raw.bytes[i]);
+	return STATUS_OK;
+}
+
+static bool is_ordinal(const char *name)
+{
+	const size_t length = strlen(name);
+
+	return length > 0 && length <= 4 && strspn(name, "0123456789") == length;
+}
+
+enum status gpu_find(
+	const struct cuda_api *cuda, const char *name, CUdevice *device, struct error *err)
+{
+	CLEANUP(text_release) struct text seen = {0};
+	int count = 0, matches = 0;
+
+	TRY(cuda_check(cuda, cuda->cuDeviceGetCount(&count), "cuDeviceGetCount", err));
+	for (int i = 0; i < count; i++) {
+		char uuid[GPU_UUID_SIZE];
+		CUdevice candidate;
+
+		TRY(cuda_check(cuda, cuda->cuDeviceGet(&candidate, i), "cuDeviceGet", err));
+		TRY(gpu_uuid(cuda, candidate, uuid, err));
+		text_appendf(&seen, "%s%d (%s)", i ? ", " : "", i, uuid);
+		if (is_ordinal(name) ? atoi(name) == i
+				     : strlen(name) >= 4 && string_starts_with(uuid, name)) {
+			*device = candidate;
+			matches++;
+		}
+	}
+	if (matches == 1)
+		return STATUS_OK;
+	return error_set(err, STATUS_NO_DEVICE,
+		"GPU: expected one GPU with the number or UUID %s, found %s among: %s", name,
+		matches ? "several" : "none", count ? text_string(&seen) : "no GPU at all");
+}
+
+enum status gpu_facts(
+	const struct cuda_api *cuda, CUdevice device, struct device_facts *facts, struct error *err)
+{
+	int64_t major = 0, minor = 0, clock_khz = 0, memory_khz = 0;
+	size_t total = 0;
+	const struct {
+		CUdevice_attribute attribute;
+		int64_t *value;
+	} wanted[] = {
+		{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
+		{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
+		{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &facts->sm_count},
+		{CU_DEVICE_ATTRIBUTE_WARP_SIZE, &facts->warp_size},
+		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &facts->max_threads_per_block},
+		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &facts->max_threads_per_sm},
+		{CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &facts->max_blocks_per_sm},
+		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, &facts->regs_per_block},
+		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &facts->regs_per_sm},
+		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+			&facts->smem_per_block_bytes},
+		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+			&facts->smem_per_sm_bytes},
+		{CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, &facts->smem_reserved_bytes},
+		{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &facts->l2_bytes},
+		{CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &clock_khz},
+		{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz},
+		{CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &facts->memory_bus_bits},
+	};
+
+	*facts = (struct device_facts){0};
+	TRY(cuda_check(cuda,
+		cuda->cuDeviceGetName(facts->name, (int)sizeof(facts->name) - 1, device),
+		"cuDeviceGetName", err));
+	TRY(cuda_check(cuda, cuda->cuDeviceTotalMem(&total, device), "cuDeviceTotalMem", err));
+	for (size_t i = 0; i < ARRAY_COUNT(wanted); i++) {
+		int value = 0;
+
+		TRY(cuda_check(cuda,
+			cuda->cuDeviceGetAttribute(&value, wanted[i].attribute, device),
+			"cuDeviceGetAttribute", err));
+		*wanted[i].value = value;
+	}
+	facts->compute_capability = (int)(10 * major + minor);
+	facts->dram_bytes = (int64_t)total;
+	facts->clock_hz = (double)clock_khz * 1e3;
+	facts->memory_clock_hz = (double)memory_khz * 1e3;
+	return STATUS_OK;
 }

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "process/library.h"
 #include "base/text.h"
+#include "spec/device_spec.h"
 
 struct cuda_api {
 	struct library library;
@@ -51,5 +52,20 @@ enum cuda_fault {
 	CUDA_FAULT_DEVICE,  /* the GPU does not answer; context gone */
 };
 enum cuda_fault cuda_fault_of(CUresult result);
+
+/* ---- GPUs ---- */
+enum {
+	GPU_UUID_SIZE = 64
+};
+
+/* "GPU-8f6a..." */
+enum status gpu_uuid(
+	const struct cuda_api *cuda, CUdevice device, char uuid[GPU_UUID_SIZE], struct error *err);
+/* name: an ordinal ("0") or a UUID ("GPU-8f6a...", or a unique beginning of one). STATUS_NO_DEVICE
+ * if there is none: the message lists what there is. */
+enum status gpu_find(
+	const struct cuda_api *cuda, const char *name, CUdevice *device, struct error *err);
+enum status gpu_facts(const struct cuda_api *cuda, CUdevice device, struct device_facts *facts,
+	struct error *err);
 
 #endif

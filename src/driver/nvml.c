@@ -17,19 +17,27 @@ enum {
 	NVML_TEMPERATURE_GPU = 0,
 };
 
+/* CALL(symbol, member, required, arguments) */
+#define NVML_CALLS(CALL)                                                                           \
+	CALL("nvmlInit_v2", init, 1, void)                                                         \
+	CALL("nvmlShutdown", shutdown, 1, void)                                                    \
+	CALL("nvmlSystemGetDriverVersion", driver_version, 0, char *, unsigned)                    \
+	CALL("nvmlDeviceGetHandleByUUID", device_by_uuid, 0, const char *, nvml_device *)          \
+	CALL("nvmlDeviceGetClockInfo", clock, 0, nvml_device, int, unsigned *)                     \
+	CALL("nvmlDeviceGetMaxClockInfo", clock_max, 0, nvml_device, int, unsigned *)              \
+	CALL("nvmlDeviceGetPowerUsage", power, 0, nvml_device, unsigned *)                         \
+	CALL("nvmlDeviceGetEnforcedPowerLimit", power_limit, 0, nvml_device, unsigned *)           \
+	CALL("nvmlDeviceGetTotalEnergyConsumption", energy, 0, nvml_device, unsigned long long *)  \
+	CALL("nvmlDeviceGetTemperature", temperature, 0, nvml_device, int, unsigned *)             \
+	/* the older of its two names: every driver has it */                                      \
+	CALL("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons, 0, nvml_device,        \
+		unsigned long long *)                                                              \
+	CALL("nvmlDeviceGetMigMode", mig_mode, 0, nvml_device, unsigned *, unsigned *)
+
 struct nvml_calls {
-	nvml_result (*init)(void);
-	nvml_result (*shutdown)(void);
-	nvml_result (*driver_version)(char *, unsigned);
-	nvml_result (*device_by_uuid)(const char *, nvml_device *);
-	nvml_result (*clock)(nvml_device, int, unsigned *);
-	nvml_result (*clock_max)(nvml_device, int, unsigned *);
-	nvml_result (*power)(nvml_device, unsigned *);
-	nvml_result (*power_limit)(nvml_device, unsigned *);
-	nvml_result (*energy)(nvml_device, unsigned long long *);
-	nvml_result (*temperature)(nvml_device, int, unsigned *);
-	nvml_result (*throttle_reasons)(nvml_device, unsigned long long *);
-	nvml_result (*mig_mode)(nvml_device, unsigned *, unsigned *);
+#define CALL(symbol, member, required, ...) nvml_result (*member)(__VA_ARGS__);
+	NVML_CALLS(CALL)
+#undef CALL
 };
 
 struct nvml {
@@ -38,24 +46,10 @@ struct nvml {
 	nvml_device device; /* NULL: none selected */
 };
 
-#define ENTRY(symbol, member, required)                                                            \
-	{                                                                                          \
-		symbol, offsetof(struct nvml_calls, member), required                              \
-	}
 static const struct library_entry entries[] = {
-	ENTRY("nvmlInit_v2", init, 1),
-	ENTRY("nvmlShutdown", shutdown, 1),
-	ENTRY("nvmlSystemGetDriverVersion", driver_version, 0),
-	ENTRY("nvmlDeviceGetHandleByUUID", device_by_uuid, 0),
-	ENTRY("nvmlDeviceGetClockInfo", clock, 0),
-	ENTRY("nvmlDeviceGetMaxClockInfo", clock_max, 0),
-	ENTRY("nvmlDeviceGetPowerUsage", power, 0),
-	ENTRY("nvmlDeviceGetEnforcedPowerLimit", power_limit, 0),
-	ENTRY("nvmlDeviceGetTotalEnergyConsumption", energy, 0),
-	ENTRY("nvmlDeviceGetTemperature", temperature, 0),
-	/* the older of its two names: every driver has it */
-	ENTRY("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons, 0),
-	ENTRY("nvmlDeviceGetMigMode", mig_mode, 0),
+#define CALL(symbol, member, required, ...) {symbol, offsetof(struct nvml_calls, member), required},
+	NVML_CALLS(CALL)
+#undef CALL
 };
 
 struct nvml *nvml_open(void)

@@ -48,10 +48,10 @@ static enum status begin_block(struct blocks *blocks, struct trial **trials, str
 	static const struct sampling sampling = {.rounds_min = BLOCK_SAMPLES,
 		.rounds_max = BLOCK_SAMPLES,
 		.seconds_max = BLOCK_SECONDS_MAX};
-	size_t count = find_active(blocks, trials);
 
 	blocks->begun++;
-	return evaluator_sample(blocks->evaluator, trials, count, &sampling, err);
+	return evaluator_sample(
+		blocks->evaluator, trials, find_active(blocks, trials), &sampling, err);
 }
 
 void block_series_take(struct block_series *series, const struct device_event *event)
@@ -88,45 +88,50 @@ static bool is_finished(const struct blocks *blocks, size_t active, double start
 	       (limits->enough && limits->enough(blocks->series, blocks->count, limits->context));
 }
 
+static enum status run_all(struct blocks *blocks, struct trial **trials, struct error *err)
+{
+	struct evaluator *evaluator = blocks->evaluator;
+	const double started = clock_seconds();
+
+	while (!is_finished(blocks, find_active(blocks, trials), started)) {
+		while (blocks->begun < complete_blocks(blocks) + BLOCKS_UNDER_WAY)
+			TRY(begin_block(blocks, trials, err));
+		TRY(evaluator_step(evaluator, err));
+		if (evaluator->interrupted && *evaluator->interrupted)
+			return error_set(err, STATUS_INTERRUPTED, "interrupted");
+		evaluator_wait(evaluator);
+	}
+	while (device_pending(evaluator->context->device)) {
+		TRY(evaluator_step(evaluator, err));
+		evaluator_wait(evaluator);
+	}
+	return STATUS_OK;
+}
+
 enum status blocks_run(struct evaluator *evaluator, struct block_series *series, size_t count,
 	const struct block_limits *limits, struct error *err)
 {
 	struct blocks blocks = {
 		.evaluator = evaluator, .series = series, .count = count, .limits = limits};
+	CLEANUP(memory_free)
 	struct trial **trials = memory_zeroed(count + 1, sizeof(struct trial *));
-	double started = clock_seconds();
-	enum status status = STATUS_OK;
+	enum status status;
 
 	for (size_t i = 0; i < count; i++) {
 		series[i].outcome = OUTCOME_OK;
 		series[i].warm_up = limits->warm_up_blocks;
 		series[i].trial->series = &series[i];
 	}
-	while (status == STATUS_OK &&
-		!is_finished(&blocks, find_active(&blocks, trials), started)) {
-		while (status == STATUS_OK &&
-			blocks.begun < complete_blocks(&blocks) + BLOCKS_UNDER_WAY)
-			status = begin_block(&blocks, trials, err);
-		if (status == STATUS_OK)
-			status = evaluator_step(evaluator, err);
-		if (status == STATUS_OK && evaluator->interrupted && *evaluator->interrupted)
-			status = error_set(err, STATUS_INTERRUPTED, "interrupted");
-		evaluator_wait(evaluator);
-	}
-	while (status == STATUS_OK && device_pending(evaluator->context->device)) {
-		status = evaluator_step(evaluator, err);
-		evaluator_wait(evaluator);
-	}
+	status = run_all(&blocks, trials, err);
 	for (size_t i = 0; i < count; i++)
 		series[i].trial->series = NULL;
-	free(trials);
 	return status;
 }
 
 size_t block_ratios(
 	const struct block_series *series, const struct block_series *over, double *ratios)
 {
-	size_t count = series->blocks < over->blocks ? series->blocks : over->blocks;
+	const size_t count = series->blocks < over->blocks ? series->blocks : over->blocks;
 
 	for (size_t i = 0; i < count; i++)
 		ratios[i] = series->block_us[i] / over->block_us[i];
@@ -147,7 +152,9 @@ static size_t common_blocks(const struct block_series *loads, size_t count)
 static double deviation_between(
 	const struct block_series *loads, size_t count, const struct block_series *merged)
 {
-	double *apart = memory_zeroed(merged->blocks + 1, sizeof(*apart)), squares = 0;
+	CLEANUP(memory_free)
+	double *apart = memory_zeroed(merged->blocks + 1, sizeof(*apart));
+	double squares = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		double median;
@@ -157,7 +164,6 @@ static double deviation_between(
 		median = statistics_quantile(apart, merged->blocks, 0.5);
 		squares += median * median;
 	}
-	free(apart);
 	return count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
 }
 

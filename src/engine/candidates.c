@@ -8,26 +8,24 @@
 #include "candidate/configuration.h"
 #include "family/family.h"
 #include "engine/scoring.h"
-#include "engine/steps.h"
+#include "engine/row.h"
 
-struct collector {
-	struct family_candidates *family;
-	size_t capacity;
-};
-
-static bool collect(const choice *configuration, const struct value *slots, void *context)
+/* Room for one more configuration behind those that are there. */
+static choice *room_for_one(struct family_candidates *family)
 {
-	struct collector *collector = context;
-	struct family_candidates *family = collector->family;
-
-	(void)slots;
-	if (family->count == collector->capacity) {
-		collector->capacity = collector->capacity ? 2 * collector->capacity : 1024;
-		family->configurations = memory_resize(family->configurations, collector->capacity,
+	if (family->count == family->capacity) {
+		family->capacity = family->capacity ? 2 * family->capacity : 1024;
+		family->configurations = memory_resize(family->configurations, family->capacity,
 			family->parameter_count * sizeof(choice));
 	}
-	memcpy(family->configurations + family->count * family->parameter_count, configuration,
-		family->parameter_count * sizeof(choice));
+	return family->configurations + family->count * family->parameter_count;
+}
+static bool collect(const choice *configuration, const struct value *slots, void *context)
+{
+	struct family_candidates *family = context;
+
+	(void)slots;
+	memcpy(room_for_one(family), configuration, family->parameter_count * sizeof(choice));
 	family->count++;
 	return true;
 }
@@ -56,17 +54,9 @@ static void describe_parameters(struct family_candidates *family)
 	family->removed.by_constraint = memory_zeroed(space->constraint_count, sizeof(double));
 }
 
-static enum status enumerate_family(struct family_candidates *family, struct error *err)
-{
-	struct collector collector = {.family = family};
-
-	return space_enumerate(family->bound->space, collect, &collector, &family->removed, err);
-}
-
 /* ---- the space that a recording holds ---- */
 struct recorder {
 	struct family_candidates *family;
-	size_t capacity; /* in configurations */
 	enum status status;
 	struct error *err;
 };
@@ -80,12 +70,7 @@ static void add_recorded(void *context, const char *name, const char *configurat
 
 	if (recorder->status != STATUS_OK || strcmp(name, family->bound->family->name) != 0)
 		return;
-	if (family->count == recorder->capacity) {
-		recorder->capacity = recorder->capacity ? 2 * recorder->capacity : 256;
-		family->configurations = memory_resize(family->configurations, recorder->capacity,
-			family->parameter_count * sizeof(choice));
-	}
-	choices = family->configurations + family->count * family->parameter_count;
+	choices = room_for_one(family);
 	if (configuration_read(family->bound, configuration, choices))
 		recorder->status =
 			configuration_is_legal(family->bound, choices, &legal, recorder->err);
@@ -141,18 +126,16 @@ static enum status choose_steps(const struct catalogue *catalogue,
 	const struct steps_source source = {.catalogue = catalogue,
 		.tuned = options->tuned,
 		.measured = options->measured_steps};
-	struct text why = {0};
-	enum status status;
+	CLEANUP(text_release) struct text why = {0};
 
 	*ready = true;
 	if (!bound->family->step_count)
 		return STATUS_OK;
-	status = steps_choose_all(&source, bound, ready, &why, err);
-	if (status == STATUS_OK && !*ready)
+	TRY(steps_choose_all(&source, bound, ready, &why, err));
+	if (!*ready)
 		text_appendf(left_out, "%s does not compete: %s\n", bound->family->name,
 			text_string(&why));
-	text_release(&why);
-	return status;
+	return STATUS_OK;
 }
 
 static enum status add_family(const struct catalogue *catalogue, struct candidates *pool,
@@ -162,11 +145,12 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 	struct family_candidates *added;
 	struct bound_family *bound;
 	bool ready = false;
-	enum status status = family_bind_if_applies(family, pool->problem, pool->device,
-		family->step_count ? NULL : options->where, &bound, left_out, err);
+	enum status status = STATUS_OK;
 
-	if (status != STATUS_OK || !bound)
-		return status;
+	TRY(family_bind_if_applies(family, pool->problem, pool->device,
+		family->step_count ? NULL : options->where, &bound, left_out, err));
+	if (!bound)
+		return STATUS_OK;
 	status = choose_steps(catalogue, options, bound, &ready, left_out, err);
 	if (status != STATUS_OK || !ready) {
 		bound_family_free(bound);
@@ -174,23 +158,22 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 	}
 	pool->families =
 		memory_resize(pool->families, pool->family_count + 1, sizeof(*pool->families));
-	added = &pool->families[pool->family_count];
+	added = &pool->families[pool->family_count++];
 	*added = (struct family_candidates){.bound = bound, .first = pool->count};
-	pool->family_count++;
 	describe_parameters(added);
 	if (options->device)
-		status = take_recorded(pool->problem, options->device, added, err);
-	if (status == STATUS_OK && !added->recorded)
-		status = enumerate_family(added, err);
+		TRY(take_recorded(pool->problem, options->device, added, err));
+	if (!added->recorded)
+		TRY(space_enumerate(bound->space, collect, added, &added->removed, err));
 	pool->count += added->count;
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- the pool ---- */
 /* No configuration at all: say what removed the last ones. */
 static enum status explain_empty(const struct candidates *pool, struct error *err)
 {
-	struct text text = {0};
+	CLEANUP(text_release) struct text text = {0};
 
 	for (size_t f = 0; f < pool->family_count; f++) {
 		const struct family_candidates *family = &pool->families[f];
@@ -209,12 +192,10 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 		else
 			text_append(&text, "a parameter has no value here");
 	}
-	error_set(err, STATUS_BAD_INPUT,
+	return error_set(err, STATUS_BAD_INPUT,
 		"%s: expected a configuration that can serve this problem on %s, found none%s%s%s",
 		pool->problem->text, pool->device->title, text_string(&text),
 		pool->left_out ? "\n  " : "", pool->left_out ? pool->left_out : "");
-	text_release(&text);
-	return STATUS_BAD_INPUT;
 }
 
 static void describe_view(struct candidates *pool)
@@ -240,30 +221,34 @@ static void describe_view(struct candidates *pool)
 		.families = pool->search_families};
 }
 
+static enum status fill(const struct catalogue *catalogue, const struct candidates_options *options,
+	struct candidates *pool, struct error *err)
+{
+	CLEANUP(text_release) struct text left_out = {0};
+
+	for (size_t i = 0; i < catalogue->family_count; i++) {
+		const struct family *family = catalogue->families[i];
+
+		if (family->operation == pool->problem->operation &&
+			candidates_family_wanted(family, options->families))
+			TRY(add_family(catalogue, pool, family, options, &left_out, err));
+	}
+	pool->left_out = left_out.length ? text_detach(&left_out) : NULL;
+	if (pool->count == 0)
+		return explain_empty(pool, err);
+	pool->predicted_us = memory_zeroed(pool->count, sizeof(*pool->predicted_us));
+	describe_view(pool);
+	return options->score ? score_all(pool, err) : STATUS_OK;
+}
+
 enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct candidates_options *options,
 	struct candidates *pool, struct error *err)
 {
-	struct text left_out = {0};
-	enum status status = STATUS_OK;
+	enum status status;
 
 	*pool = (struct candidates){.problem = problem, .device = device};
-	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
-		const struct family *family = catalogue->families[i];
-
-		if (family->operation == problem->operation &&
-			candidates_family_wanted(family, options->families))
-			status = add_family(catalogue, pool, family, options, &left_out, err);
-	}
-	pool->left_out = left_out.length ? text_detach(&left_out) : NULL;
-	if (status == STATUS_OK && pool->count == 0)
-		status = explain_empty(pool, err);
-	if (status == STATUS_OK) {
-		pool->predicted_us = memory_zeroed(pool->count, sizeof(*pool->predicted_us));
-		describe_view(pool);
-		if (options->score)
-			status = score_all(pool, err);
-	}
+	status = fill(catalogue, options, pool, err);
 	if (status != STATUS_OK)
 		candidates_release(pool);
 	return status;
@@ -291,10 +276,9 @@ void candidates_release(struct candidates *pool)
 const struct family_candidates *candidates_family_of(
 	const struct candidates *pool, size_t candidate)
 {
-	for (size_t f = 0; f < pool->family_count; f++)
-		if (candidate - pool->families[f].first < pool->families[f].count)
-			return &pool->families[f];
-	BUG("candidate %zu of %zu", candidate, pool->count);
+	if (candidate >= pool->count)
+		BUG("candidate %zu of %zu", candidate, pool->count);
+	return &pool->families[pool->family_of[candidate]];
 }
 
 const choice *candidates_configuration(const struct candidates *pool, size_t candidate)
@@ -315,40 +299,41 @@ struct candidate candidates_at(const struct candidates *pool, size_t candidate)
 	return result;
 }
 
+static const struct family_candidates *family_named(const struct candidates *pool, const char *name)
+{
+	for (size_t f = 0; f < pool->family_count; f++)
+		if (strcmp(pool->families[f].bound->family->name, name) == 0)
+			return &pool->families[f];
+	return NULL;
+}
+
+static ptrdiff_t find_choices(const struct candidates *pool, const struct family_candidates *family,
+	const choice *choices)
+{
+	return search_view_find(&pool->view, (size_t)(family - pool->families), choices);
+}
+
 ptrdiff_t candidates_find(
 	const struct candidates *pool, const char *family, const char *configuration)
 {
-	for (size_t f = 0; f < pool->family_count; f++) {
-		const struct family_candidates *candidates = &pool->families[f];
-		choice *choices;
-		ptrdiff_t found = -1;
+	const struct family_candidates *found = family_named(pool, family);
+	choice choices[SPACE_PARAMETERS_MAX];
 
-		if (strcmp(candidates->bound->family->name, family) != 0)
-			continue;
-		choices = memory_zeroed(candidates->parameter_count, sizeof(*choices));
-		if (configuration_read(candidates->bound, configuration, choices))
-			found = search_view_find(&pool->view, f, choices);
-		free(choices);
-		return found;
-	}
-	return -1;
+	return found && configuration_read(found->bound, configuration, choices)
+		       ? find_choices(pool, found, choices)
+		       : -1;
 }
 
 ptrdiff_t candidates_find_named(
 	const struct candidates *pool, const char *family, const struct named_values *configuration)
 {
-	choice wanted[SPACE_PARAMETERS_MAX];
+	const struct family_candidates *found = family_named(pool, family);
+	choice choices[SPACE_PARAMETERS_MAX];
 
-	for (size_t f = 0; f < pool->family_count; f++) {
-		const struct bound_family *bound = pool->families[f].bound;
-
-		if (strcmp(bound->family->name, family) == 0)
-			return configuration_from_named_values(
-				       bound, configuration, wanted, NULL) == STATUS_OK
-				       ? search_view_find(&pool->view, f, wanted)
-				       : -1;
-	}
-	return -1;
+	return found && configuration_from_named_values(
+				found->bound, configuration, choices, NULL) == STATUS_OK
+		       ? find_choices(pool, found, choices)
+		       : -1;
 }
 
 size_t candidates_rank(const struct candidates *pool, size_t candidate)

@@ -13,11 +13,12 @@
 #include "learn/prediction.h"
 #include "search/strategy.h"
 #include "space/enumerate.h"
+#include "family/catalogue.h"
 
 struct family_candidates {
 	struct bound_family *bound;
 	choice *configurations; /* count x parameters */
-	size_t first, count;
+	size_t first, count, capacity;
 	size_t parameter_count;
 	bool *ordered, *argument; /* per parameter, see search/strategy.h */
 	double product;
@@ -71,5 +72,29 @@ ptrdiff_t candidates_find(
 	const struct candidates *pool, const char *family, const char *configuration);
 /* How many candidates the model ranks before this one. */
 size_t candidates_rank(const struct candidates *pool, size_t candidate);
+
+/* An evaluation that ended, with the candidate's number. */
+struct evaluated {
+	size_t candidate;
+	bool remeasured;  /* its samples are those of the re-measurement */
+	double search_us; /* median of the search, before it was re-measured; 0: it was not */
+	struct evaluation evaluation;
+};
+/* Median time in the search, us: what all candidates have in common. The GPU has become warm when
+ * the best are re-measured, so that those times compare among each other only. */
+static inline double evaluated_search_us(const struct evaluated *evaluated)
+{
+	return evaluated->remeasured ? evaluated->search_us : evaluated->evaluation.time.median;
+}
+
+struct evaluated_list {
+	struct evaluated *items;
+	size_t count, capacity;
+};
+
+/* Tunes problems for someone whose business is something else; their entries are put into tuned.
+ * Errors other than STATUS_NO_DEVICE and STATUS_INTERRUPTED are of single problems. */
+typedef enum status tune_problems(
+	void *context, struct problem_list *problems, struct tuned *tuned, struct error *err);
 
 #endif

@@ -45,6 +45,7 @@ static bool no_gpu(const struct device_options *options, char **why)
 static enum status open_compiler(const struct context_options *options, struct context *context,
 	int driver_version, struct error *err)
 {
+	CLEANUP(memory_free)
 	char *cache =
 		options->cache_folder ? string_copy(options->cache_folder) : path_cache_folder();
 	struct compiler_options compiler_options = {.workers = options->workers,
@@ -60,105 +61,88 @@ static enum status open_compiler(const struct context_options *options, struct c
 		compiler_options.cache_folder = NULL;
 		status = compiler_open(&compiler_options, &context->compiler, err);
 	}
-	free(cache);
-	return status;
-}
-
-static enum status compile_helpers(struct context *context, struct text *cubin, struct error *err)
-{
-	struct build build = {0};
-	const struct compile_result *kernel;
-	enum status status = plain_build(
-		(const char *const *)context->template_folders, "common/helpers.cu", &build, err);
-
 	if (status == STATUS_OK)
-		status = kernel_store_wait(context->store, &build.units[0], &kernel, err);
-	if (status == STATUS_OK)
-		text_append_bytes(cubin, kernel->cubin.data, kernel->cubin.length);
-	build_release(&build);
+		context->store =
+			kernel_store_new(context->compiler, device_spec(context->device)->arch);
 	return status;
 }
 
 static enum status open_cuda(const struct context_options *options, struct context *context,
 	const char *name, const struct device_options *device_options, struct error *err)
 {
-	struct text helpers = {0};
-	enum status status = device_open(name, device_options, &context->device, err);
+	CLEANUP(build_release) struct build helpers = {0};
+	const struct compile_result *kernel;
 
-	if (status == STATUS_OK)
-		status = open_compiler(options, context,
-			device_identity(context->device)->driver_cuda_version, err);
-	if (status == STATUS_OK) {
-		context->store =
-			kernel_store_new(context->compiler, device_spec(context->device)->arch);
-		status = compile_helpers(context, &helpers, err);
-	}
-	if (status == STATUS_OK)
-		status = device_helpers(context->device, &helpers, err);
-	text_release(&helpers);
-	return status;
+	TRY(device_open(name, device_options, &context->device, err));
+	TRY(open_compiler(
+		options, context, device_identity(context->device)->driver_cuda_version, err));
+	TRY(plain_build((const char *const *)context->template_folders, "common/helpers.cu",
+		&helpers, err));
+	TRY(kernel_store_wait(context->store, &helpers.units[0], &kernel, err));
+	return device_helpers(context->device, &kernel->cubin, err);
 }
 
 static enum status open_modelled(const struct context_options *options, struct context *context,
 	const char *name, const struct device_options *device_options, struct error *err)
 {
 	struct error reason = {0};
-	enum status status = device_open(name, device_options, &context->device, err);
+	enum status status;
 
-	if (status != STATUS_OK || !device_compiles(context->device))
-		return status;
+	TRY(device_open(name, device_options, &context->device, err));
+	if (!device_compiles(context->device))
+		return STATUS_OK;
 	status = open_compiler(options, context, 0, &reason);
-	if (status != STATUS_OK && options->need_compiler) {
-		*err = reason;
-		return status;
-	}
-	if (status == STATUS_OK)
-		context->store =
-			kernel_store_new(context->compiler, device_spec(context->device)->arch);
-	return STATUS_OK;
+	if (status == STATUS_OK || !options->need_compiler)
+		return STATUS_OK;
+	*err = reason;
+	return status;
 }
 
 /* "auto": the first GPU where one answers, else the embedded sheet, with a notice. */
 static enum status open_auto(const struct context_options *options, struct context *context,
 	const struct device_options *device_options, struct error *err)
 {
-	enum status status = open_cuda(options, context, "cuda:0", device_options, err);
-	char *why = NULL;
+	const enum status status = open_cuda(options, context, "cuda:0", device_options, err);
+	CLEANUP(memory_free) char *why = NULL;
 
-	if (status == STATUS_NO_DEVICE && !context->device && options->allow_model &&
-		no_gpu(device_options, &why)) {
-		*err = (struct error){0};
-		status = open_modelled(options, context, "model:", device_options, err);
-		if (status == STATUS_OK)
-			context->notice = string_format(
-				"no GPU, so times are predicted for %s, not measured; "
-				"--device model:NAME takes another (%s)",
-				device_spec(context->device)->title, why);
-	}
-	free(why);
-	return status;
+	if (status != STATUS_NO_DEVICE || context->device || !options->allow_model ||
+		!no_gpu(device_options, &why))
+		return status;
+	*err = (struct error){0};
+	TRY(open_modelled(options, context, "model:", device_options, err));
+	context->notice = string_format("no GPU, so times are predicted for %s, not measured; "
+					"--device model:NAME takes another (%s)",
+		device_spec(context->device)->title, why);
+	return STATUS_OK;
+}
+
+static enum status open_all(
+	const struct context_options *options, struct context *context, struct error *err)
+{
+	const struct device_options device_options = {
+		.config_folders = (const char *const *)context->config_folders,
+		.worker_path = options->worker_path,
+		.wait_s = options->wait_s,
+		.seed = options->seed};
+
+	TRY(catalogue_load((const char *const *)context->template_folders, options->operation,
+		&context->catalogue, err));
+	if (strcmp(options->device, "auto") == 0)
+		return open_auto(options, context, &device_options, err);
+	return string_starts_with(options->device, "cuda:")
+		       ? open_cuda(options, context, options->device, &device_options, err)
+		       : open_modelled(options, context, options->device, &device_options, err);
 }
 
 enum status context_open(
 	const struct context_options *options, struct context *context, struct error *err)
 {
-	struct device_options device_options = {.worker_path = options->worker_path,
-		.wait_s = options->wait_s,
-		.seed = options->seed};
 	enum status status;
 
-	*context = (struct context){0};
-	context->template_folders = context_folders(options->roots, "templates");
-	context->config_folders = context_folders(options->roots, "configs");
-	device_options.config_folders = (const char *const *)context->config_folders;
-	status = catalogue_load((const char *const *)context->template_folders, options->operation,
-		&context->catalogue, err);
-	if (status == STATUS_OK && strcmp(options->device, "auto") == 0)
-		status = open_auto(options, context, &device_options, err);
-	else if (status == STATUS_OK && string_starts_with(options->device, "cuda:"))
-		status = open_cuda(options, context, options->device, &device_options, err);
-	else if (status == STATUS_OK)
-		status = open_modelled(options, context, options->device, &device_options, err);
+	*context =
+		(struct context){.template_folders = context_folders(options->roots, "templates"),
+			.config_folders = context_folders(options->roots, "configs")};
+	status = open_all(options, context, err);
 	if (status != STATUS_OK)
 		context_release(context);
 	return status;

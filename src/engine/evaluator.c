@@ -42,9 +42,12 @@ static struct trial *add(struct evaluator *evaluator, enum trial_stage goal)
 	return trial;
 }
 
-static enum status added(
-	struct evaluator *evaluator, struct trial *trial, enum status status, struct trial **result)
+/* Loads it at once; on failure it goes again. */
+static enum status load_now(
+	struct evaluator *evaluator, struct trial *trial, struct trial **result, struct error *err)
 {
+	const enum status status = evaluator_load(evaluator, trial, err);
+
 	if (status == STATUS_OK)
 		*result = trial;
 	else
@@ -70,11 +73,16 @@ enum status evaluator_add(struct evaluator *evaluator, const struct candidate *c
 {
 	struct kernel_store *store = evaluator->context->store;
 	struct trial *trial = add(evaluator, goal);
-	enum status status = trial_start(trial, candidate, store, err);
+	const enum status status = trial_start(trial, candidate, store, err);
 
-	if (status == STATUS_OK && !store && device_compiles(evaluator->context->device))
+	if (status != STATUS_OK) {
+		evaluator_free_trial(evaluator, trial);
+		return status;
+	}
+	if (!store && device_compiles(evaluator->context->device))
 		take_estimate(trial);
-	return added(evaluator, trial, status, result);
+	*result = trial;
+	return STATUS_OK;
 }
 
 enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,
@@ -84,7 +92,7 @@ enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *
 
 	trial->problem = original->problem;
 	trial->original = original;
-	return added(evaluator, trial, evaluator_load(evaluator, trial, err), result);
+	return load_now(evaluator, trial, result, err);
 }
 
 enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
@@ -94,7 +102,7 @@ enum status evaluator_add_binary(struct evaluator *evaluator, const struct probl
 
 	trial->problem = problem;
 	trial->binary = binary;
-	return added(evaluator, trial, evaluator_load(evaluator, trial, err), result);
+	return load_now(evaluator, trial, result, err);
 }
 
 struct trial *evaluator_add_handle(struct evaluator *evaluator, device_handle handle)
@@ -118,29 +126,22 @@ enum status evaluator_announce(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err)
 {
 	struct context *context = evaluator->context;
-	struct reference_plan reference = {0};
-	struct build build = {0};
+	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
+	CLEANUP(build_release) struct build build = {0};
 	const struct compile_result *kernel = NULL;
 	uint32_t number = 0;
-	enum status status;
 
 	if (number_of(evaluator, problem))
 		return STATUS_OK;
-	status = problem_reference(problem, device_spec(context->device), &build, &reference, err);
-	if (status == STATUS_OK && context->store && device_measures(context->device))
-		status = kernel_store_wait(context->store, &build.units[0], &kernel, err);
-	if (status == STATUS_OK)
-		status = device_problem(context->device, problem->operation->name, problem->text,
-			&reference, kernel ? &kernel->cubin : NULL, &number, err);
-	if (status == STATUS_OK) {
-		ARRAY_GROW(evaluator->announced, evaluator->announced_count,
-			evaluator->announced_capacity);
-		evaluator->announced[evaluator->announced_count++] =
-			(struct announced){.problem = problem, .number = number};
-	}
-	reference_plan_release(&reference);
-	build_release(&build);
-	return status;
+	TRY(problem_reference(problem, device_spec(context->device), &build, &reference, err));
+	if (context->store && device_measures(context->device))
+		TRY(kernel_store_wait(context->store, &build.units[0], &kernel, err));
+	TRY(device_problem(context->device, problem->operation->name, problem->text, &reference,
+		kernel ? &kernel->cubin : NULL, &number, err));
+	ARRAY_GROW(evaluator->announced, evaluator->announced_count, evaluator->announced_capacity);
+	evaluator->announced[evaluator->announced_count++] =
+		(struct announced){.problem = problem, .number = number};
+	return STATUS_OK;
 }
 
 enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, struct error *err)
@@ -148,7 +149,7 @@ enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, str
 	struct context *context = evaluator->context;
 	const struct trial *source = trial->original ? trial->original : trial;
 	size_t units = context->store ? source->build.unit_count : 0;
-	struct text *cubins = memory_zeroed(units + 1, sizeof(*cubins));
+	CLEANUP(memory_free) struct text *cubins = memory_zeroed(units + 1, sizeof(*cubins));
 	struct device_load_request request = {.family = source->evaluation.family,
 		.configuration = source->evaluation.configuration,
 		.plan = &source->plan,
@@ -156,7 +157,6 @@ enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, str
 		.cubin_count = units,
 		.resources = source->evaluation.resources,
 		.predicted_time_us = source->evaluation.score.predicted_time_us};
-	enum status status = evaluator_announce(evaluator, trial->problem, err);
 
 	for (size_t i = 0; i < units; i++)
 		cubins[i] = source->kernels[i]->cubin; /* borrowed for the call */
@@ -166,13 +166,11 @@ enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, str
 		request.cubins = trial->binary->cubins;
 		request.cubin_count = trial->binary->cubin_count;
 	}
-	request.problem = number_of(evaluator, trial->problem);
-	if (status == STATUS_OK)
-		status = device_load(context->device, &request, &trial->handle, err);
-	free(cubins);
 	trial->stage = TRIAL_LOADING;
 	evaluator->moved = true;
-	return status;
+	TRY(evaluator_announce(evaluator, trial->problem, err));
+	request.problem = number_of(evaluator, trial->problem);
+	return device_load(context->device, &request, &trial->handle, err);
 }
 
 static bool has_room(const struct evaluator *evaluator)
@@ -184,20 +182,18 @@ static bool has_room(const struct evaluator *evaluator)
 /* compile -> score again -> load */
 static enum status advance(struct evaluator *evaluator, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < evaluator->count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < evaluator->count; i++) {
 		struct trial *trial = evaluator->trials[i];
 
 		if (trial->stage == TRIAL_COMPILING) {
-			status = trial_take_compiled(trial, !evaluator->keeps_pruned, err);
+			TRY(trial_take_compiled(trial, !evaluator->keeps_pruned, err));
 			evaluator->moved |= trial->stage != TRIAL_COMPILING;
 		}
-		if (status == STATUS_OK && trial->stage == TRIAL_COMPILED &&
-			trial->goal > TRIAL_COMPILED && has_room(evaluator))
-			status = evaluator_load(evaluator, trial, err);
+		if (trial->stage == TRIAL_COMPILED && trial->goal > TRIAL_COMPILED &&
+			has_room(evaluator))
+			TRY(evaluator_load(evaluator, trial, err));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status submit(struct evaluator *evaluator, const device_handle *handles, size_t count,
@@ -237,11 +233,12 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 		trial_take_resources(trial, event);
 	if (event->kind == DEVICE_EVENT_VERIFIED)
 		evaluation->verification = event->verification;
-	if (event->kind == DEVICE_EVENT_SAMPLED)
+	if (event->kind == DEVICE_EVENT_SAMPLED) {
 		evaluation->measured = event->measured;
-	if (event->kind == DEVICE_EVENT_SAMPLED && event->sample_count) {
-		evaluation->predicted = event->predicted;
-		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
+		if (event->sample_count) {
+			evaluation->predicted = event->predicted;
+			evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
+		}
 	}
 	if (event->outcome != OUTCOME_OK || event->kind == DEVICE_EVENT_SAMPLED) {
 		trial_finish(trial, event->outcome, event->detail);
@@ -281,13 +278,11 @@ static enum status take_events(struct evaluator *evaluator, struct error *err)
 
 enum status evaluator_step(struct evaluator *evaluator, struct error *err)
 {
-	enum status status;
-
 	evaluator->moved = false;
 	if (evaluator->context->store)
 		evaluator->moved = kernel_store_poll(evaluator->context->store, 0);
-	status = advance(evaluator, err);
-	return status == STATUS_OK ? take_events(evaluator, err) : status;
+	TRY(advance(evaluator, err));
+	return take_events(evaluator, err);
 }
 
 void evaluator_wait(const struct evaluator *evaluator)
@@ -317,23 +312,21 @@ static bool is_busy(const struct evaluator *evaluator)
 
 enum status evaluator_run(struct evaluator *evaluator, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	while (status == STATUS_OK && is_busy(evaluator)) {
+	while (is_busy(evaluator)) {
 		if (evaluator->interrupted && *evaluator->interrupted)
 			return error_set(err, STATUS_INTERRUPTED, "interrupted");
-		status = evaluator_step(evaluator, err);
+		TRY(evaluator_step(evaluator, err));
 		evaluator_wait(evaluator);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
 	const struct sampling *sampling, struct error *err)
 {
+	CLEANUP(memory_free)
 	device_handle *handles = memory_zeroed(count + 1, sizeof(*handles));
 	size_t loaded = 0;
-	enum status status;
 
 	for (size_t i = 0; i < count; i++) {
 		struct trial *trial = trials[i];
@@ -346,24 +339,18 @@ enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *t
 		trial->stage = TRIAL_SAMPLING;
 		trial->goal = TRIAL_DONE;
 	}
-	status = submit(evaluator, handles, loaded, sampling, err);
-	free(handles);
-	return status;
+	return submit(evaluator, handles, loaded, sampling, err);
 }
 
 enum status evaluator_compare(
 	struct evaluator *evaluator, const struct sampling *sampling, struct error *err)
 {
-	enum status status = evaluator_run(evaluator, err);
-
-	if (status == STATUS_OK)
-		status = evaluator_sample(
-			evaluator, evaluator->trials, evaluator->count, sampling, err);
-	if (status == STATUS_OK)
-		status = evaluator_run(evaluator, err);
+	TRY(evaluator_run(evaluator, err));
+	TRY(evaluator_sample(evaluator, evaluator->trials, evaluator->count, sampling, err));
+	TRY(evaluator_run(evaluator, err));
 	for (size_t i = 0; i < evaluator->count; i++)
 		evaluator_unload(evaluator, evaluator->trials[i]);
-	return status;
+	return STATUS_OK;
 }
 
 size_t evaluator_count(

@@ -86,73 +86,72 @@ static enum status read_given(const struct bound_family *bound, const char *text
 	struct completion *completion, struct error *err)
 {
 	const struct space *space = bound->space;
-	size_t count = space->parameter_count;
+	CLEANUP(memory_free)
 	struct value *slots = memory_zeroed(space->names.count, sizeof(*slots));
 	bool given[SPACE_PARAMETERS_MAX] = {false};
-	enum status status = STATUS_OK;
 
 	if (*text)
-		status = configuration_parse(bound, text, slots, given, err);
-	for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-		struct text value = {0};
+		TRY(configuration_parse(bound, text, slots, given, err));
+	for (size_t i = 0; i < space->parameter_count; i++) {
+		const struct value value = slots[space_parameter_slot(space, i)];
+		CLEANUP(text_release) struct text found = {0};
 
 		completion->filled_in[i] = !given[i];
-		fixed[i] = -1;
-		if (!given[i])
+		fixed[i] = given[i] ? space_choice_find(space, i, value) : -1;
+		if (!given[i] || fixed[i] >= 0)
 			continue;
-		fixed[i] = space_choice_find(space, i, slots[space_parameter_slot(space, i)]);
-		if (fixed[i] >= 0)
-			continue;
-		value_format(slots[space_parameter_slot(space, i)], &value);
-		status = configuration_refuse(bound, i, text_string(&value), err);
-		text_release(&value);
-		error_context(err, "%s", bound->family->name);
+		value_format(value, &found);
+		configuration_refuse(bound, i, text_string(&found), err);
+		return error_context(err, "%s", bound->family->name);
 	}
-	free(slots);
-	return status;
+	return STATUS_OK;
 }
 
 static enum status search(struct restriction *restriction)
 {
-	const enum status status = space_enumerate(restriction->bound->space,
-		consider_configuration, restriction, NULL, restriction->err);
+	TRY(space_enumerate(restriction->bound->space, consider_configuration, restriction, NULL,
+		restriction->err));
+	return restriction->status;
+}
 
-	return status == STATUS_OK ? restriction->status : status;
+static enum status complete(struct restriction *restriction, const char *text, struct error *err)
+{
+	const struct bound_family *bound = restriction->bound;
+	int given[SPACE_PARAMETERS_MAX];
+	choice defaults[SPACE_PARAMETERS_MAX];
+	bool has_defaults = false;
+
+	TRY(read_given(bound, text, given, restriction->completion, err));
+	TRY(configuration_default(bound, defaults, &has_defaults, err));
+	for (size_t i = 0; i < restriction->parameters; i++)
+		restriction->fixed[i] = given[i] >= 0 ? given[i]
+					: has_defaults && changes_units(restriction, defaults, i)
+						? defaults[i]
+						: -1;
+	TRY(search(restriction));
+	if (restriction->completion->legal)
+		return STATUS_OK;
+	memcpy(restriction->fixed, given, restriction->parameters * sizeof(*given));
+	return search(restriction);
 }
 
 enum status completion_find(struct bound_family *bound, const char *text, bool *found,
 	struct completion *completion, struct text *why, struct error *err)
 {
-	const size_t count = bound->space->parameter_count;
-	struct restriction restriction = {
-		.bound = bound, .parameters = count, .completion = completion, .err = err};
-	int given[SPACE_PARAMETERS_MAX];
-	choice defaults[SPACE_PARAMETERS_MAX];
-	bool has_defaults = false;
+	struct restriction restriction = {.bound = bound,
+		.parameters = bound->space->parameter_count,
+		.completion = completion,
+		.err = err};
 	enum status status;
 
 	*completion = (struct completion){.candidate.bound = bound};
-	*found = false;
 	predictor_open(&restriction.predictor, bound, NULL);
-	status = read_given(bound, text, given, completion, err);
-	if (status == STATUS_OK)
-		status = configuration_default(bound, defaults, &has_defaults, err);
-	for (size_t i = 0; i < count && status == STATUS_OK; i++)
-		restriction.fixed[i] = given[i] >= 0 ? given[i]
-				       : has_defaults && changes_units(&restriction, defaults, i)
-					       ? defaults[i]
-					       : -1;
-	if (status == STATUS_OK)
-		status = search(&restriction);
-	if (status == STATUS_OK && !completion->legal) {
-		memcpy(restriction.fixed, given, count * sizeof(*given));
-		status = search(&restriction);
-	}
+	status = complete(&restriction, text, err);
+	predictor_close(&restriction.predictor);
 	*found = completion->legal > 0;
 	if (status == STATUS_OK && !*found && why)
 		text_appendf(why, "%s: no legal configuration has %s", bound->family->name,
 			*text ? text : "any value");
-	predictor_close(&restriction.predictor);
 	return status;
 }
 
@@ -161,31 +160,27 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 static enum status compile(
 	struct context *context, struct explanation *explanation, struct error *err)
 {
-	const struct candidate *candidate = &explanation->completion.candidate;
+	CLEANUP(evaluator_release)
 	struct evaluator evaluator = {.context = context, .keeps_pruned = true};
 	struct trial *trial;
-	enum status status = evaluator_add(&evaluator, candidate, TRIAL_COMPILED, &trial, err);
+	struct evaluation *evaluation;
 
-	if (status == STATUS_OK)
-		status = evaluator_run(&evaluator, err);
-	if (status == STATUS_OK) {
-		struct evaluation *evaluation = &trial->evaluation;
-
-		if (evaluation->outcome != OUTCOME_OK && !evaluation->resources && context->store)
-			explanation->compile_problem =
-				string_format("expected it to compile, found %s: %s",
-					outcome_name(evaluation->outcome),
-					evaluation->detail ? evaluation->detail : "no message");
-		explanation->slots = trial->slots;
-		explanation->score = evaluation->score;
-		explanation->resources = evaluation->resources;
-		explanation->launch_count = evaluation->launch_count;
-		trial->slots = NULL;
-		evaluation->score = (struct score){0};
-		evaluation->resources = NULL;
-	}
-	evaluator_release(&evaluator);
-	return status;
+	TRY(evaluator_add(
+		&evaluator, &explanation->completion.candidate, TRIAL_COMPILED, &trial, err));
+	TRY(evaluator_run(&evaluator, err));
+	evaluation = &trial->evaluation;
+	if (evaluation->outcome != OUTCOME_OK && !evaluation->resources && context->store)
+		explanation->compile_problem = string_format("expected it to compile, found %s: %s",
+			outcome_name(evaluation->outcome),
+			evaluation->detail ? evaluation->detail : "no message");
+	explanation->slots = trial->slots;
+	explanation->score = evaluation->score;
+	explanation->resources = evaluation->resources;
+	explanation->launch_count = evaluation->launch_count;
+	trial->slots = NULL;
+	evaluation->score = (struct score){0};
+	evaluation->resources = NULL;
+	return STATUS_OK;
 }
 
 /* Each step looked at on its own. */
@@ -193,20 +188,29 @@ static enum status explain_steps(
 	struct context *context, struct explanation *explanation, struct error *err)
 {
 	const struct composite *composite = explanation->completion.candidate.bound->composite;
-	enum status status = STATUS_OK;
 
 	if (!composite)
 		return STATUS_OK;
 	explanation->steps = memory_zeroed(composite->step_count, sizeof(*explanation->steps));
-	for (size_t i = 0; i < composite->step_count && status == STATUS_OK; i++) {
-		const struct composite_step *step = &composite->steps[i];
-		struct completion completion = {.candidate = step->candidate};
+	for (size_t i = 0; i < composite->step_count; i++) {
+		struct completion completion = {.candidate = composite->steps[i].candidate};
 
 		memset(completion.filled_in, true, sizeof(completion.filled_in));
-		status = explanation_make(context, &completion, &explanation->steps[i], err);
-		explanation->step_count += status == STATUS_OK;
+		TRY(explanation_make(context, &completion, &explanation->steps[i], err));
+		explanation->step_count++;
 	}
-	return status;
+	return STATUS_OK;
+}
+
+static enum status look(struct context *context, struct explanation *explanation, struct error *err)
+{
+	const struct launch_score *longest;
+
+	TRY(compile(context, explanation, err));
+	longest = &explanation->score.launches[explanation->score.longest];
+	TRY(candidate_facts(explanation->completion.candidate.bound, explanation->slots,
+		longest->smem_bytes, longest->blocks_per_sm, &explanation->facts, err));
+	return explain_steps(context, explanation, err);
 }
 
 enum status explanation_make(struct context *context, const struct completion *completion,
@@ -215,16 +219,7 @@ enum status explanation_make(struct context *context, const struct completion *c
 	enum status status;
 
 	*explanation = (struct explanation){.completion = *completion};
-	status = compile(context, explanation, err);
-	if (status == STATUS_OK) {
-		const struct launch_score *longest =
-			&explanation->score.launches[explanation->score.longest];
-
-		status = candidate_facts(completion->candidate.bound, explanation->slots,
-			longest->smem_bytes, longest->blocks_per_sm, &explanation->facts, err);
-	}
-	if (status == STATUS_OK)
-		status = explain_steps(context, explanation, err);
+	status = look(context, explanation, err);
 	if (status != STATUS_OK)
 		explanation_release(explanation);
 	return status;
@@ -250,21 +245,21 @@ static enum status consider(const struct family *family, const struct problem *p
 	struct completion completion = {0};
 	struct bound_family *bound;
 	bool found = false;
-	enum status status =
-		family_bind_if_applies(family, problem, device, NULL, &bound, NULL, err);
+	enum status status;
 
-	if (status != STATUS_OK || !bound)
-		return status;
+	TRY(family_bind_if_applies(family, problem, device, NULL, &bound, NULL, err));
+	if (!bound)
+		return STATUS_OK;
 	status = completion_find(bound, "", &found, &completion, NULL, err);
-	if (status != STATUS_OK || !found ||
-		(best->bound &&
+	if (status == STATUS_OK && found &&
+		!(best->bound &&
 			completion.candidate.prediction.time_us >= best->prediction.time_us)) {
+		candidate_release(best);
+		*best = completion.candidate;
+	} else {
 		bound_family_free(bound);
-		return status;
 	}
-	candidate_release(best);
-	*best = completion.candidate;
-	return STATUS_OK;
+	return status;
 }
 
 static enum status choose_step(struct context *context, struct bound_family *bound, size_t step,
@@ -293,12 +288,12 @@ static enum status choose_step(struct context *context, struct bound_family *bou
 enum status explanation_choose_steps(struct context *context, struct bound_family *bound,
 	bool *found, struct text *why, struct error *err)
 {
-	enum status status = composite_open(&context->catalogue, bound, err);
-
-	*found = status == STATUS_OK;
-	for (size_t i = 0; *found && i < bound->composite->step_count && status == STATUS_OK; i++)
-		status = choose_step(context, bound, i, found, why, err);
-	return status;
+	*found = false;
+	TRY(composite_open(&context->catalogue, bound, err));
+	*found = true;
+	for (size_t i = 0; *found && i < bound->composite->step_count; i++)
+		TRY(choose_step(context, bound, i, found, why, err));
+	return STATUS_OK;
 }
 
 /* ---- JSON ---- */

@@ -97,21 +97,15 @@ bool kernel_is_ready(const struct compile_result *kernel)
 	return kernel->log != NULL; /* the compiler always says something */
 }
 
-/* Takes the result. */
-static void take_result(struct kernel_store *store, const struct compile_result *result)
-{
-	if (result->ticket >= store->count)
-		BUG("the compiler answered a ticket that was never submitted");
-	store->slots[result->ticket]->kernel = *result;
-}
-
 bool kernel_store_poll(struct kernel_store *store, double timeout_s)
 {
 	struct compile_result result;
 	bool any = false;
 
 	while (compiler_poll(store->compiler, any ? 0 : timeout_s, &result)) {
-		take_result(store, &result);
+		if (result.ticket >= store->count)
+			BUG("the compiler answered a ticket that was never submitted");
+		store->slots[result.ticket]->kernel = result;
 		any = true;
 	}
 	return any;
@@ -125,9 +119,8 @@ size_t kernel_store_pending(const struct kernel_store *store)
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err)
 {
-	if (kernel_store_request(store, unit, kernel, err) != STATUS_OK)
-		return STATUS_FAILED;
-	while (!kernel_is_ready(*kernel) && kernel_store_pending(store))
+	TRY(kernel_store_request(store, unit, kernel, err));
+	while (!kernel_is_ready(*kernel) && compiler_pending(store->compiler))
 		kernel_store_poll(store, 1.0);
 	if (!kernel_is_ready(*kernel))
 		BUG("%s was submitted and never answered", unit->name);

@@ -10,9 +10,97 @@
 #include "candidate/composite.h"
 #include "candidate/configuration.h"
 #include "family/family.h"
-#include "engine/steps.h"
 #include "learn/prediction.h"
+#include "family/catalogue.h"
 
+/* ---- what serves the steps of a composite family ---- */
+/* Whether a row can serve the step; it is chosen then. */
+static bool take_row(const struct steps_source *source, struct bound_family *bound, size_t step,
+	const struct tuned_row *row, struct error *reason)
+{
+	return composite_choose_named(source->catalogue, bound, step, row->family,
+		       &row->configuration, reason) == STATUS_OK;
+}
+
+/* The fastest row that is slower than `after`, or NULL. */
+static const struct tuned_row *next_row(const struct tuned_entry *entry, double after)
+{
+	const struct tuned_row *next = NULL;
+
+	for (size_t i = 0; i < entry->family_count; i++) {
+		const struct tuned_row *row = &entry->families[i];
+
+		if (row->time.median > after && (!next || row->time.median < next->time.median))
+			next = row;
+	}
+	return next;
+}
+
+static bool take_entry(const struct steps_source *source, struct bound_family *bound, size_t step,
+	const struct tuned_entry *entry, struct error *reason)
+{
+	double time = 0;
+
+	if (take_row(source, bound, step, &entry->winner, reason))
+		return true;
+	for (const struct tuned_row *row; (row = next_row(entry, time)); time = row->time.median)
+		if (take_row(source, bound, step, row, reason))
+			return true;
+	return false;
+}
+
+bool steps_choose(const struct steps_source *source, struct bound_family *bound, size_t step,
+	struct text *why)
+{
+	const struct problem *problem = bound->composite->steps[step].problem;
+	const char *operation = problem->operation->name;
+	struct error reason = {0};
+	const struct tuned_entry *entry =
+		source->tuned ? tuned_find_problem(source->tuned, problem, OBJECTIVE_TIME) : NULL;
+	const bool known = entry && (!source->measured || !entry->predicted);
+	const bool chosen = known && take_entry(source, bound, step, entry, &reason);
+
+	if (!chosen && why)
+		text_appendf(why, "its step %s %s %s%s", operation, problem->text,
+			known ? "has no winner that serves here: " : "is not tuned",
+			known ? reason.message : "");
+	return chosen;
+}
+
+enum status steps_choose_all(const struct steps_source *source, struct bound_family *bound,
+	bool *ready, struct text *why, struct error *err)
+{
+	*ready = false;
+	TRY(composite_open(source->catalogue, bound, err));
+	*ready = true;
+	for (size_t i = 0; *ready && i < bound->composite->step_count; i++)
+		*ready = steps_choose(source, bound, i, why);
+	return STATUS_OK;
+}
+
+static enum status steps_describe(
+	const struct bound_family *bound, struct tuned_row *row, struct error *err)
+{
+	const struct composite *composite = bound->composite;
+
+	row->steps = memory_zeroed(composite->step_count + 1, sizeof(*row->steps));
+	for (size_t i = 0; i < composite->step_count; i++) {
+		const struct composite_step *step = &composite->steps[i];
+		struct tuned_step *to = &row->steps[row->step_count++];
+		CLEANUP(build_release) struct build build = {0};
+
+		*to = (struct tuned_step){.operation = string_copy(step->problem->operation->name),
+			.problem = problem_named_values(step->problem),
+			.family = string_copy(step->candidate.bound->family->name),
+			.configuration = configuration_named_values(
+				step->candidate.bound, step->candidate.choices)};
+		TRY(candidate_build(step->candidate.bound, step->slots, &build, err));
+		string_put(to->kernel_hash, sizeof(to->kernel_hash), build.kernel_hash);
+	}
+	return STATUS_OK;
+}
+
+/* ---- from a row to a candidate ---- */
 static enum status bind(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	struct error *err)
@@ -20,8 +108,7 @@ static enum status bind(const struct catalogue *catalogue, const struct problem 
 	const struct family *family;
 
 	*candidate = (struct candidate){0};
-	if (catalogue_family(catalogue, problem->operation, row->family, &family, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(catalogue_family(catalogue, problem->operation, row->family, &family, err));
 	return family_bind_applicable(family, problem, device, &candidate->bound, err);
 }
 
@@ -29,15 +116,14 @@ static enum status bind(const struct catalogue *catalogue, const struct problem 
 static enum status choose_steps(const struct catalogue *catalogue, struct bound_family *bound,
 	const struct tuned_row *row, struct error *err)
 {
-	enum status status = composite_open(catalogue, bound, err);
-
-	if (status == STATUS_OK && row->step_count != bound->composite->step_count)
-		status = error_set(err, STATUS_BAD_INPUT, "%s: expected %zu steps, found %zu",
+	TRY(composite_open(catalogue, bound, err));
+	if (row->step_count != bound->composite->step_count)
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected %zu steps, found %zu",
 			row->family, bound->composite->step_count, row->step_count);
-	for (size_t i = 0; status == STATUS_OK && i < row->step_count; i++)
-		status = composite_choose_named(catalogue, bound, i, row->steps[i].family,
-			&row->steps[i].configuration, err);
-	return status;
+	for (size_t i = 0; i < row->step_count; i++)
+		TRY(composite_choose_named(catalogue, bound, i, row->steps[i].family,
+			&row->steps[i].configuration, err));
+	return STATUS_OK;
 }
 
 static enum status read_choices(
@@ -57,19 +143,23 @@ static enum status finish(enum status status, struct candidate *candidate, struc
 	return status;
 }
 
+static enum status make_candidate(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
+	struct error *err)
+{
+	TRY(bind(catalogue, problem, device, row, candidate, err));
+	if (candidate->bound->family->step_count)
+		TRY(choose_steps(catalogue, candidate->bound, row, err));
+	TRY(read_choices(row, candidate, err));
+	return configuration_expect_legal(candidate->bound, candidate->choices, err);
+}
+
 enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	struct error *err)
 {
-	enum status status = bind(catalogue, problem, device, row, candidate, err);
-
-	if (status == STATUS_OK && candidate->bound->family->step_count)
-		status = choose_steps(catalogue, candidate->bound, row, err);
-	if (status == STATUS_OK)
-		status = read_choices(row, candidate, err);
-	if (status == STATUS_OK)
-		status = configuration_expect_legal(candidate->bound, candidate->choices, err);
-	return finish(status, candidate, err);
+	return finish(
+		make_candidate(catalogue, problem, device, row, candidate, err), candidate, err);
 }
 
 /* ---- launch arguments chosen anew ---- */
@@ -88,13 +178,13 @@ static enum status predict_now(struct refit *refit, double *predicted_us, struct
 {
 	struct prediction prediction = {.time_us = INFINITY};
 	int violated = -1;
-	enum status status = space_examine_choices(
-		refit->bound->space, refit->now, refit->predictor.slots, &violated, err);
 
-	if (status == STATUS_OK && violated < 0)
-		status = predict(&refit->predictor, refit->predictor.slots, NULL, &prediction, err);
+	TRY(space_examine_choices(
+		refit->bound->space, refit->now, refit->predictor.slots, &violated, err));
+	if (violated < 0)
+		TRY(predict(&refit->predictor, refit->predictor.slots, NULL, &prediction, err));
 	*predicted_us = prediction.time_us;
-	return status;
+	return STATUS_OK;
 }
 
 /* All values of the arguments from parameter `from` on. */
@@ -103,69 +193,74 @@ static enum status walk(struct refit *refit, size_t from, struct error *err)
 	const struct space *space = refit->bound->space;
 	const size_t count = space->parameter_count;
 	double predicted_us;
-	enum status status = STATUS_OK;
 
 	while (from < count && !refit->bound->family->parameters[from].is_argument)
 		from++;
-	if (from == count) {
-		status = predict_now(refit, &predicted_us, err);
-		if (status == STATUS_OK && predicted_us < refit->best_us) {
-			refit->best_us = predicted_us;
-			memcpy(refit->best, refit->now, sizeof(refit->best));
+	if (from < count) {
+		for (size_t i = 0; i < space->parameters[from].values.count; i++) {
+			refit->now[from] = (choice)i;
+			TRY(walk(refit, from + 1, err));
 		}
-		return status;
+		return STATUS_OK;
 	}
-	for (size_t i = 0; i < space->parameters[from].values.count && status == STATUS_OK; i++) {
-		refit->now[from] = (choice)i;
-		status = walk(refit, from + 1, err);
+	TRY(predict_now(refit, &predicted_us, err));
+	if (predicted_us < refit->best_us) {
+		refit->best_us = predicted_us;
+		memcpy(refit->best, refit->now, sizeof(refit->best));
 	}
-	return status;
+	return STATUS_OK;
+}
+
+static void refit_release(struct refit *refit)
+{
+	predictor_close(&refit->predictor);
 }
 
 /* Moves choices to those with other values of the launch's arguments, where they are predicted
- * faster by 3% or more, or where choices themselves are not legal. *found false: none is legal. */
-static enum status refit_arguments(struct candidate *candidate, bool *found, struct error *err)
+ * faster by 3% or more, or where choices themselves are not legal. */
+static enum status refit_arguments(struct candidate *candidate, struct error *err)
 {
+	CLEANUP(refit_release)
 	struct refit refit = {.bound = candidate->bound, .best_us = INFINITY};
 	double tuned_us;
-	enum status status;
 
 	predictor_open(&refit.predictor, candidate->bound, NULL);
 	memcpy(refit.now, candidate->choices, sizeof(refit.now));
-	status = predict_now(&refit, &tuned_us, err);
-	if (status == STATUS_OK)
-		status = walk(&refit, 0, err);
-	*found = isfinite(refit.best_us);
-	if (status == STATUS_OK && *found &&
-		!(isfinite(tuned_us) && refit.best_us >= tuned_us * worth_it_ratio))
+	TRY(predict_now(&refit, &tuned_us, err));
+	TRY(walk(&refit, 0, err));
+	/* says which constraint, or that the model sees no block that fits: an infinite time */
+	if (!isfinite(refit.best_us))
+		return configuration_expect_legal(candidate->bound, candidate->choices, err);
+	if (!(isfinite(tuned_us) && refit.best_us >= tuned_us * worth_it_ratio))
 		memcpy(candidate->choices, refit.best, sizeof(refit.best));
-	predictor_close(&refit.predictor);
-	return status;
+	return STATUS_OK;
+}
+
+static enum status make_refitted(const struct catalogue *catalogue, const struct problem *problem,
+	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
+	bool *refitted, struct error *err)
+{
+	choice tuned[SPACE_PARAMETERS_MAX];
+
+	*refitted = false;
+	TRY(bind(catalogue, problem, device, row, candidate, err));
+	if (candidate->bound->family->step_count) {
+		candidate_release(candidate);
+		return make_candidate(catalogue, problem, device, row, candidate, err);
+	}
+	TRY(read_choices(row, candidate, err));
+	memcpy(tuned, candidate->choices, sizeof(tuned));
+	TRY(refit_arguments(candidate, err));
+	*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
+	return STATUS_OK;
 }
 
 enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err)
 {
-	choice tuned[SPACE_PARAMETERS_MAX];
-	bool found = false;
-	enum status status = bind(catalogue, problem, device, row, candidate, err);
-
-	*refitted = false;
-	if (status == STATUS_OK && candidate->bound->family->step_count) {
-		candidate_release(candidate);
-		return row_candidate(catalogue, problem, device, row, candidate, err);
-	}
-	if (status == STATUS_OK)
-		status = read_choices(row, candidate, err);
-	memcpy(tuned, candidate->choices, sizeof(tuned));
-	if (status == STATUS_OK)
-		status = refit_arguments(candidate, &found, err);
-	/* says which constraint, or that the model sees no block that fits: an infinite time */
-	if (status == STATUS_OK && !found)
-		status = configuration_expect_legal(candidate->bound, candidate->choices, err);
-	*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
-	return finish(status, candidate, err);
+	return finish(make_refitted(catalogue, problem, device, row, candidate, refitted, err),
+		candidate, err);
 }
 
 enum status candidate_describe(
@@ -173,29 +268,22 @@ enum status candidate_describe(
 {
 	const struct bound_family *bound = candidate->bound;
 	struct text configuration = {0};
-	struct predictor predictor;
+	CLEANUP(predictor_close) struct predictor predictor = {0};
 	struct prediction prediction;
-	struct build build = {0};
-	enum status status;
+	CLEANUP(build_release) struct build build = {0};
 
 	*evaluation = (struct evaluation){.predicted = true};
 	predictor_open(&predictor, bound, NULL);
-	status = predict_choices(&predictor, candidate->choices, &prediction, err);
-	if (status == STATUS_OK)
-		status = candidate_build(bound, predictor.slots, &build, err);
-	if (status == STATUS_OK) {
-		configuration_format(bound, candidate->choices, &configuration);
-		evaluation->family = string_copy(bound->family->name);
-		evaluation->configuration = text_detach(&configuration);
-		string_put(evaluation->kernel_hash, sizeof(evaluation->kernel_hash),
-			build.kernel_hash);
-		evaluation->score = predictor_take_score(&predictor);
-		evaluation->launch_count = evaluation->score.launch_count;
-		evaluation_add_samples(evaluation, &candidate->prediction.time_us, 1);
-	}
-	predictor_close(&predictor);
-	build_release(&build);
-	return status;
+	TRY(predict_choices(&predictor, candidate->choices, &prediction, err));
+	TRY(candidate_build(bound, predictor.slots, &build, err));
+	configuration_format(bound, candidate->choices, &configuration);
+	evaluation->family = string_copy(bound->family->name);
+	evaluation->configuration = text_detach(&configuration);
+	string_put(evaluation->kernel_hash, sizeof(evaluation->kernel_hash), build.kernel_hash);
+	evaluation->score = predictor_take_score(&predictor);
+	evaluation->launch_count = evaluation->score.launch_count;
+	evaluation_add_samples(evaluation, &candidate->prediction.time_us, 1);
+	return STATUS_OK;
 }
 
 /* ---- from a candidate to a row ---- */
@@ -291,34 +379,28 @@ static void put_buffers(struct tuned_row *row, const struct plan *plan)
 			record_to_json(&plan_tensor_map_record, &plan->tensor_maps[i]);
 }
 
-enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
+static enum status describe(const struct candidate *candidate, const struct evaluation *evaluation,
 	struct tuned_row *row, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
-	struct value *slots = candidate_values(candidate, err);
-	struct plan plan = {0};
-	struct build build = {0};
+	CLEANUP(memory_free) struct value *slots = candidate_values(candidate, err);
+	CLEANUP(plan_release) struct plan plan = {0};
+	CLEANUP(build_release) struct build build = {0};
 	double flop = 0, bytes = 0;
 	const double seconds = evaluation->time.median * 1e-6;
-	enum status status = slots ? STATUS_OK : STATUS_FAILED;
 
-	*row = (struct tuned_row){0};
-	if (status == STATUS_OK)
-		status = candidate_plan(bound, slots, &plan, err);
-	if (status == STATUS_OK)
-		status = candidate_build(bound, slots, &build, err);
-	if (status == STATUS_OK)
-		status = problem_flop(bound->problem, &flop, err);
-	if (status == STATUS_OK)
-		status = problem_min_bytes(bound->problem, &bytes, err);
-	if (status == STATUS_OK && bound->composite)
-		status = steps_describe(bound, row, err);
-	if (status != STATUS_OK)
-		goto cleanup;
+	if (!slots)
+		return STATUS_FAILED;
+	TRY(candidate_plan(bound, slots, &plan, err));
+	TRY(candidate_build(bound, slots, &build, err));
+	TRY(problem_flop(bound->problem, &flop, err));
+	TRY(problem_min_bytes(bound->problem, &bytes, err));
+	if (bound->composite)
+		TRY(steps_describe(bound, row, err));
+	else
+		row->defines = candidate_defines(bound, slots);
 	row->family = string_copy(evaluation->family);
 	row->configuration = configuration_named_values(bound, candidate->choices);
-	if (!bound->composite)
-		row->defines = candidate_defines(bound, slots);
 	row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
 	row->launch_count = plan.launch_count;
 	for (size_t i = 0; i < plan.launch_count; i++)
@@ -328,11 +410,17 @@ enum status row_describe(const struct candidate *candidate, const struct evaluat
 	row->measured = evaluation->measured;
 	put_evaluation(row, evaluation);
 	put_buffers(row, &plan);
-cleanup:
+	return STATUS_OK;
+}
+
+enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
+	struct tuned_row *row, struct error *err)
+{
+	enum status status;
+
+	*row = (struct tuned_row){0};
+	status = describe(candidate, evaluation, row, err);
 	if (status != STATUS_OK)
 		tuned_row_release(row);
-	plan_release(&plan);
-	build_release(&build);
-	free(slots);
 	return status;
 }

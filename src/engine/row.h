@@ -9,6 +9,8 @@
 
 #include "candidate/candidate.h"
 #include "format/tuned_entry.h"
+#include "candidate/composite.h"
+#include "format/tuned.h"
 
 /* The candidate owns its bound family and
  * has the model's prediction. Errors, STATUS_BAD_INPUT: the family is gone, does not apply here
@@ -30,5 +32,21 @@ enum status candidate_describe(
 
 enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
 	struct tuned_row *row, struct error *err);
+
+/* ---- what serves the steps of a composite family: the winners of their own entries ---- */
+struct steps_source {
+	const struct catalogue *catalogue;
+	const struct tuned *tuned;
+	bool measured; /* predicted entries do not count */
+};
+
+/* The step's entry: its winner or, where that is itself composite or no longer legal, the fastest
+ * of its families that serves. False: there is none; why (may be NULL) says so. bound is that of a
+ * composite family after composite_open(). */
+bool steps_choose(const struct steps_source *source, struct bound_family *bound, size_t step,
+	struct text *why);
+/* All of them; *ready is false where one is missing. Opens the composite. */
+enum status steps_choose_all(const struct steps_source *source, struct bound_family *bound,
+	bool *ready, struct text *why, struct error *err);
 
 #endif

@@ -81,8 +81,8 @@ enum status score_all(const struct candidates *pool, struct error *err)
 	struct scoring scoring = {.pool = pool};
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t wanted = pool->count / CANDIDATES_PER_THREAD, started = 1;
-	struct scorer *scorers, *failed;
-	enum status status;
+	CLEANUP(memory_free) struct scorer *scorers = NULL;
+	struct scorer *failed;
 
 	if (cores > 0 && wanted > (size_t)cores)
 		wanted = (size_t)cores;
@@ -102,11 +102,9 @@ enum status score_all(const struct candidates *pool, struct error *err)
 		if (scorers[i].failed < failed->failed)
 			failed = &scorers[i];
 	}
-	status = failed->status;
-	if (status != STATUS_OK && err)
+	if (failed->status != STATUS_OK && err)
 		*err = failed->err;
-	free(scorers);
-	return status;
+	return failed->status;
 }
 
 enum status score_least_us(const struct candidates *pool, const struct corrections *corrections,

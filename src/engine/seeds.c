@@ -50,58 +50,56 @@ static bool is_new(
 	return true;
 }
 
+static void add_choices(
+	struct seeds *seeds, const struct bound_family *bound, const choice *choices)
+{
+	CLEANUP(text_release) struct text text = {0};
+
+	configuration_format(bound, choices, &text);
+	seeds_add(seeds, bound->family, text_string(&text), false);
+}
+
 static enum status take_best(
 	struct seeds *seeds, struct candidates *pool, size_t index, struct error *err)
 {
 	const struct family_candidates *family = &pool->families[index];
 	const struct bound_family *bound = family->bound;
-	size_t *order = memory_zeroed(family->count + 1, sizeof(*order));
-	struct prediction known[SEEDS_PER_FAMILY];
-	struct predictor predictor;
+	CLEANUP(memory_free) size_t *order = memory_zeroed(family->count + 1, sizeof(*order));
+	CLEANUP(predictor_close) struct predictor predictor = {0};
+	struct prediction known[SEEDS_PER_FAMILY], prediction;
 	size_t taken = 0;
-	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < family->count; i++)
 		order[i] = family->first + i;
 	order_smallest(order, family->count, pool->predicted_us, LOOKED_AT_PER_FAMILY);
 	predictor_open(&predictor, bound, NULL);
-	for (size_t i = 0; status == STATUS_OK && i < family->count && i < LOOKED_AT_PER_FAMILY &&
-			   taken < SEEDS_PER_FAMILY;
-		i++) {
+	for (size_t i = 0;
+		i < family->count && i < LOOKED_AT_PER_FAMILY && taken < SEEDS_PER_FAMILY; i++) {
 		const choice *choices = candidates_configuration(pool, order[i]);
-		struct prediction prediction;
-		struct text text = {0};
 
 		if (!isfinite(pool->predicted_us[order[i]]))
 			break;
-		status = predict_choices(&predictor, choices, &prediction, err);
-		if (status != STATUS_OK || !is_new(known, taken, &prediction))
+		TRY(predict_choices(&predictor, choices, &prediction, err));
+		if (!is_new(known, taken, &prediction))
 			continue;
 		known[taken++] = prediction;
-		configuration_format(bound, choices, &text);
-		seeds_add(seeds, bound->family, text_string(&text), false);
-		text_release(&text);
+		add_choices(seeds, bound, choices);
 	}
-	predictor_close(&predictor);
-	free(order);
-	return status;
+	return STATUS_OK;
 }
 
 enum status seeds_scan(struct seeds *seeds, const struct context *context,
 	const struct problem *problem, const char *const *families, struct error *err)
 {
-	struct candidates_options options = {
+	const struct candidates_options options = {
 		.families = families, .score = true, .device = context->device};
-	struct candidates pool;
-	enum status status = candidates_open(
-		&context->catalogue, problem, device_spec(context->device), &options, &pool, err);
+	CLEANUP(candidates_release) struct candidates pool = {0};
 
-	if (status != STATUS_OK)
-		return status;
-	for (size_t f = 0; f < pool.family_count && status == STATUS_OK; f++)
-		status = take_best(seeds, &pool, f, err);
-	candidates_release(&pool);
-	return status;
+	TRY(candidates_open(
+		&context->catalogue, problem, device_spec(context->device), &options, &pool, err));
+	for (size_t f = 0; f < pool.family_count; f++)
+		TRY(take_best(seeds, &pool, f, err));
+	return STATUS_OK;
 }
 
 /* ---- candidates for a problem ---- */
@@ -116,11 +114,10 @@ static bool has_seed(const struct seeds *seeds, const struct family *family)
 static enum status add_candidates(const struct seeds *seeds, struct bound_family *bound,
 	struct candidate_list *list, struct error *err)
 {
-	struct predictor predictor;
-	enum status status = STATUS_OK;
+	CLEANUP(predictor_close) struct predictor predictor = {0};
 
 	predictor_open(&predictor, bound, NULL);
-	for (size_t i = 0; i < seeds->count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < seeds->count; i++) {
 		const struct seed *seed = &seeds->items[i];
 		struct candidate candidate = {.bound = bound, .is_winner = seed->is_winner};
 		bool legal = false;
@@ -131,42 +128,36 @@ static enum status add_candidates(const struct seeds *seeds, struct bound_family
 				STATUS_OK ||
 			!legal)
 			continue;
-		status = predict_choices(&predictor, candidate.choices, &candidate.prediction, err);
-		if (status != STATUS_OK || !isfinite(candidate.prediction.time_us))
+		TRY(predict_choices(&predictor, candidate.choices, &candidate.prediction, err));
+		if (!isfinite(candidate.prediction.time_us))
 			continue;
 		ARRAY_GROW(list->items, list->count, list->capacity);
 		list->items[list->count++] = candidate;
 	}
-	predictor_close(&predictor);
-	return status;
+	return STATUS_OK;
 }
 
 /* What the family's author trusts: the model's seeds are alike, and may all spill. */
 static void add_default(struct seeds *seeds, const struct bound_family *bound)
 {
 	choice choices[SPACE_PARAMETERS_MAX];
-	struct text text = {0};
 	bool found = false;
 
-	if (configuration_default(bound, choices, &found, NULL) != STATUS_OK || !found)
-		return;
-	configuration_format(bound, choices, &text);
-	seeds_add(seeds, bound->family, text_string(&text), false);
-	text_release(&text);
+	if (configuration_default(bound, choices, &found, NULL) == STATUS_OK && found)
+		add_choices(seeds, bound, choices);
 }
 
 static enum status add_family(struct seeds *seeds, const struct context *context,
 	const struct family *family, struct candidate_list *list, struct text *left_out,
 	struct error *err)
 {
-	const struct device_spec *device = device_spec(context->device);
 	const char *only[] = {family->name, NULL};
 	struct bound_family *bound;
-	enum status status =
-		family_bind_if_applies(family, list->problem, device, NULL, &bound, left_out, err);
 
-	if (status != STATUS_OK || !bound)
-		return status;
+	TRY(family_bind_if_applies(
+		family, list->problem, device_spec(context->device), NULL, &bound, left_out, err));
+	if (!bound)
+		return STATUS_OK;
 	/* a space that is empty here is no reason to give up the others */
 	if (!has_seed(seeds, family) &&
 		seeds_scan(seeds, context, list->problem, only, NULL) != STATUS_OK) {
@@ -195,24 +186,32 @@ static int compare_candidates(const void *a, const void *b, void *context)
 	return 0;
 }
 
-enum status seeds_candidates(struct seeds *seeds, const struct context *context,
-	const struct problem *problem, const char *const *families, struct candidate_list *list,
-	struct error *err)
+static enum status collect(struct seeds *seeds, const struct context *context,
+	const char *const *families, struct candidate_list *list, struct error *err)
 {
-	struct text left_out = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(text_release) struct text left_out = {0};
 
-	*list = (struct candidate_list){.problem = problem};
-	for (size_t i = 0; i < context->catalogue.family_count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < context->catalogue.family_count; i++) {
 		const struct family *family = context->catalogue.families[i];
 
-		if (family->operation == problem->operation && !family->step_count &&
+		if (family->operation == list->problem->operation && !family->step_count &&
 			candidates_family_wanted(family, families))
-			status = add_family(seeds, context, family, list, &left_out, err);
+			TRY(add_family(seeds, context, family, list, &left_out, err));
 	}
 	list->left_out = left_out.length ? text_detach(&left_out) : NULL;
 	if (list->count)
 		qsort_r(list->items, list->count, sizeof(*list->items), compare_candidates, list);
+	return STATUS_OK;
+}
+
+enum status seeds_candidates(struct seeds *seeds, const struct context *context,
+	const struct problem *problem, const char *const *families, struct candidate_list *list,
+	struct error *err)
+{
+	enum status status;
+
+	*list = (struct candidate_list){.problem = problem};
+	status = collect(seeds, context, families, list, err);
 	if (status != STATUS_OK)
 		candidate_list_release(list);
 	return status;
@@ -334,33 +333,27 @@ static enum status settle_predicted(
 	struct evaluator *evaluator, struct best_of **bests, size_t count, struct error *err)
 {
 	const struct sampling sampling = {.rounds_min = 1, .rounds_max = 1};
-	enum status status = STATUS_OK;
 	bool any = true;
 
-	while (any && status == STATUS_OK) {
-		size_t first = evaluator->count;
+	while (any) {
+		const size_t first = evaluator->count;
 
 		any = false;
-		for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+		for (size_t i = 0; i < count; i++) {
 			skip_refused(bests[i]);
 			if (is_settled(bests[i]))
 				continue;
 			bests[i]->tried++;
-			status = try_candidate(
-				evaluator, &bests[i]->candidates.items[bests[i]->next++], err);
+			TRY(try_candidate(
+				evaluator, &bests[i]->candidates.items[bests[i]->next++], err));
 			any = true;
 		}
-		if (status == STATUS_OK && any)
-			status = evaluator_compare(evaluator, &sampling, err);
+		if (any)
+			TRY(evaluator_compare(evaluator, &sampling, err));
 		find_bests(evaluator, bests, count);
 		take_refusals(evaluator, first, bests, count);
 	}
-	for (size_t i = 0; i < count; i++) {
-		free(bests[i]->refusals);
-		bests[i]->refusals = NULL;
-		bests[i]->refusal_count = bests[i]->refusal_capacity = 0;
-	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status settle_measured(
@@ -368,30 +361,37 @@ static enum status settle_measured(
 {
 	const double seconds_each = 0.2;
 	struct sampling sampling = {.rounds_min = 8, .rounds_max = 60, .target_ratio = 0.003};
-	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct candidate_list *list = &bests[i]->candidates;
 
-		for (size_t k = 0; k < list->count && status == STATUS_OK; k++)
+		for (size_t k = 0; k < list->count; k++)
 			if (k < MEASURED_MODEL || list->items[k].is_winner)
-				status = try_candidate(evaluator, &list->items[k], err);
+				TRY(try_candidate(evaluator, &list->items[k], err));
 	}
 	sampling.seconds_max = seconds_each * (double)evaluator->count;
-	if (status == STATUS_OK)
-		status = evaluator_compare(evaluator, &sampling, err);
+	TRY(evaluator_compare(evaluator, &sampling, err));
 	find_bests(evaluator, bests, count);
-	return status;
+	return STATUS_OK;
 }
 
 enum status bests_settle(
 	struct evaluator *evaluator, struct best_of **bests, size_t count, struct error *err)
 {
+	enum status status;
+
 	for (size_t i = 0; i < count; i++) {
+		bests[i]->best = NULL;
 		bests[i]->time_us = INFINITY;
 		bests[i]->next = bests[i]->tried = 0;
 	}
-	return device_measures(evaluator->context->device)
-		       ? settle_measured(evaluator, bests, count, err)
-		       : settle_predicted(evaluator, bests, count, err);
+	status = device_measures(evaluator->context->device)
+			 ? settle_measured(evaluator, bests, count, err)
+			 : settle_predicted(evaluator, bests, count, err);
+	for (size_t i = 0; i < count; i++) {
+		free(bests[i]->refusals);
+		bests[i]->refusals = NULL;
+		bests[i]->refusal_count = bests[i]->refusal_capacity = 0;
+	}
+	return status;
 }

@@ -23,29 +23,31 @@ static void score_again(struct trial *trial)
 		&trial->evaluation.score);
 }
 
+static enum status describe(struct trial *trial, struct error *err)
+{
+	const struct bound_family *bound = trial->candidate.bound;
+
+	trial->slots = candidate_values(&trial->candidate, err);
+	if (!trial->slots)
+		return STATUS_FAILED;
+	TRY(candidate_plan(bound, trial->slots, &trial->plan, err));
+	TRY(candidate_work(bound, trial->slots, &trial->work, err));
+	return candidate_build(bound, trial->slots, &trial->build, err);
+}
+
 enum status trial_start(struct trial *trial, const struct candidate *candidate,
 	struct kernel_store *store, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
 	struct evaluation *evaluation = &trial->evaluation;
 	struct text configuration = {0};
-	enum status status = STATUS_OK;
 
 	trial->candidate = *candidate;
 	trial->problem = bound->problem;
 	configuration_format(bound, candidate->choices, &configuration);
 	evaluation->family = string_copy(bound->family->name);
 	evaluation->configuration = text_detach(&configuration);
-	trial->slots = candidate_values(candidate, err);
-	if (!trial->slots)
-		status = STATUS_FAILED;
-	if (status == STATUS_OK)
-		status = candidate_plan(bound, trial->slots, &trial->plan, err);
-	if (status == STATUS_OK)
-		status = candidate_work(bound, trial->slots, &trial->work, err);
-	if (status == STATUS_OK)
-		status = candidate_build(bound, trial->slots, &trial->build, err);
-	if (status != STATUS_OK)
+	if (describe(trial, err) != STATUS_OK)
 		return error_context(
 			err, "%s with %s", evaluation->family, evaluation->configuration);
 	string_put(
@@ -57,10 +59,9 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 		return STATUS_OK;
 	}
 	trial->kernels = memory_zeroed(trial->build.unit_count, sizeof(*trial->kernels));
-	for (size_t i = 0; i < trial->build.unit_count && status == STATUS_OK; i++)
-		status = kernel_store_request(
-			store, &trial->build.units[i], &trial->kernels[i], err);
-	return status;
+	for (size_t i = 0; i < trial->build.unit_count; i++)
+		TRY(kernel_store_request(store, &trial->build.units[i], &trial->kernels[i], err));
+	return STATUS_OK;
 }
 
 /* The compiler's figures of each launch, with the blocks that fit on an SM. */
@@ -94,9 +95,8 @@ static enum status prune(struct trial *trial, struct error *err)
 	const char *why = NULL;
 	int rule = -1;
 
-	if (candidate_prune(trial->candidate.bound, trial->slots, evaluation->resources,
-		    evaluation->launch_count, &rule, &why, err) != STATUS_OK)
-		return STATUS_FAILED;
+	TRY(candidate_prune(trial->candidate.bound, trial->slots, evaluation->resources,
+		evaluation->launch_count, &rule, &why, err));
 	if (rule >= 0)
 		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, why);
 	else if (!isfinite(evaluation->score.predicted_time_us))

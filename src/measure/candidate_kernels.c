@@ -17,45 +17,42 @@ static uint64_t cluster_size(const struct plan_launch *launch)
 }
 
 static bool attribute_set(struct gpu_session *gpu, CUfunction function,
-	CUfunction_attribute attribute, uint32_t value, const struct plan_launch *launch,
-	struct failure *failure)
+	CUfunction_attribute attribute, uint32_t value, const struct plan_launch *launch)
 {
-	return gpu_succeeded(gpu, gpu->cuda.cuFuncSetAttribute(function, attribute, (int)value),
-		launch->entry, failure);
+	return gpu_succeeded(
+		gpu, gpu->cuda.cuFuncSetAttribute(function, attribute, (int)value), launch->entry);
 }
 
 static bool function_load(struct gpu_session *gpu, struct kernel_library *library,
-	const struct plan_launch *launch, CUfunction *function, struct failure *failure)
+	const struct plan_launch *launch, CUfunction *function)
 {
 	CUkernel kernel;
 
 	if (launch->unit >= library->library_count)
-		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"%s: expected one of %zu cubins, found number %u", launch->entry,
 			library->library_count, launch->unit);
 	if (launch->argument_count > ARGUMENTS_MAX)
-		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"%s: expected at most %d arguments, found %zu", launch->entry,
 			(int)ARGUMENTS_MAX, launch->argument_count);
 	if (!gpu_succeeded(gpu,
 		    gpu->cuda.cuLibraryGetKernel(
 			    &kernel, library->libraries[launch->unit], launch->entry),
-		    launch->entry, failure) ||
-		!gpu_succeeded(gpu, gpu->cuda.cuKernelGetFunction(function, kernel), launch->entry,
-			failure))
+		    launch->entry) ||
+		!gpu_succeeded(gpu, gpu->cuda.cuKernelGetFunction(function, kernel), launch->entry))
 		return false;
 	if (launch->smem_dynamic_bytes &&
 		!attribute_set(gpu, *function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-			launch->smem_dynamic_bytes, launch, failure))
+			launch->smem_dynamic_bytes, launch))
 		return false;
 	return cluster_size(launch) <= CLUSTER_PORTABLE_MAX ||
 	       attribute_set(gpu, *function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
-		       launch, failure);
+		       launch);
 }
 
 bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, size_t cubin_count,
-	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library,
-	struct failure *failure)
+	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library)
 {
 	bool done = true;
 
@@ -64,17 +61,17 @@ bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, siz
 	library->functions = memory_zeroed(launch_count + 1, sizeof(*library->functions));
 	for (size_t i = 0; done && i < cubin_count; i++) {
 		if (cubins[i].length == 0)
-			done = failure_set(failure, OUTCOME_LAUNCH_FAILED, "an empty cubin");
+			done = gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "an empty cubin");
 		else
 			done = gpu_succeeded(gpu,
 				gpu->cuda.cuLibraryLoadData(&library->libraries[i], cubins[i].data,
 					NULL, NULL, 0, NULL, NULL, 0),
-				"loading the cubin", failure);
+				"loading the cubin");
 		library->library_count += done;
 	}
 	for (size_t i = 0; done && i < launch_count; i++)
-		done = function_load(gpu, library, &launches[i], &library->functions[i], failure);
-	if (!done && !failure->fatal)
+		done = function_load(gpu, library, &launches[i], &library->functions[i]);
+	if (!done && !gpu->failure.fatal)
 		kernel_library_unload(gpu, library);
 	return done;
 }
@@ -128,98 +125,78 @@ static void *value_of(const struct plan_argument *argument,
 }
 
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
-	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments,
-	struct failure *failure)
+	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments)
 {
 	union argument_value values[ARGUMENTS_MAX];
 	void *pointers[ARGUMENTS_MAX];
+	CUlaunchAttribute attribute;
+	const CUlaunchConfig config = gpu_launch_config(gpu, launch->grid, launch->block,
+		launch->cluster, launch->smem_dynamic_bytes, &attribute);
 
 	for (size_t i = 0; i < launch->argument_count; i++)
 		pointers[i] = value_of(&launch->arguments[i], arguments, &values[i]);
-	return gpu_launch(gpu, library->functions[index], launch->grid, launch->block,
-		launch->cluster, launch->smem_dynamic_bytes, pointers, launch->entry, failure);
+	return gpu_succeeded(gpu,
+		gpu->cuda.cuLaunchKernelEx(&config, library->functions[index], pointers, NULL),
+		launch->entry);
 }
 
 static bool clusters_inspect(struct gpu_session *gpu, CUfunction function,
-	const struct plan_launch *launch, struct kernel_resources *resources,
-	struct failure *failure)
+	const struct plan_launch *launch, struct kernel_resources *resources)
 {
-	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-	CUlaunchConfig config = {
-		.gridDimX = launch->grid[0],
-		.gridDimY = launch->grid[1],
-		.gridDimZ = launch->grid[2],
-		.blockDimX = launch->block[0],
-		.blockDimY = launch->block[1],
-		.blockDimZ = launch->block[2],
-		.sharedMemBytes = launch->smem_dynamic_bytes,
-		.attrs = &attribute,
-		.numAttrs = 1,
-	};
+	CUlaunchAttribute attribute;
+	const CUlaunchConfig config = gpu_launch_config(gpu, launch->grid, launch->block,
+		launch->cluster, launch->smem_dynamic_bytes, &attribute);
 	int clusters = 0;
 
-	attribute.value.clusterDim.x = launch->cluster[0];
-	attribute.value.clusterDim.y = launch->cluster[1];
-	attribute.value.clusterDim.z = launch->cluster[2];
 	if (!gpu_succeeded(gpu,
 		    gpu->cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config),
-		    launch->entry, failure))
+		    launch->entry))
 		return false;
 	resources->max_clusters = clusters;
-	if (clusters < 1)
-		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
-			"%s: no cluster of %llu blocks fits on the GPU", launch->entry,
-			(unsigned long long)cluster_size(launch));
-	return true;
+	return clusters >= 1 ||
+	       gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s: no cluster of %llu blocks fits on the GPU",
+		       launch->entry, (unsigned long long)cluster_size(launch));
+}
+
+static bool attribute_get(struct gpu_session *gpu, CUfunction function,
+	CUfunction_attribute attribute, int *value, const struct plan_launch *launch)
+{
+	return gpu_succeeded(
+		gpu, gpu->cuda.cuFuncGetAttribute(value, attribute, function), launch->entry);
 }
 
 bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
-	const struct plan_launch *launch, size_t index, struct kernel_resources *resources,
-	struct failure *failure)
+	const struct plan_launch *launch, size_t index, struct kernel_resources *resources)
 {
-	const struct cuda_api *cuda = &gpu->cuda;
 	CUfunction function = library->functions[index];
 	uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
 	int regs = 0, smem = 0, blocks = 0, most = 0;
 
-	if (!gpu_succeeded(gpu,
-		    cuda->cuFuncGetAttribute(&regs, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
-		    launch->entry, failure) ||
-		!gpu_succeeded(gpu,
-			cuda->cuFuncGetAttribute(
-				&smem, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
-			launch->entry, failure) ||
-		!gpu_succeeded(gpu,
-			cuda->cuFuncGetAttribute(
-				&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function),
-			launch->entry, failure))
+	if (!attribute_get(gpu, function, CU_FUNC_ATTRIBUTE_NUM_REGS, &regs, launch) ||
+		!attribute_get(gpu, function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &smem, launch) ||
+		!attribute_get(
+			gpu, function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most, launch))
 		return false;
 	*resources = (struct kernel_resources){
-		.regs_per_thread = regs,
-		.smem_static_bytes = smem,
-		.max_clusters = -1,
-	};
+		.regs_per_thread = regs, .smem_static_bytes = smem, .max_clusters = -1};
 	if (threads > (uint64_t)most)
-		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"%s: expected at most %d threads per block (%d registers per thread), "
-			"found "
-			"%llu",
+			"found %llu",
 			launch->entry, most, regs, (unsigned long long)threads);
 	if (!gpu_succeeded(gpu,
-		    cuda->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+		    gpu->cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
 			    &blocks, function, (int)threads, launch->smem_dynamic_bytes),
-		    launch->entry, failure))
+		    launch->entry))
 		return false;
 	resources->blocks_per_sm = blocks;
 	if (blocks < 1)
-		return failure_set(failure, OUTCOME_LAUNCH_FAILED,
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"%s: no block of %llu threads fits on an SM (%d registers per thread, %u B "
-			"of "
-			"shared memory)",
+			"of shared memory)",
 			launch->entry, (unsigned long long)threads, regs,
 			(unsigned)smem + launch->smem_dynamic_bytes);
-	return cluster_size(launch) <= 1 ||
-	       clusters_inspect(gpu, function, launch, resources, failure);
+	return cluster_size(launch) <= 1 || clusters_inspect(gpu, function, launch, resources);
 }
 
 static CUtensorMapDataType map_type(enum dtype dtype)
@@ -255,7 +232,7 @@ static CUtensorMapL2promotion map_promotion(uint32_t bytes)
 }
 
 bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *map,
-	CUdeviceptr address, CUtensorMap *encoded, struct failure *failure)
+	CUdeviceptr address, CUtensorMap *encoded)
 {
 	cuuint64_t dims[TENSOR_MAP_RANK_MAX], strides[TENSOR_MAP_RANK_MAX] = {0};
 	cuuint32_t box[TENSOR_MAP_RANK_MAX], ones[TENSOR_MAP_RANK_MAX];
@@ -268,7 +245,7 @@ bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *ma
 		return true;
 	}
 	if (plan_tensor_map_check(map, &err) != STATUS_OK)
-		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "%s", err.message);
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 	for (size_t i = 0; i < map->rank; i++) {
 		dims[i] = map->dims[i];
 		box[i] = map->box[i];
@@ -283,5 +260,5 @@ bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *ma
 			(void *)(uintptr_t)address, dims, strides, box, ones,
 			CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(map->swizzle_bytes),
 			map_promotion(map->l2_promotion_bytes), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-		what, failure);
+		what);
 }

@@ -24,23 +24,20 @@ struct kernel_arguments {
 
 /* Loads, and allows each function its dynamic shared memory and clusters of more than 8 blocks. */
 bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, size_t cubin_count,
-	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library,
-	struct failure *failure);
+	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library);
 void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library);
 
 /* Queues one launch; its `repeat` is the caller's business. */
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
-	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments,
-	struct failure *failure);
+	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments);
 
 /* What the driver says: registers, static shared memory, blocks per SM, clusters. A launch that
  * does not fit on an SM is a failure (launch_failed). */
 bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
-	const struct plan_launch *launch, size_t index, struct kernel_resources *resources,
-	struct failure *failure);
+	const struct plan_launch *launch, size_t index, struct kernel_resources *resources);
 
 /* The descriptor of a tensor map for a buffer at this address (16-byte aligned). */
 bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *map,
-	CUdeviceptr address, CUtensorMap *encoded, struct failure *failure);
+	CUdeviceptr address, CUtensorMap *encoded);
 
 #endif

@@ -8,22 +8,21 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "driver/gpu.h"
+#include "driver/cuda_api.h"
 #include "measure/helper_kernels.h"
 
-bool failure_set(struct failure *failure, enum outcome outcome, const char *format, ...)
+bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format, ...)
 {
 	va_list args;
 
-	*failure = (struct failure){.outcome = outcome};
+	gpu->failure = (struct failure){.outcome = outcome};
 	va_start(args, format);
-	vsnprintf(failure->detail, sizeof(failure->detail), format, args);
+	vsnprintf(gpu->failure.detail, sizeof(gpu->failure.detail), format, args);
 	va_end(args);
 	return false;
 }
 
-bool gpu_succeeded(
-	const struct gpu_session *gpu, CUresult result, const char *what, struct failure *failure)
+bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what)
 {
 	static const enum outcome outcomes[] = {
 		[CUDA_FAULT_NONE] = OUTCOME_OK,
@@ -34,14 +33,13 @@ bool gpu_succeeded(
 		[CUDA_FAULT_DEVICE] = OUTCOME_DEVICE_LOST,
 	};
 	enum cuda_fault fault = cuda_fault_of(result);
-	struct text words = {0};
+	CLEANUP(text_release) struct text words = {0};
 
 	if (fault == CUDA_FAULT_NONE)
 		return true;
 	cuda_describe(&gpu->cuda, result, &words);
-	failure_set(failure, outcomes[fault], "%s: %s", what, words.data);
-	failure->fatal = fault >= CUDA_FAULT_KERNEL;
-	text_release(&words);
+	gpu_fail(gpu, outcomes[fault], "%s: %s", what, words.data);
+	gpu->failure.fatal = fault >= CUDA_FAULT_KERNEL;
 	return false;
 }
 
@@ -50,15 +48,11 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 {
 	struct device_identity *identity = &gpu->identity;
 	struct nvml_reading reading;
-	enum status status;
 
 	*gpu = (struct measure_gpu){
 		.identity = {.kind = "cuda", .driver_cuda_version = cuda->driver_version}};
-	status = gpu_facts(cuda, device, &gpu->facts, err);
-	if (status == STATUS_OK)
-		status = gpu_uuid(cuda, device, identity->uuid, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(gpu_facts(cuda, device, &gpu->facts, err));
+	TRY(gpu_uuid(cuda, device, identity->uuid, err));
 	string_put(identity->name, sizeof(identity->name), gpu->facts.name);
 	nvml_driver_version(nvml, identity->driver, sizeof(identity->driver));
 	if (!nvml_select(nvml, identity->uuid))
@@ -74,39 +68,35 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 
 enum status gpu_session_hello(struct gpu_session *gpu, const char *name, struct error *err)
 {
-	enum status status = cuda_api_open(&gpu->cuda, err);
-
-	if (status == STATUS_OK)
-		status = gpu_find(&gpu->cuda, name, &gpu->device, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(cuda_api_open(&gpu->cuda, err));
+	TRY(gpu_find(&gpu->cuda, name, &gpu->device, err));
 	gpu->nvml = nvml_open();
 	return gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err);
+}
+
+static enum status session_open(struct gpu_session *gpu, struct error *err)
+{
+	static const char making[] = "making a context";
+	const struct cuda_api *cuda = &gpu->cuda;
+	size_t free_bytes = 0, total_bytes = 0;
+
+	TRY(cuda_check(
+		cuda, cuda->cuDevicePrimaryCtxRetain(&gpu->context, gpu->device), making, err));
+	TRY(cuda_check(cuda, cuda->cuCtxSetCurrent(gpu->context), making, err));
+	TRY(cuda_check(cuda, cuda->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING),
+		"making a stream", err));
+	TRY(cuda_check(cuda, cuda->cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", err));
+	gpu->memory_limit_bytes = gpu->options.memory_limit_bytes ? gpu->options.memory_limit_bytes
+								  : free_bytes / 5 * 4;
+	return STATUS_OK;
 }
 
 enum status gpu_session_open(
 	struct gpu_session *gpu, const struct measure_open *options, struct error *err)
 {
-	const struct cuda_api *cuda = &gpu->cuda;
-	size_t free_bytes = 0, total_bytes = 0;
-	enum status status;
-
 	gpu->options = *options;
-	status = cuda_check(cuda, cuda->cuDevicePrimaryCtxRetain(&gpu->context, gpu->device),
-		"making a context", err);
-	if (status == STATUS_OK)
-		status = cuda_check(
-			cuda, cuda->cuCtxSetCurrent(gpu->context), "making a context", err);
-	if (status == STATUS_OK)
-		status =
-			cuda_check(cuda, cuda->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING),
-				"making a stream", err);
-	if (status == STATUS_OK)
-		status = cuda_check(
-			cuda, cuda->cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", err);
-	gpu->memory_limit_bytes =
-		options->memory_limit_bytes ? options->memory_limit_bytes : free_bytes / 5 * 4;
-	return status == STATUS_OK ? STATUS_OK : error_context(err, "%s", gpu->gpu.facts.name);
+	return session_open(gpu, err) == STATUS_OK ? STATUS_OK
+						   : error_context(err, "%s", gpu->gpu.facts.name);
 }
 
 static uint64_t spacer_bytes(const struct gpu_session *gpu)
@@ -127,30 +117,24 @@ enum status gpu_session_helpers(
 		HELPER_KERNELS(HELPER)
 #undef HELPER
 	};
-	struct failure failure;
-	enum status status = cuda_check(cuda,
+
+	TRY(cuda_check(cuda,
 		cuda->cuLibraryLoadData(
 			&gpu->helpers.library, cubin->data, NULL, NULL, 0, NULL, NULL, 0),
-		"loading the helper kernels", err);
-
-	for (size_t i = 0; status == STATUS_OK && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		"loading the helper kernels", err));
+	for (size_t i = 0; i < ARRAY_COUNT(wanted); i++) {
 		CUkernel kernel;
 
-		status = cuda_check(cuda,
+		TRY(cuda_check(cuda,
 			cuda->cuLibraryGetKernel(&kernel, gpu->helpers.library, wanted[i].entry),
-			wanted[i].entry, err);
-		if (status == STATUS_OK)
-			status = cuda_check(cuda,
-				cuda->cuKernelGetFunction(wanted[i].function, kernel),
-				wanted[i].entry, err);
+			wanted[i].entry, err));
+		TRY(cuda_check(cuda, cuda->cuKernelGetFunction(wanted[i].function, kernel),
+			wanted[i].entry, err));
 	}
-	if (status != STATUS_OK)
-		return status;
-	if (!gpu_allocate(gpu, SCRATCH_BYTES, &gpu->scratch, &failure) ||
-		!gpu_allocate(gpu, spacer_bytes(gpu), &gpu->spacer, &failure) ||
-		!helper_spacer(gpu, &failure) ||
-		!gpu_synchronize(gpu, "running a helper kernel", &failure))
-		return error_set(err, STATUS_FAILED, "%s", failure.detail);
+	if (!gpu_allocate(gpu, SCRATCH_BYTES, &gpu->scratch) ||
+		!gpu_allocate(gpu, spacer_bytes(gpu), &gpu->spacer) || !helper_spacer(gpu) ||
+		!gpu_synchronize(gpu, "running a helper kernel"))
+		return error_set(err, STATUS_FAILED, "%s", gpu->failure.detail);
 	gpu->last_work_s = -INFINITY; /* until now it was idle: the clock is down */
 	return STATUS_OK;
 }
@@ -183,42 +167,36 @@ void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s
 		_exit(STATUS_FAILED);
 }
 
-bool gpu_synchronize(struct gpu_session *gpu, const char *what, struct failure *failure)
+bool gpu_synchronize(struct gpu_session *gpu, const char *what)
 {
 	CUresult result = gpu->cuda.cuStreamSynchronize(gpu->stream);
 
 	gpu->last_work_s = clock_seconds();
-	return gpu_succeeded(gpu, result, what, failure);
+	return gpu_succeeded(gpu, result, what);
 }
 
-static bool allocate(
-	struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory, struct failure *failure)
+static bool allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory)
 {
 	if (bytes > gpu->memory_limit_bytes - gpu->memory_used_bytes)
-		return failure_set(failure, OUTCOME_OUT_OF_MEMORY,
+		return gpu_fail(gpu, OUTCOME_OUT_OF_MEMORY,
 			"%.1f MiB wanted, %.1f of %.1f MiB in use", (double)bytes / 1048576.0,
 			(double)gpu->memory_used_bytes / 1048576.0,
 			(double)gpu->memory_limit_bytes / 1048576.0);
-	if (!gpu_succeeded(
-		    gpu, gpu->cuda.cuMemAlloc(memory, bytes), "allocating device memory", failure))
+	if (!gpu_succeeded(gpu, gpu->cuda.cuMemAlloc(memory, bytes), "allocating device memory"))
 		return false;
 	gpu->memory_used_bytes += bytes;
 	return true;
 }
 
-bool gpu_allocate(
-	struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory, struct failure *failure)
+bool gpu_allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory)
 {
 	*memory = 0;
-	if (bytes == 0)
-		return true;
-	while (!allocate(gpu, bytes, memory, failure)) {
+	while (bytes && !allocate(gpu, bytes, memory)) {
 		*memory = 0;
-		if (failure->outcome != OUTCOME_OUT_OF_MEMORY || !gpu->reclaim ||
+		if (gpu->failure.outcome != OUTCOME_OUT_OF_MEMORY || !gpu->reclaim ||
 			!gpu->reclaim(gpu->reclaim_context))
 			return false;
 	}
-	failure->outcome = OUTCOME_OK;
 	return true;
 }
 
@@ -230,11 +208,10 @@ void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes)
 	gpu->memory_used_bytes -= bytes;
 }
 
-bool gpu_launch(struct gpu_session *gpu, CUfunction function, const uint32_t grid[3],
-	const uint32_t block[3], const uint32_t *cluster, uint32_t smem_dynamic_bytes,
-	void **values, const char *what, struct failure *failure)
+CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const uint32_t grid[3],
+	const uint32_t block[3], const uint32_t cluster[3], uint32_t smem_dynamic_bytes,
+	CUlaunchAttribute *attribute)
 {
-	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
 	CUlaunchConfig config = {
 		.gridDimX = grid[0],
 		.gridDimY = grid[1],
@@ -246,13 +223,13 @@ bool gpu_launch(struct gpu_session *gpu, CUfunction function, const uint32_t gri
 		.hStream = gpu->stream,
 	};
 
-	if (cluster && (uint64_t)cluster[0] * cluster[1] * cluster[2] > 1) {
-		attribute.value.clusterDim.x = cluster[0];
-		attribute.value.clusterDim.y = cluster[1];
-		attribute.value.clusterDim.z = cluster[2];
-		config.attrs = &attribute;
+	if ((uint64_t)cluster[0] * cluster[1] * cluster[2] > 1) {
+		*attribute = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+		attribute->value.clusterDim.x = cluster[0];
+		attribute->value.clusterDim.y = cluster[1];
+		attribute->value.clusterDim.z = cluster[2];
+		config.attrs = attribute;
 		config.numAttrs = 1;
 	}
-	return gpu_succeeded(
-		gpu, gpu->cuda.cuLaunchKernelEx(&config, function, values, NULL), what, failure);
+	return config;
 }

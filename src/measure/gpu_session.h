@@ -43,6 +43,7 @@ struct gpu_session {
 	bool (*reclaim)(void *context);
 	void *reclaim_context;
 	int reply_fd;
+	struct failure failure; /* of the call that failed last */
 };
 
 enum {
@@ -52,12 +53,12 @@ enum {
 	SCRATCH_COUNTERS = (SCRATCH_BYTES - SCRATCH_COUNTERS_OFFSET) / 8,
 };
 
-/* Fills a failure; returns false, so that `return failure_set(...)` reads well. */
-bool failure_set(struct failure *failure, enum outcome outcome, const char *format, ...)
+/* What returns a bool is true if it worked; else gpu->failure says what did not. */
+/* Fills the failure; returns false, so that `return gpu_fail(...)` reads well. */
+bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 /* True for CUDA_SUCCESS; else the failure that the result stands for. what: "launching x". */
-bool gpu_succeeded(
-	const struct gpu_session *gpu, CUresult result, const char *what, struct failure *failure);
+bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what);
 
 enum status gpu_session_hello(struct gpu_session *gpu, const char *name, struct error *err);
 enum status gpu_session_open(
@@ -71,16 +72,15 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 
 /* Tells the other side what is about to happen (measure/protocol.h). */
 void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s);
-bool gpu_synchronize(struct gpu_session *gpu, const char *what, struct failure *failure);
+bool gpu_synchronize(struct gpu_session *gpu, const char *what);
 
 /* Device memory, counted against the limit. 0 bytes give a null pointer. */
-bool gpu_allocate(
-	struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory, struct failure *failure);
+bool gpu_allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory);
 void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes);
 
-/* A plain launch: no cluster. values[i] points at argument i. */
-bool gpu_launch(struct gpu_session *gpu, CUfunction function, const uint32_t grid[3],
-	const uint32_t block[3], const uint32_t *cluster, uint32_t smem_dynamic_bytes,
-	void **values, const char *what, struct failure *failure);
+/* attribute: where the cluster is said, if there is one; it must outlive the result. */
+CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const uint32_t grid[3],
+	const uint32_t block[3], const uint32_t cluster[3], uint32_t smem_dynamic_bytes,
+	CUlaunchAttribute *attribute);
 
 #endif

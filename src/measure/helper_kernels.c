@@ -4,22 +4,33 @@
  * the GPU are fast.
  */
 #include "measure/helper_kernels.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+static bool launch_blocks(struct gpu_session *gpu, CUfunction function, uint32_t blocks,
+	uint32_t block_size, void **values, const char *what)
+{
+	const uint32_t one[3] = {1, 1, 1};
+	const CUlaunchConfig config = gpu_launch_config(gpu, (const uint32_t[]){blocks, 1, 1},
+		(const uint32_t[]){block_size, 1, 1}, one, 0, NULL);
+
+	return gpu_succeeded(
+		gpu, gpu->cuda.cuLaunchKernelEx(&config, function, values, NULL), what);
+}
 
 static bool launch(struct gpu_session *gpu, CUfunction function, uint64_t work, void **values,
-	const char *what, struct failure *failure)
+	const char *what)
 {
 	uint64_t blocks = (work + HELPER_BLOCK - 1) / HELPER_BLOCK;
 	uint64_t most = (uint64_t)gpu->gpu.facts.sm_count * 16;
-	uint32_t grid[3] = {1, 1, 1}, block[3] = {HELPER_BLOCK, 1, 1};
 
-	if (work == 0)
-		return true;
-	grid[0] = (uint32_t)(blocks < most ? blocks : most);
-	return gpu_launch(gpu, function, grid, block, NULL, 0, values, what, failure);
+	return work == 0 || launch_blocks(gpu, function, (uint32_t)(blocks < most ? blocks : most),
+				    HELPER_BLOCK, values, what);
 }
 
-bool helper_fill(struct gpu_session *gpu, CUdeviceptr data, const struct plan_buffer *tensor,
-	uint64_t seed, struct failure *failure)
+bool helper_fill(
+	struct gpu_session *gpu, CUdeviceptr data, const struct plan_buffer *tensor, uint64_t seed)
 {
 	int32_t dtype = (int32_t)tensor->dtype;
 	int64_t rows = (int64_t)tensor->rows, columns = (int64_t)tensor->columns;
@@ -46,11 +57,10 @@ bool helper_fill(struct gpu_session *gpu, CUdeviceptr data, const struct plan_bu
 
 	return launch(gpu, permutes ? gpu->helpers.permutation : gpu->helpers.fill,
 		tensor->bytes ? tensor->rows * tensor->ld : 0, permutes ? permutation : values,
-		"filling an input", failure);
+		"filling an input");
 }
 
-bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
-	struct failure *failure)
+bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern)
 {
 	void *values[POISON_ARGUMENTS] = {
 		[POISON_DATA] = &data,
@@ -58,8 +68,8 @@ bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, ui
 		[POISON_PATTERN] = &pattern,
 	};
 
-	return launch(gpu, gpu->helpers.poison, bytes / 4 + (bytes > 0), values,
-		"poisoning a buffer", failure);
+	return launch(
+		gpu, gpu->helpers.poison, bytes / 4 + (bytes > 0), values, "poisoning a buffer");
 }
 
 static CUdeviceptr counter_address(const struct gpu_session *gpu, size_t counter)
@@ -69,8 +79,8 @@ static CUdeviceptr counter_address(const struct gpu_session *gpu, size_t counter
 	return gpu->scratch + SCRATCH_COUNTERS_OFFSET + 8 * counter;
 }
 
-bool helper_guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
-	size_t counter, struct failure *failure)
+static bool guard_check(
+	struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern, size_t counter)
 {
 	CUdeviceptr bad_count = counter_address(gpu, counter);
 	void *values[GUARD_ARGUMENTS] = {
@@ -81,11 +91,11 @@ bool helper_guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t byte
 	};
 
 	return launch(gpu, gpu->helpers.guard_check, bytes / 4 + (bytes > 0), values,
-		"checking guard bytes", failure);
+		"checking guard bytes");
 }
 
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
-	uint64_t pitch_bytes, size_t counter, struct failure *failure)
+	uint64_t pitch_bytes, size_t counter)
 {
 	CUdeviceptr sum = counter_address(gpu, counter);
 	int64_t signed_rows = (int64_t)rows, signed_row_bytes = (int64_t)row_bytes;
@@ -99,14 +109,13 @@ bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, u
 	};
 
 	return launch(gpu, gpu->helpers.checksum, rows * ((row_bytes + 7) / 8), values,
-		"computing a checksum", failure);
+		"computing a checksum");
 }
 
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
 	CUdeviceptr units, uint64_t unit_count, uint64_t unit_size, CUdeviceptr expected,
-	double tolerance_abs, double tolerance_rel, struct failure *failure)
+	double tolerance_abs, double tolerance_rel)
 {
-	const uint32_t one[3] = {1, 1, 1};
 	CUdeviceptr result = gpu->scratch + SCRATCH_RESULT_OFFSET;
 	int32_t dtype = (int32_t)tensor->dtype;
 	int64_t row_length = (int64_t)tensor->columns, ld = (int64_t)tensor->ld;
@@ -126,47 +135,134 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 		[COMPARE_RESULT] = &result,
 	};
 
-	return gpu_launch(gpu, gpu->helpers.compare_begin, one, one, NULL, 0, begin,
-		       "comparing the output", failure) &&
+	return launch_blocks(
+		       gpu, gpu->helpers.compare_begin, 1, 1, begin, "comparing the output") &&
 	       launch(gpu, gpu->helpers.compare, unit_count * unit_size, values,
-		       "comparing the output", failure);
+		       "comparing the output");
 }
 
-bool helper_spacer(struct gpu_session *gpu, struct failure *failure)
+bool helper_spacer(struct gpu_session *gpu)
 {
-	uint32_t grid[3] = {(uint32_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM, 1, 1};
-	uint32_t block[3] = {ANCHOR_BLOCK, 1, 1};
 	int32_t iterations = ANCHOR_ITERATIONS / 20;
 	void *values[ANCHOR_ARGUMENTS] = {
 		[ANCHOR_OUT] = &gpu->spacer,
 		[ANCHOR_COUNT] = &iterations,
 	};
 
-	return gpu_launch(gpu, gpu->helpers.anchor, grid, block, NULL, 0, values,
-		"running a helper kernel", failure);
+	return launch_blocks(gpu, gpu->helpers.anchor,
+		(uint32_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM, ANCHOR_BLOCK, values,
+		"running a helper kernel");
 }
 
-bool scratch_clear(struct gpu_session *gpu, struct failure *failure)
+bool scratch_clear(struct gpu_session *gpu)
 {
 	return gpu_succeeded(gpu,
 		gpu->cuda.cuMemsetD8Async(gpu->scratch, 0, SCRATCH_BYTES, gpu->stream),
-		"clearing counters", failure);
+		"clearing counters");
 }
 
 bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result, uint64_t *counters,
-	size_t counter_count, struct failure *failure)
+	size_t counter_count)
 {
 	if (result &&
 		!gpu_succeeded(gpu,
 			gpu->cuda.cuMemcpyDtoHAsync(result, gpu->scratch + SCRATCH_RESULT_OFFSET,
 				sizeof(*result), gpu->stream),
-			"reading results", failure))
+			"reading results"))
 		return false;
 	if (counter_count && !gpu_succeeded(gpu,
 				     gpu->cuda.cuMemcpyDtoHAsync(counters,
 					     gpu->scratch + SCRATCH_COUNTERS_OFFSET,
 					     counter_count * sizeof(*counters), gpu->stream),
-				     "reading counters", failure))
+				     "reading counters"))
 		return false;
-	return gpu_synchronize(gpu, "running the kernel", failure);
+	return gpu_synchronize(gpu, "running the kernel");
+}
+
+/* ---- buffers with guard zones ---- */
+/* Four different bytes, none of which is a likely value of a kernel's output. */
+static const uint32_t guard_pattern = 0x5ac396e1u;
+
+static uint64_t aligned(uint64_t bytes)
+{
+	return (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+}
+
+uint64_t arena_size(const uint64_t *sizes, size_t count)
+{
+	uint64_t bytes = ARENA_GUARD_BYTES;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += aligned(sizes[i]) + ARENA_GUARD_BYTES;
+	return bytes;
+}
+
+bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count, size_t repeat,
+	struct arena *arena)
+{
+	uint64_t once = arena_size(sizes, count) - ARENA_GUARD_BYTES;
+	CUdeviceptr at;
+
+	*arena =
+		(struct arena){.bytes = once * repeat + ARENA_GUARD_BYTES, .count = count * repeat};
+	if (!gpu_allocate(gpu, arena->bytes, &arena->base))
+		return false;
+	arena->buffers = memory_zeroed(arena->count + 1, sizeof(*arena->buffers));
+	arena->buffer_bytes = memory_zeroed(arena->count + 1, sizeof(*arena->buffer_bytes));
+	at = arena->base + ARENA_GUARD_BYTES;
+	for (size_t i = 0; i < arena->count; i++) {
+		arena->buffer_bytes[i] = sizes[i % count];
+		arena->buffers[i] = sizes[i % count] ? at : 0;
+		at += aligned(sizes[i % count]) + ARENA_GUARD_BYTES;
+	}
+	return helper_poison(gpu, arena->base, arena->bytes, guard_pattern);
+}
+
+void arena_release(struct gpu_session *gpu, struct arena *arena)
+{
+	gpu_release(gpu, arena->base, arena->bytes);
+	free(arena->buffers);
+	free(arena->buffer_bytes);
+	*arena = (struct arena){0};
+}
+
+/* The first count+1 zones to `act`, each with the guard pattern as it reads from its start on. */
+typedef bool zone_act(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
+	size_t counter);
+
+static bool for_zones(struct gpu_session *gpu, const struct arena *arena, size_t count,
+	size_t counter, zone_act *act)
+{
+	/* offsets of the buffers follow from their sizes; those without bytes have no address */
+	CUdeviceptr start = arena->base, end = start + ARENA_GUARD_BYTES;
+
+	for (size_t i = 0; arena->base && i <= count; i++) {
+		const unsigned shift = (unsigned)((start - arena->base) & 3) * 8;
+		const uint32_t pattern = shift ? guard_pattern >> shift | guard_pattern
+										  << (32 - shift)
+					       : guard_pattern;
+
+		if (!act(gpu, start, end - start, pattern, counter + i))
+			return false;
+		start = end + arena->buffer_bytes[i];
+		end += aligned(arena->buffer_bytes[i]) + ARENA_GUARD_BYTES;
+	}
+	return true;
+}
+
+static bool guard_repair(
+	struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern, size_t counter)
+{
+	(void)counter;
+	return helper_poison(gpu, data, bytes, pattern);
+}
+
+bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t count, size_t counter)
+{
+	return for_zones(gpu, arena, count, counter, guard_check);
+}
+
+bool arena_repair(struct gpu_session *gpu, const struct arena *arena, size_t count)
+{
+	return for_zones(gpu, arena, count, 0, guard_repair);
 }

@@ -1,30 +1,56 @@
 /* SPDX-License-Identifier: MIT
  *
- * Launches of the helper kernels (templates/common/helpers.cu); all asynchronous.
+ * Launches of the helper kernels (templates/common/helpers.cu), all asynchronous; and buffers in
+ * one piece of device memory with guard zones before, between and after them, which these kernels
+ * check: whoever writes outside of a buffer leaves a mark.
  */
 #ifndef MEASURE_HELPER_KERNELS_H
 #define MEASURE_HELPER_KERNELS_H
 
 #include "measure/gpu_session.h"
 
-bool helper_fill(struct gpu_session *gpu, CUdeviceptr data, const struct plan_buffer *tensor,
-	uint64_t seed, struct failure *failure);
-bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
-	struct failure *failure);
-/* counter: index into the scratch's counters; bad bytes are added to it. */
-bool helper_guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
-	size_t counter, struct failure *failure);
+bool helper_fill(
+	struct gpu_session *gpu, CUdeviceptr data, const struct plan_buffer *tensor, uint64_t seed);
+bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
+/* counter: index into the scratch's counters. */
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
-	uint64_t pitch_bytes, size_t counter, struct failure *failure);
+	uint64_t pitch_bytes, size_t counter);
 /* Into the scratch's compare result. */
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
 	CUdeviceptr units, uint64_t unit_count, uint64_t unit_size, CUdeviceptr expected,
-	double tolerance_abs, double tolerance_rel, struct failure *failure);
+	double tolerance_abs, double tolerance_rel);
 /* Keeps the GPU busy for about 50 us, so that what is queued behind it starts without a gap. */
-bool helper_spacer(struct gpu_session *gpu, struct failure *failure);
-bool scratch_clear(struct gpu_session *gpu, struct failure *failure);
+bool helper_spacer(struct gpu_session *gpu);
+bool scratch_clear(struct gpu_session *gpu);
 /* Waits for everything queued, then copies. */
 bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result, uint64_t *counters,
-	size_t counter_count, struct failure *failure);
+	size_t counter_count);
+
+/* ---- buffers with guard zones ---- */
+enum {
+	ARENA_GUARD_BYTES = 4096,
+	ARENA_ALIGNMENT = 256,
+};
+
+struct arena {
+	CUdeviceptr base;
+	uint64_t bytes;
+	CUdeviceptr *buffers; /* 0 where a buffer has 0 bytes */
+	uint64_t *buffer_bytes;
+	size_t count;
+};
+
+/* Device memory that buffers of these sizes take, guard zones included. */
+uint64_t arena_size(const uint64_t *sizes, size_t count);
+/* repeat: the whole list of sizes that many times in a row (sets of buffers). */
+bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count, size_t repeat,
+	struct arena *arena);
+void arena_release(struct gpu_session *gpu, struct arena *arena);
+
+/* The first count+1 zones: the one before the first buffer to the one behind buffer count-1. Bad
+ * bytes of zone i are added to scratch counter counter+i. */
+bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t count, size_t counter);
+/* Writes their guard pattern anew. */
+bool arena_repair(struct gpu_session *gpu, const struct arena *arena, size_t count);
 
 #endif

@@ -28,9 +28,15 @@ void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle
 	size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
 /* Queues one run on a set: workspaces that want it are zeroed, all launches follow. */
-bool loaded_run(
-	struct gpu_session *gpu, const struct loaded *loaded, size_t set, struct failure *failure);
+bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
 /* Number of stream operations in a run. */
 size_t loaded_operations(const struct loaded *loaded);
+
+/* Is a candidate's result right? Outputs are poisoned with NaN, the candidate runs on set 0, and
+ * the GPU compares: guard zones, inputs and the output's pitch untouched (else out_of_bounds);
+ * elements within the tolerance of the reference (else wrong_result); a second run on a poisoned
+ * output gives the same bits (else nondeterministic). Fills outcome, detail, fatal and verification
+ * of result. */
+void loaded_verify(struct gpu_session *gpu, struct loaded *loaded, struct measure_result *result);
 
 #endif

@@ -10,7 +10,7 @@
 #ifndef MEASURE_PROBLEM_DATA_H
 #define MEASURE_PROBLEM_DATA_H
 
-#include "measure/arena.h"
+#include "measure/helper_kernels.h"
 
 enum {
 	PROBLEM_SETS_MAX = 256,
@@ -21,15 +21,11 @@ enum {
 };
 
 struct problem_data {
-	uint32_t id;
-	char *title;
-	struct reference_plan reference;
-	struct text reference_cubin;
-
-	struct arena arena;        /* base 0: not on the GPU at present */
-	size_t set_count;          /* a power of two */
-	uint64_t *input_checksums; /* of set 0, per tensor */
-	unsigned users;            /* handles loaded */
+	struct measure_problem told; /* number, title, reference and its cubin */
+	struct arena arena;          /* base 0: not on the GPU at present */
+	size_t set_count;            /* a power of two */
+	uint64_t *input_checksums;   /* of set 0, per tensor */
+	unsigned users;              /* handles loaded */
 	double last_use_s;
 
 	bool expected_ready;
@@ -42,14 +38,11 @@ struct problem_data {
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
 
 /* Allocates and fills the tensors, if that is not done yet. */
-bool problem_data_prepare(
-	struct gpu_session *gpu, struct problem_data *problem, struct failure *failure);
+bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);
 /* Computes the expected values, if that is not done yet. handle: for the watchdog. */
-bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle,
-	struct failure *failure);
+bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle);
 /* Fills the inputs of set 0 again after a kernel overwrote them. */
-bool problem_data_refill(
-	struct gpu_session *gpu, struct problem_data *problem, struct failure *failure);
+bool problem_data_refill(struct gpu_session *gpu, struct problem_data *problem);
 /* Frees device memory; the rest stays, so that it can be prepared again. */
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem);
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem);

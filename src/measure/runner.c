@@ -17,8 +17,8 @@ static const double untimed_run_max_us = 2000;
 /* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
-/* A piece of runner_repeat(): longer than reading the energy counter, which takes some 15 ms on an
- * H200, or the GPU waits for the next piece; short beside a step of that counter. */
+/* A piece of repeat(): longer than reading the energy counter, which takes some 15 ms on an H200,
+ * or the GPU waits for the next piece; short beside a step of that counter. */
 static const double piece_us = 20000;
 /* Under the light load of warming up a healthy card comes up to its highest clock. */
 static const double clock_up_ratio = 0.85;
@@ -47,22 +47,22 @@ static bool clock_is_up(const struct gpu_session *gpu)
 	       reading.clock_sm_hz >= clock_up_ratio * gpu->gpu.identity.clock_sm_max_hz;
 }
 
-bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s, struct failure *failure)
+bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s)
 {
 	double start = clock_seconds(), now;
 
 	do {
 		for (int i = 0; i < SPACERS_PER_WARM_UP; i++)
-			if (!helper_spacer(gpu, failure))
+			if (!helper_spacer(gpu))
 				return false;
-		if (!gpu_synchronize(gpu, "warming up", failure))
+		if (!gpu_synchronize(gpu, "warming up"))
 			return false;
 		now = clock_seconds();
 	} while (now < start + least_s || (now < start + most_s && !clock_is_up(gpu)));
 	return true;
 }
 
-static bool events_ensure(struct gpu_session *gpu, size_t count, struct failure *failure)
+static bool events_ensure(struct gpu_session *gpu, size_t count)
 {
 	if (gpu->event_count >= count)
 		return true;
@@ -71,25 +71,24 @@ static bool events_ensure(struct gpu_session *gpu, size_t count, struct failure 
 		if (!gpu_succeeded(gpu,
 			    gpu->cuda.cuEventCreate(
 				    &gpu->events[gpu->event_count], CU_EVENT_DEFAULT),
-			    "making an event", failure))
+			    "making an event"))
 			return false;
 	return true;
 }
 
-static bool record(struct gpu_session *gpu, size_t event, struct failure *failure)
+static bool record(struct gpu_session *gpu, size_t event)
 {
 	return gpu_succeeded(gpu, gpu->cuda.cuEventRecord(gpu->events[event], gpu->stream),
-		"recording an event", failure);
+		"recording an event");
 }
 
 /* Waits for event `count`, then the times between consecutive events. */
-static bool elapsed(struct gpu_session *gpu, unsigned count, double divisor, double *times_us,
-	struct failure *failure)
+static bool elapsed(struct gpu_session *gpu, unsigned count, double divisor, double *times_us)
 {
 	CUresult result = gpu->cuda.cuEventSynchronize(gpu->events[count]);
 
 	gpu->last_work_s = clock_seconds();
-	if (!gpu_succeeded(gpu, result, "running the kernel", failure))
+	if (!gpu_succeeded(gpu, result, "running the kernel"))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		float milliseconds = 0;
@@ -97,49 +96,48 @@ static bool elapsed(struct gpu_session *gpu, unsigned count, double divisor, dou
 		if (!gpu_succeeded(gpu,
 			    gpu->cuda.cuEventElapsedTime(
 				    &milliseconds, gpu->events[i], gpu->events[i + 1]),
-			    "reading an event", failure))
+			    "reading an event"))
 			return false;
 		times_us[i] = (double)milliseconds * 1e3 / divisor;
 	}
 	return true;
 }
 
-static bool run_next(struct gpu_session *gpu, struct runner *runner, struct failure *failure)
+static bool run_next(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t set = runner->next_set;
 
 	runner->next_set = (set + 1) % runner->loaded->set_count;
-	return loaded_run(gpu, runner->loaded, set, failure);
+	return loaded_run(gpu, runner->loaded, set);
 }
 
 /* A run that is not timed, before those that are: on the set that comes before theirs, so that it
  * leaves nothing of theirs in the cache. */
-static bool run_untimed(struct gpu_session *gpu, struct runner *runner, struct failure *failure)
+static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t sets = runner->loaded->set_count;
 
 	if (runner->runs_per_sample == 1)
-		return run_next(gpu, runner, failure);
+		return run_next(gpu, runner);
 	return loaded_run(gpu, runner->loaded,
-		(runner->next_graph * runner->runs_per_sample + sets - 1) % sets, failure);
+		(runner->next_graph * runner->runs_per_sample + sets - 1) % sets);
 }
 
-bool runner_prepare(struct gpu_session *gpu, struct runner *runner,
-	double estimates_us[RUNNER_ESTIMATES], struct failure *failure)
+bool runner_prepare(
+	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
-	bool done = events_ensure(gpu, RUNNER_VISIT_SAMPLES_MAX + 1, failure);
+	bool done = events_ensure(gpu, RUNNER_VISIT_SAMPLES_MAX + 1);
 
 	if (done && clock_seconds() - gpu->last_work_s > idle_s)
-		done = runner_warm_up(gpu, warm_up_least_s, warm_up_most_s, failure);
+		done = runner_warm_up(gpu, warm_up_least_s, warm_up_most_s);
 	/* A first run on its own: modules are loaded lazily, and a crash shows here. */
-	done = done && run_next(gpu, runner, failure) &&
-	       gpu_synchronize(gpu, "running the kernel", failure);
+	done = done && run_next(gpu, runner) && gpu_synchronize(gpu, "running the kernel");
 	if (done)
 		gpu_progress(gpu, runner->loaded->handle, 0);
-	done = done && helper_spacer(gpu, failure) && record(gpu, 0, failure);
+	done = done && helper_spacer(gpu) && record(gpu, 0);
 	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
-		done = run_next(gpu, runner, failure) && record(gpu, i + 1, failure);
-	if (!done || !elapsed(gpu, RUNNER_ESTIMATES, 1, estimates_us, failure))
+		done = run_next(gpu, runner) && record(gpu, i + 1);
+	if (!done || !elapsed(gpu, RUNNER_ESTIMATES, 1, estimates_us))
 		return false;
 	runner->estimate_us = estimates_us[0] < estimates_us[1] ? estimates_us[0] : estimates_us[1];
 	runner->runs_per_sample =
@@ -156,115 +154,73 @@ bool runner_prepare(struct gpu_session *gpu, struct runner *runner,
 }
 
 /* Sets are a power of two, and so are the runs of a graph: the graphs cover all sets in turn. */
-static bool graph_make(
-	struct gpu_session *gpu, struct runner *runner, size_t index, struct failure *failure)
+static bool graph_make(struct gpu_session *gpu, struct runner *runner, size_t index)
 {
 	const struct cuda_api *cuda = &gpu->cuda;
 	CUgraph graph = NULL;
 	bool done = gpu_succeeded(gpu,
 		cuda->cuStreamBeginCapture(gpu->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-		"capturing a graph", failure);
+		"capturing a graph");
 	CUresult ended;
 
 	if (!done)
 		return false;
 	for (unsigned i = 0; done && i < runner->runs_per_sample; i++)
 		done = loaded_run(gpu, runner->loaded,
-			(index * runner->runs_per_sample + i) % runner->loaded->set_count, failure);
+			(index * runner->runs_per_sample + i) % runner->loaded->set_count);
 	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
-	done = done && gpu_succeeded(gpu, ended, "capturing a graph", failure) &&
+	done = done && gpu_succeeded(gpu, ended, "capturing a graph") &&
 	       gpu_succeeded(gpu,
 		       cuda->cuGraphInstantiateWithFlags(&runner->graphs[index], graph, 0),
-		       "instantiating a graph", failure) &&
+		       "instantiating a graph") &&
 	       gpu_succeeded(gpu, cuda->cuGraphUpload(runner->graphs[index], gpu->stream),
-		       "uploading a graph", failure);
+		       "uploading a graph");
 	if (graph)
 		cuda->cuGraphDestroy(graph);
 	return done;
 }
 
-static bool sample_start(struct gpu_session *gpu, struct runner *runner, struct failure *failure)
+static bool sample_start(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t index = runner->next_graph;
 
 	if (runner->runs_per_sample == 1)
-		return run_next(gpu, runner, failure);
+		return run_next(gpu, runner);
 	runner->next_graph = (index + 1) % runner->graph_count;
 	return gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(runner->graphs[index], gpu->stream),
-		"replaying a graph", failure);
+		"replaying a graph");
 }
 
 /* Makes what the next `count` samples need and is not there yet. */
-static bool graphs_ensure(
-	struct gpu_session *gpu, struct runner *runner, unsigned count, struct failure *failure)
+static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsigned count)
 {
 	for (size_t i = 0; runner->graphs && i < count; i++) {
 		size_t index = (runner->next_graph + i) % runner->graph_count;
 
-		if (!runner->graphs[index] && !graph_make(gpu, runner, index, failure))
+		if (!runner->graphs[index] && !graph_make(gpu, runner, index))
 			return false;
 	}
 	return true;
 }
 
-bool runner_start(
-	struct gpu_session *gpu, struct runner *runner, unsigned count, struct failure *failure)
+bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count)
 {
-	if (!graphs_ensure(gpu, runner, count, failure) || !helper_spacer(gpu, failure))
+	if (!graphs_ensure(gpu, runner, count) || !helper_spacer(gpu))
 		return false;
-	if (runner->estimate_us <= untimed_run_max_us && !run_untimed(gpu, runner, failure))
+	if (runner->estimate_us <= untimed_run_max_us && !run_untimed(gpu, runner))
 		return false;
-	if (!record(gpu, 0, failure))
+	if (!record(gpu, 0))
 		return false;
 	for (unsigned i = 0; i < count; i++)
-		if (!sample_start(gpu, runner, failure) || !record(gpu, i + 1, failure))
+		if (!sample_start(gpu, runner) || !record(gpu, i + 1))
 			return false;
 	runner->visit_samples = count;
 	return true;
 }
 
-bool runner_finish(
-	struct gpu_session *gpu, struct runner *runner, double *samples_us, struct failure *failure)
+bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us)
 {
-	return elapsed(gpu, runner->visit_samples, runner->runs_per_sample, samples_us, failure);
-}
-
-static bool piece_start(struct gpu_session *gpu, struct runner *runner, unsigned samples,
-	size_t event, struct failure *failure)
-{
-	for (unsigned i = 0; i < samples; i++)
-		if (!sample_start(gpu, runner, failure))
-			return false;
-	return record(gpu, event, failure);
-}
-
-bool runner_repeat(struct gpu_session *gpu, struct runner *runner, runner_observe *observe,
-	void *context, struct failure *failure)
-{
-	const double sample_us = runner->estimate_us * runner->runs_per_sample;
-	const unsigned samples = (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
-	double runs = 0;
-
-	if (!graphs_ensure(gpu, runner, samples, failure) || !record(gpu, 0, failure) ||
-		!piece_start(gpu, runner, samples, 1, failure))
-		return false;
-	for (size_t piece = 0;; piece++) {
-		/* the next piece is queued before this one is waited for */
-		const size_t end = 1 + piece % 2;
-		float milliseconds = 0;
-
-		if (!piece_start(gpu, runner, samples, 3 - end, failure) ||
-			!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(gpu->events[end]),
-				"running the kernel", failure) ||
-			!gpu_succeeded(gpu,
-				gpu->cuda.cuEventElapsedTime(
-					&milliseconds, gpu->events[0], gpu->events[end]),
-				"reading an event", failure))
-			return false;
-		runs += (double)samples * runner->runs_per_sample;
-		if (!observe(context, (double)milliseconds * 1e-3, runs))
-			return gpu_synchronize(gpu, "running the kernel", failure);
-	}
+	return elapsed(gpu, runner->visit_samples, runner->runs_per_sample, samples_us);
 }
 
 void runner_release(struct gpu_session *gpu, struct runner *runner)
@@ -274,4 +230,126 @@ void runner_release(struct gpu_session *gpu, struct runner *runner)
 			gpu->cuda.cuGraphExecDestroy(runner->graphs[i]);
 	free(runner->graphs);
 	*runner = (struct runner){0};
+}
+
+/* ---- energy ---- */
+/* What one run takes of the GPU's energy: it runs alone, again and again, while the card's energy
+ * counter is read; between the first and the last step of the counter that are seen the time and
+ * the energy belong together. A card without a counter tells its power instead.
+ *
+ * A counter that has not moved twice by then does not move: */
+static const double patience = 3;
+
+struct counting {
+	struct gpu_session *gpu;
+	double seconds;
+	double elapsed_s, runs;      /* of the whole */
+	double read_j;               /* what the counter said last; 0: there is none */
+	double first_j, first_s;     /* at its first step */
+	double last_j, last_s;       /* at its last one; last_s 0: it moved once at most */
+	double read_s, gap_s;        /* time of the last reading; the longest between two */
+	double sum_w, low_w, high_w; /* power, where there is no counter */
+	double samples;
+};
+
+static bool count_energy(struct counting *counting, double elapsed_s)
+{
+	const double now_j = nvml_energy_j(counting->gpu->nvml);
+
+	if (now_j > counting->read_j && counting->first_s <= 0) {
+		counting->first_j = now_j;
+		counting->first_s = elapsed_s;
+	} else if (now_j > counting->read_j) {
+		counting->last_j = now_j;
+		counting->last_s = elapsed_s;
+	}
+	counting->gap_s = fmax(counting->gap_s, elapsed_s - counting->read_s);
+	counting->read_s = elapsed_s;
+	counting->read_j = now_j;
+	return counting->last_s < counting->first_s + counting->seconds;
+}
+
+static bool count_power(struct counting *counting, double elapsed_s)
+{
+	const double now_w = nvml_read(counting->gpu->nvml).power_w;
+
+	counting->low_w = counting->samples > 0 ? fmin(counting->low_w, now_w) : now_w;
+	counting->high_w = fmax(counting->high_w, now_w);
+	counting->sum_w += now_w;
+	counting->samples++;
+	return elapsed_s < counting->seconds;
+}
+
+/* After each piece: whether to go on. */
+static bool observe(struct counting *counting)
+{
+	return (counting->read_j > 0 ? count_energy(counting, counting->elapsed_s)
+				     : count_power(counting, counting->elapsed_s)) &&
+	       counting->elapsed_s < patience * counting->seconds;
+}
+
+static bool piece_start(
+	struct gpu_session *gpu, struct runner *runner, unsigned samples, size_t event)
+{
+	for (unsigned i = 0; i < samples; i++)
+		if (!sample_start(gpu, runner))
+			return false;
+	return record(gpu, event);
+}
+
+/* Runs it without gaps, in pieces of some milliseconds. */
+static bool repeat(struct counting *counting, struct runner *runner)
+{
+	struct gpu_session *gpu = counting->gpu;
+	const double sample_us = runner->estimate_us * runner->runs_per_sample;
+	const unsigned samples = (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
+
+	if (!graphs_ensure(gpu, runner, samples) || !record(gpu, 0) ||
+		!piece_start(gpu, runner, samples, 1))
+		return false;
+	for (size_t piece = 0;; piece++) {
+		/* the next piece is queued before this one is waited for */
+		const size_t end = 1 + piece % 2;
+		float milliseconds = 0;
+
+		if (!piece_start(gpu, runner, samples, 3 - end) ||
+			!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(gpu->events[end]),
+				"running the kernel") ||
+			!gpu_succeeded(gpu,
+				gpu->cuda.cuEventElapsedTime(
+					&milliseconds, gpu->events[0], gpu->events[end]),
+				"reading an event"))
+			return false;
+		counting->runs += (double)samples * runner->runs_per_sample;
+		counting->elapsed_s = (double)milliseconds * 1e-3;
+		if (!observe(counting))
+			return gpu_synchronize(gpu, "running the kernel");
+	}
+}
+
+bool energy_measure(
+	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured)
+{
+	struct counting counting = {
+		.gpu = gpu, .seconds = seconds, .read_j = nvml_energy_j(gpu->nvml)};
+	double power_w = 0, resolution_ratio = 0;
+
+	if (!repeat(&counting, runner))
+		return false;
+	if (counting.last_s > counting.first_s) {
+		power_w =
+			(counting.last_j - counting.first_j) / (counting.last_s - counting.first_s);
+		/* a step is seen at the reading after it */
+		resolution_ratio = counting.gap_s / (counting.last_s - counting.first_s);
+	} else if (counting.sum_w > 0) {
+		power_w = counting.sum_w / counting.samples;
+		resolution_ratio = (counting.high_w - counting.low_w) / power_w;
+	}
+	if (power_w > 0)
+		*measured = (struct measured){
+			.energy_j = power_w * counting.elapsed_s / counting.runs,
+			.power_w = power_w,
+			.energy_resolution_ratio = resolution_ratio,
+		};
+	return true;
 }

@@ -27,19 +27,12 @@ struct runner {
 };
 
 /* Warm-up, first timing, choice of the method. estimates_us: two timings of single runs. */
-bool runner_prepare(struct gpu_session *gpu, struct runner *runner,
-	double estimates_us[RUNNER_ESTIMATES], struct failure *failure);
+bool runner_prepare(
+	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES]);
 /* Queues `count` samples (1..RUNNER_VISIT_SAMPLES_MAX); the GPU works until runner_finish(). */
-bool runner_start(
-	struct gpu_session *gpu, struct runner *runner, unsigned count, struct failure *failure);
+bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
 /* Waits for them: microseconds per run. */
-bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us,
-	struct failure *failure);
-/* Runs it again and again without gaps, in pieces of some milliseconds; after each one observe gets
- * the GPU's time since the start and the runs until then, and says whether to go on. */
-typedef bool runner_observe(void *context, double elapsed_s, double runs);
-bool runner_repeat(struct gpu_session *gpu, struct runner *runner, runner_observe *observe,
-	void *context, struct failure *failure);
+bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us);
 void runner_release(struct gpu_session *gpu, struct runner *runner);
 
 /* How many runs a sample holds (a power of two; 1: no graph) for a kernel of this duration with
@@ -47,7 +40,11 @@ void runner_release(struct gpu_session *gpu, struct runner *runner);
 unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 
 /* Keeps the GPU at work until its clock is up: at least the one time, at most the other. */
-bool runner_warm_up(
-	struct gpu_session *gpu, double least_s, double most_s, struct failure *failure);
+bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
+
+/* What a run takes of the GPU's energy. A prepared runner, busy for `seconds` at least and three
+ * times that at most. *measured stays as it is where the card says nothing. */
+bool energy_measure(
+	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "measure/energy.h"
-#include "measure/stop.h"
+#include "measure/runner.h"
+#include "base/statistics.h"
 
 enum {
 	THROTTLE_RETRIES = 3,  /* visits per candidate that are taken again */
@@ -15,6 +15,7 @@ enum {
 };
 static const double throttle_pause_s = 0.05; /* doubled with each retry */
 static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
+static const double throttle_interval_s = 0.002;
 /* A visit lasts about this long: short among others, longer alone (fewer gaps). */
 static const double visit_target_us = 1000, visit_alone_target_us = 4000;
 
@@ -32,11 +33,11 @@ struct series {
 
 struct sampler {
 	struct gpu_session *gpu;
-	struct stop_rule rule;
-	double energy_s;
+	struct sampling rule;
 	struct series *series;
 	size_t count, active;
-	struct throttle_watch watch;
+	enum throttle throttle; /* when it was last read */
+	double throttle_read_s;
 	double deadline_s;
 	sampler_emit *emit;
 	void *context;
@@ -65,7 +66,7 @@ static void finish(struct sampler *sampler, struct series *series)
 
 	if (result.outcome != OUTCOME_OK) {
 		result.detail = string_copy(series->failure.detail);
-	} else if (sampler->energy_s <= 0 && !series->gave_up &&
+	} else if (sampler->rule.energy_s <= 0 && !series->gave_up &&
 		   stop_is_noisy(series->samples_us, series->count)) {
 		result.outcome = OUTCOME_TOO_NOISY;
 		result.detail = string_format("the median of %zu samples is known to %.0f%% only",
@@ -96,11 +97,25 @@ static unsigned visit_size(const struct sampler *sampler, const struct series *s
 	return size > 0 ? size : 1;
 }
 
+/* A reading costs up to a millisecond on some systems: one per 2 ms, the last one is repeated. */
+static enum throttle throttle_check(struct sampler *sampler)
+{
+	const struct gpu_session *gpu = sampler->gpu;
+	const double now = clock_seconds();
+	struct nvml_reading reading;
+
+	if (!gpu->nvml || (sampler->throttle_read_s > 0 &&
+				  now - sampler->throttle_read_s < throttle_interval_s))
+		return sampler->throttle;
+	reading = nvml_read_clock(gpu->nvml);
+	sampler->throttle = throttle_judge(&reading, gpu->gpu.identity.clock_sm_max_hz);
+	sampler->throttle_read_s = now;
+	return sampler->throttle;
+}
+
 /* Whether this visit's samples are to be taken again. */
 static bool retry_throttled(struct sampler *sampler, struct series *series, enum throttle throttle)
 {
-	struct failure ignored;
-
 	if (throttle == THROTTLE_NONE)
 		return false;
 	if (series->retries >= THROTTLE_RETRIES) {
@@ -110,8 +125,7 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 	if (throttle == THROTTLE_HELD_DOWN)
 		clock_sleep(throttle_pause_s * (double)(1u << series->retries));
 	else
-		runner_warm_up(
-			sampler->gpu, throttle_warm_up_least_s, throttle_warm_up_most_s, &ignored);
+		runner_warm_up(sampler->gpu, throttle_warm_up_least_s, throttle_warm_up_most_s);
 	series->retries++;
 	return true;
 }
@@ -127,7 +141,7 @@ static bool visit(struct sampler *sampler, struct series *series)
 	if (!runner->prepared) {
 		double estimates_us[RUNNER_ESTIMATES];
 
-		if (!runner_prepare(sampler->gpu, runner, estimates_us, &series->failure))
+		if (!runner_prepare(sampler->gpu, runner, estimates_us))
 			return false;
 		/* Timings of single runs are samples where samples are single runs; a hopeless
 		 * candidate ends here. */
@@ -136,10 +150,10 @@ static bool visit(struct sampler *sampler, struct series *series)
 			return true;
 		}
 	}
-	if (!runner_start(sampler->gpu, runner, visit_size(sampler, series), &series->failure))
+	if (!runner_start(sampler->gpu, runner, visit_size(sampler, series)))
 		return false;
-	throttle = throttle_check(sampler->gpu, &sampler->watch);
-	if (!runner_finish(sampler->gpu, runner, samples_us, &series->failure))
+	throttle = throttle_check(sampler);
+	if (!runner_finish(sampler->gpu, runner, samples_us))
 		return false;
 	if (!retry_throttled(sampler, series, throttle))
 		append(series, samples_us, runner->visit_samples);
@@ -147,33 +161,27 @@ static bool visit(struct sampler *sampler, struct series *series)
 }
 
 /* Alone, not in turn with others: the card counts for all that runs. */
-static void measure_energy(struct sampler *sampler, struct series *series)
+static bool measure_energy(struct sampler *sampler, struct series *series)
 {
 	struct runner *runner = series->entry->runner;
 	double estimates_us[RUNNER_ESTIMATES];
 
 	gpu_progress(sampler->gpu, series->entry->handle,
-		sampler->gpu->options.kernel_timeout_s + ENERGY_TIMES_MAX * sampler->energy_s);
-	if (runner->prepared ||
-		runner_prepare(sampler->gpu, runner, estimates_us, &series->failure))
-		energy_measure(sampler->gpu, runner, sampler->energy_s, &series->measured,
-			&series->failure);
-	finish(sampler, series);
+		sampler->gpu->options.kernel_timeout_s + ENERGY_TIMES_MAX * sampler->rule.energy_s);
+	return (runner->prepared || runner_prepare(sampler->gpu, runner, estimates_us)) &&
+	       energy_measure(sampler->gpu, runner, sampler->rule.energy_s, &series->measured);
 }
 
 static void step(struct sampler *sampler, struct series *series)
 {
-	enum stop stop;
+	const bool energy = sampler->rule.energy_s > 0;
+	const bool worked = energy ? measure_energy(sampler, series) : visit(sampler, series);
+	enum stop stop = STOP_FULL;
 
-	if (sampler->energy_s > 0) {
-		measure_energy(sampler, series);
-		return;
-	}
-	if (!visit(sampler, series)) {
-		finish(sampler, series);
-		return;
-	}
-	stop = stop_decide(&sampler->rule, series->samples_us, series->count);
+	if (!worked)
+		series->failure = sampler->gpu->failure;
+	else if (!energy)
+		stop = stop_decide(&sampler->rule, series->samples_us, series->count);
 	series->gave_up = stop == STOP_GIVE_UP;
 	if (stop != STOP_NOT_YET || (series->count > 0 && clock_seconds() > sampler->deadline_s))
 		finish(sampler, series);
@@ -182,11 +190,11 @@ static void step(struct sampler *sampler, struct series *series)
 static void start(struct sampler *sampler, struct series *series, struct sampler_entry *entry)
 {
 	series->entry = entry;
-	series->failure.outcome = OUTCOME_OK;
-	if (!entry->loaded)
-		failure_set(&series->failure, OUTCOME_LAUNCH_FAILED, "it is not loaded");
-	else
+	if (entry->loaded)
 		series->failure = entry->loaded->failure;
+	else
+		series->failure = (struct failure){
+			.outcome = OUTCOME_LAUNCH_FAILED, .detail = "it is not loaded"};
 	if (series->failure.outcome != OUTCOME_OK)
 		finish(sampler, series);
 	else
@@ -199,9 +207,7 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 {
 	struct sampler sampler = {
 		.gpu = gpu,
-		.rule = {request->rounds_min, request->rounds_max ? request->rounds_max : 1,
-			request->target_ratio, request->give_up_us},
-		.energy_s = request->energy_s,
+		.rule = *request,
 		.count = count,
 		.active = count,
 		.deadline_s = request->seconds_max > 0 ? clock_seconds() + request->seconds_max
@@ -209,9 +215,11 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 		.emit = emit,
 		.context = context,
 	};
-	size_t *order = memory_zeroed(count + 1, sizeof(*order));
+	CLEANUP(memory_free) size_t *order = memory_zeroed(count + 1, sizeof(*order));
 	bool fatal = false;
 
+	if (!sampler.rule.rounds_max)
+		sampler.rule.rounds_max = 1;
 	sampler.series = memory_zeroed(count + 1, sizeof(*sampler.series));
 	for (size_t i = 0; i < count; i++) {
 		order[i] = i;
@@ -230,5 +238,86 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 	for (size_t i = 0; i < count; i++)
 		free(sampler.series[i].samples_us);
 	free(sampler.series);
-	free(order);
+}
+
+/* ---- when there are enough samples ---- */
+/* Noise counts as stable when the spread of the first two thirds and of all agree this well. */
+static const double stable_ratio = 0.05;
+static const double noisy_ratio = 0.10;
+static const size_t noisy_samples = 6; /* fewer give no interval, only minimum and maximum */
+
+double stop_half_interval_ratio(const double *samples_us, size_t count)
+{
+	double low = 0, high = 0, median;
+
+	if (count == 0)
+		return INFINITY;
+	statistics_median_interval(samples_us, count, 0.95, &low, &high);
+	median = statistics_quantile(samples_us, count, 0.5);
+	return median > 0 ? (high - low) / 2 / median : INFINITY;
+}
+
+static double spread_ratio(const double *samples_us, size_t count)
+{
+	double median = statistics_quantile(samples_us, count, 0.5);
+	double spread = statistics_quantile(samples_us, count, 0.75) -
+			statistics_quantile(samples_us, count, 0.25);
+
+	return median > 0 ? spread / median : INFINITY;
+}
+
+static bool noise_is_stable(const double *samples_us, size_t count)
+{
+	double before, now;
+
+	if (count < STOP_STABLE_SAMPLES)
+		return false;
+	before = spread_ratio(samples_us, count * 2 / 3);
+	now = spread_ratio(samples_us, count);
+	return fabs(now - before) <= stable_ratio * now;
+}
+
+static bool all_above(const double *samples_us, size_t count, double limit_us)
+{
+	for (size_t i = 0; i < count; i++)
+		if (samples_us[i] <= limit_us)
+			return false;
+	return true;
+}
+
+enum stop stop_decide(const struct sampling *rule, const double *samples_us, size_t count)
+{
+	if (rule->give_up_us > 0 && count >= STOP_GIVE_UP_SAMPLES && count < rule->rounds_max &&
+		all_above(samples_us, count, rule->give_up_us))
+		return STOP_GIVE_UP;
+	if (count >= rule->rounds_max)
+		return STOP_FULL;
+	if (count < rule->rounds_min || count == 0 || rule->target_ratio <= 0)
+		return STOP_NOT_YET;
+	if (stop_half_interval_ratio(samples_us, count) <= rule->target_ratio)
+		return STOP_PRECISE;
+	return noise_is_stable(samples_us, count) ? STOP_STABLE : STOP_NOT_YET;
+}
+
+bool stop_is_noisy(const double *samples_us, size_t count)
+{
+	return count >= noisy_samples && stop_half_interval_ratio(samples_us, count) > noisy_ratio;
+}
+
+/* ---- is the clock held down? ---- */
+/* Dense tensor work under the power cap was seen down to 0.7 of the highest clock. */
+static const double slow_clock_ratio = 0.6;
+static const unsigned long long held_down = NVML_THROTTLE_HW_SLOWDOWN | NVML_THROTTLE_SW_THERMAL |
+					    NVML_THROTTLE_HW_THERMAL | NVML_THROTTLE_HW_POWER_BRAKE;
+
+enum throttle throttle_judge(const struct nvml_reading *reading, double clock_sm_max_hz)
+{
+	if (!reading->valid)
+		return THROTTLE_NONE;
+	if (reading->throttle_reasons & held_down)
+		return THROTTLE_HELD_DOWN;
+	if (clock_sm_max_hz > 0 && reading->clock_sm_hz > 0 &&
+		reading->clock_sm_hz < slow_clock_ratio * clock_sm_max_hz)
+		return THROTTLE_SLOW_CLOCK;
+	return THROTTLE_NONE;
 }

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "measure/sampler.h"
-#include "measure/verify.h"
+#include "measure/loaded.h"
 
 /* A candidate by its handle. */
 struct slot {
@@ -34,9 +34,14 @@ static void reply(const struct serving *serving, enum measure_reply kind,
 		_exit(STATUS_FAILED); /* nobody listens any more */
 }
 
-static void reply_error(const struct serving *serving, const struct error *error)
+static void reply_or_error(const struct serving *serving, enum status status,
+	const struct error *err, enum measure_reply kind, const struct record *record,
+	const void *value)
 {
-	reply(serving, REPLY_ERROR, &measure_error_record, error);
+	if (status == STATUS_OK)
+		reply(serving, kind, record, value);
+	else
+		reply(serving, REPLY_ERROR, &measure_error_record, err);
 }
 
 static void reply_result(
@@ -47,34 +52,34 @@ static void reply_result(
 }
 
 /* ---- GPUs ---- */
+static enum status list_gpus(
+	struct cuda_api *cuda, struct nvml **nvml, struct measure_gpus *list, struct error *err)
+{
+	int count = 0;
+
+	TRY(cuda_api_open(cuda, err));
+	*nvml = nvml_open();
+	TRY(cuda_check(cuda, cuda->cuDeviceGetCount(&count), "cuDeviceGetCount", err));
+	list->gpus = memory_zeroed((size_t)count + 1, sizeof(*list->gpus));
+	for (int i = 0; i < count; i++) {
+		CUdevice device;
+
+		TRY(cuda_check(cuda, cuda->cuDeviceGet(&device, i), "cuDeviceGet", err));
+		TRY(gpu_session_describe(cuda, *nvml, device, &list->gpus[list->count++], err));
+	}
+	return STATUS_OK;
+}
+
 static void serve_list(struct serving *serving, void *request)
 {
 	struct measure_gpus list = {0};
 	struct cuda_api cuda;
 	struct nvml *nvml = NULL;
 	struct error err = {0};
-	int count = 0;
-	enum status status = cuda_api_open(&cuda, &err);
 
 	(void)request;
-	if (status == STATUS_OK) {
-		nvml = nvml_open();
-		status = cuda_check(&cuda, cuda.cuDeviceGetCount(&count), "cuDeviceGetCount", &err);
-	}
-	if (status == STATUS_OK)
-		list.gpus = memory_zeroed((size_t)count + 1, sizeof(*list.gpus));
-	for (int i = 0; status == STATUS_OK && i < count; i++) {
-		CUdevice device;
-
-		status = cuda_check(&cuda, cuda.cuDeviceGet(&device, i), "cuDeviceGet", &err);
-		if (status == STATUS_OK)
-			status = gpu_session_describe(
-				&cuda, nvml, device, &list.gpus[list.count++], &err);
-	}
-	if (status == STATUS_OK)
-		reply(serving, REPLY_LIST, &measure_gpus_record, &list);
-	else
-		reply_error(serving, &err);
+	reply_or_error(serving, list_gpus(&cuda, &nvml, &list, &err), &err, REPLY_LIST,
+		&measure_gpus_record, &list);
 	free(list.gpus);
 	nvml_close(nvml);
 	cuda_api_close(&cuda);
@@ -85,10 +90,9 @@ static void serve_hello(struct serving *serving, void *request)
 	const struct measure_hello *hello = request;
 	struct error err = {0};
 
-	if (gpu_session_hello(&serving->gpu, hello->device ? hello->device : "", &err) == STATUS_OK)
-		reply(serving, REPLY_HELLO, &measure_gpu_record, &serving->gpu.gpu);
-	else
-		reply_error(serving, &err);
+	reply_or_error(serving,
+		gpu_session_hello(&serving->gpu, hello->device ? hello->device : "", &err), &err,
+		REPLY_HELLO, &measure_gpu_record, &serving->gpu.gpu);
 }
 
 static void serve_open(struct serving *serving, void *request)
@@ -105,17 +109,14 @@ static void serve_helpers(struct serving *serving, void *request)
 
 	if (status == STATUS_OK)
 		status = gpu_session_helpers(&serving->gpu, &helpers->cubin, &err);
-	if (status == STATUS_OK)
-		reply(serving, REPLY_HELPERS, NULL, NULL);
-	else
-		reply_error(serving, &err);
+	reply_or_error(serving, status, &err, REPLY_HELPERS, NULL, NULL);
 }
 
 /* ---- problems ---- */
 static struct problem_data *problem_find(const struct serving *serving, uint32_t id)
 {
 	for (size_t i = 0; i < serving->problem_count; i++)
-		if (serving->problems[i]->id == id)
+		if (serving->problems[i]->told.problem == id)
 			return serving->problems[i];
 	return NULL;
 }
@@ -125,10 +126,7 @@ static void serve_problem(struct serving *serving, void *request)
 	struct measure_problem *told = request;
 	struct problem_data *problem = memory_zeroed(1, sizeof(*problem));
 
-	problem->id = told->problem;
-	problem->title = told->title;
-	problem->reference = told->reference;
-	problem->reference_cubin = told->cubin;
+	problem->told = *told;
 	*told = (struct measure_problem){0};
 	ARRAY_GROW(serving->problems, serving->problem_count, serving->problem_capacity);
 	serving->problems[serving->problem_count++] = problem;
@@ -173,8 +171,9 @@ static void serve_load(struct serving *serving, void *request)
 	serving->slots[serving->slot_count++] = slot;
 	if (load->problem && !problem) {
 		slot->loaded.handle = load->handle;
-		failure_set(&slot->loaded.failure, OUTCOME_LAUNCH_FAILED, "problem %u is unknown",
+		gpu_fail(&serving->gpu, OUTCOME_LAUNCH_FAILED, "problem %u is unknown",
 			load->problem);
+		slot->loaded.failure = serving->gpu.failure;
 	} else {
 		loaded_init(&serving->gpu, &slot->loaded, load->handle, problem, &load->plan,
 			load->cubins, load->cubin_count);
@@ -283,15 +282,13 @@ static void serve(struct serving *serving, const struct message *message)
 	const struct record *record;
 	union request request;
 	struct error err = {0};
-	enum status status = STATUS_OK;
 
 	if (kind >= REQUEST_COUNT || !services[kind].serve)
 		return;
 	record = services[kind].record;
-	if (record)
-		status = message_unpack(message, record, "measuring request", &request, &err);
-	if (status != STATUS_OK) {
-		reply_error(serving, &err);
+	if (record &&
+		message_unpack(message, record, "measuring request", &request, &err) != STATUS_OK) {
+		reply(serving, REPLY_ERROR, &measure_error_record, &err);
 		serving->ending = true;
 		return;
 	}

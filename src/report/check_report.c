@@ -132,8 +132,8 @@ static void markdown_row(const struct check_row *row, struct text *text)
 	if (row->now.blocks)
 		text_appendf(text, "%.2f", row->now.time_us);
 	text_append(text, " | ");
-	if (row->slowdown.value > 0)
-		text_appendf(text, "%+.1f%%", 100 * (row->slowdown.value - 1));
+	if (row->slowdown.ratio.value > 0)
+		text_appendf(text, "%+.1f%%", 100 * (row->slowdown.ratio.value - 1));
 	format_put(text, append_cell, " | %s%s%s |\n", row->reason, row->better ? "; better: " : "",
 		row->better ? row->better : "");
 }

@@ -7,7 +7,6 @@
 #define TUNE_PICKS_H
 
 #include "engine/candidates.h"
-#include "engine/evaluated.h"
 #include "format/tuned_entry.h"
 
 struct picks {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/steps.h"
+#include "engine/row.h"
 #include "family/step.h"
 
 struct filling {

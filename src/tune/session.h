@@ -17,7 +17,6 @@
 #include "format/tuned.h"
 #include "tune/budget.h"
 #include "engine/candidates.h"
-#include "engine/evaluated.h"
 #include "tune/picks.h"
 #include "tune/queue.h"
 #include "engine/context.h"

@@ -10,7 +10,7 @@
 
 #include "base/record_wire.h"
 #include "compile/cache.h"
-#include "compile/protocol.h"
+#include "compile/worker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

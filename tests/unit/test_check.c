@@ -4,7 +4,7 @@
 #include "device_bench.h"
 
 #include "check/baseline.h"
-#include "check/verdict.h"
+#include "check/judge.h"
 
 enum {
 	ENTRIES = 4,
@@ -239,7 +239,7 @@ static void five_percent_are_always_found(void **state)
 		count_verdicts(&fixture, stored);
 		fixture_run(&fixture, &fixture.slow, &fixture.fast);
 		count_verdicts(&fixture, kept);
-		assert_int_equal(fixture.rows[0].against, CHECK_AGAINST_KEPT);
+		assert_int_equal(fixture.rows[0].slowdown.against, CHECK_AGAINST_KEPT);
 	}
 	assert_int_equal(stored[CHECK_SLOWER], all);
 	assert_int_equal(kept[CHECK_SLOWER], all);

@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "driver/gpu.h"
+#include "driver/cuda_api.h"
 #include "driver/nvml.h"
 
 /* ---- cases: run in the child, print what they saw ---- */

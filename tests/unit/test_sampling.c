@@ -11,16 +11,15 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "measure/arena.h"
+#include "measure/helper_kernels.h"
 #include "measure/problem_data.h"
 #include "measure/runner.h"
-#include "measure/stop.h"
-#include "measure/throttle.h"
+#include "measure/sampler.h"
 
 /* ---- stopping ---- */
 static void test_stop_counts(void **state)
 {
-	const struct stop_rule rule = {.rounds_min = 3, .rounds_max = 5};
+	const struct sampling rule = {.rounds_min = 3, .rounds_max = 5};
 	const double same[] = {10, 10, 10, 10, 10};
 
 	(void)state;
@@ -33,7 +32,7 @@ static void test_stop_counts(void **state)
 
 static void test_stop_precise(void **state)
 {
-	const struct stop_rule rule = {.rounds_min = 6, .rounds_max = 100, .target_ratio = 0.01};
+	const struct sampling rule = {.rounds_min = 6, .rounds_max = 100, .target_ratio = 0.01};
 	const double close[] = {100, 100.5, 99.5, 100.2, 99.8, 100.1, 99.9, 100};
 	const double wide[] = {100, 130, 90, 120, 80, 110, 105, 95};
 
@@ -49,7 +48,7 @@ static void test_stop_precise(void **state)
 /* Noise that stays the same: more samples buy little. */
 static void test_stop_stable(void **state)
 {
-	const struct stop_rule rule = {.rounds_min = 6, .rounds_max = 1000, .target_ratio = 1e-6};
+	const struct sampling rule = {.rounds_min = 6, .rounds_max = 1000, .target_ratio = 1e-6};
 	struct random_state random;
 	double samples[400];
 	size_t stopped = 0;
@@ -66,7 +65,7 @@ static void test_stop_stable(void **state)
 
 static void test_give_up(void **state)
 {
-	const struct stop_rule rule = {.rounds_min = 6, .rounds_max = 50, .give_up_us = 100};
+	const struct sampling rule = {.rounds_min = 6, .rounds_max = 50, .give_up_us = 100};
 	const double slow[] = {140, 150, 145}, once[] = {140, 90, 145};
 
 	(void)state;

@@ -52,13 +52,12 @@ static uint64_t row_count(const struct plan_buffer *output)
 
 /* Rows at equal distances, first and last among them; caller frees. */
 static bool rows_of(struct gpu_session *gpu, const struct timed_run *timed_run,
-	const struct plan_buffer *output, CUdeviceptr data, void **rows, struct failure *failure)
+	const struct plan_buffer *output, CUdeviceptr data, void **rows)
 {
 	size_t size = dtype_size(output->dtype), row_bytes = (size_t)output->columns * size;
 	uint64_t count = row_count(output);
-	bool done = helper_poison(gpu, data, output->bytes, helper_output_poison[output->dtype],
-			    failure) &&
-		    timed_run->run(timed_run->context, gpu, 0, failure);
+	bool done = helper_poison(gpu, data, output->bytes, helper_output_poison[output->dtype]) &&
+		    timed_run->run(timed_run->context, gpu, 0);
 
 	*rows = memory_zeroed((size_t)count, row_bytes);
 	for (uint64_t i = 0; done && i < count; i++) {
@@ -67,20 +66,19 @@ static bool rows_of(struct gpu_session *gpu, const struct timed_run *timed_run,
 		done = gpu_succeeded(gpu,
 			gpu->cuda.cuMemcpyDtoHAsync((char *)*rows + i * row_bytes,
 				data + row * output->ld * size, row_bytes, gpu->stream),
-			"reading the output", failure);
+			"reading the output");
 	}
-	return done && gpu_synchronize(gpu, "reading the output", failure);
+	return done && gpu_synchronize(gpu, "reading the output");
 }
 
 bool agree_measure(struct gpu_session *gpu, const struct timed_run *ours,
 	const struct timed_run *theirs, const struct plan_buffer *output, CUdeviceptr data,
-	double *difference, struct failure *failure)
+	double *difference)
 {
 	size_t count = (size_t)(row_count(output) * output->columns);
 	void *a = NULL, *b = NULL;
 	double squares = 0, norm = 0;
-	bool done = rows_of(gpu, ours, output, data, &a, failure) &&
-		    rows_of(gpu, theirs, output, data, &b, failure);
+	bool done = rows_of(gpu, ours, output, data, &a) && rows_of(gpu, theirs, output, data, &b);
 
 	for (size_t i = 0; done && i < count; i++) {
 		double x = element(a, i, output->dtype), y = element(b, i, output->dtype);

@@ -12,7 +12,7 @@
  */
 bool agree_measure(struct gpu_session *gpu, const struct timed_run *ours,
 	const struct timed_run *theirs, const struct plan_buffer *output, CUdeviceptr data,
-	double *difference, struct failure *failure);
+	double *difference);
 /* What two right kernels may differ by: rounding of inputs' products and of the output. */
 double agree_limit(enum dtype in, enum dtype out);
 

@@ -53,8 +53,7 @@ struct lt_side {
 	int picks[STEPS];
 };
 
-static bool run_lt(
-	const void *context, struct gpu_session *gpu, size_t set, struct failure *failure)
+static bool run_lt(const void *context, struct gpu_session *gpu, size_t set)
 {
 	const struct lt_side *side = context;
 	const struct field *field = side->field;
@@ -69,13 +68,14 @@ static bool run_lt(
 	if (result == 0 && side->step != 0)
 		result = lt_product_run(&field->steps[1].product, side->picks[1],
 			field->intermediate, tensors[TENSOR_C], tensors[TENSOR_Y], gpu->stream);
-	return result == 0
-		       ? true
-		       : failure_set(failure, OUTCOME_LAUNCH_FAILED, "cuBLASLt: status %d", result);
+	return result == 0 ? true
+			   : gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "cuBLASLt: status %d", result);
 }
 
-static enum status failed(const struct failure *failure, struct error *err)
+static enum status failed(const struct setup *setup, struct error *err)
 {
+	const struct failure *failure = &setup->gpu.failure;
+
 	return error_set(
 		err, STATUS_FAILED, "%s: %s", outcome_name(failure->outcome), failure->detail);
 }
@@ -84,21 +84,21 @@ static enum status failed(const struct failure *failure, struct error *err)
 /* Opens and times the rows at `at`; loaded_rows is as long as the list. */
 static enum status compare_rows(struct setup *setup, const struct problem *problem,
 	struct problem_data *data, const struct json_at *rows, struct loaded_row *loaded_rows,
-	struct failure *failure, struct error *err)
+	struct error *err)
 {
 	size_t count = json_count(rows);
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < count && status == STATUS_OK && !failure->fatal; i++) {
+	for (size_t i = 0; i < count && status == STATUS_OK && !setup->gpu.failure.fatal; i++) {
 		struct json_at row = json_item(rows, i);
 
-		status = loaded_row_open(setup, problem, data, &row, &loaded_rows[i], failure, err);
+		status = loaded_row_open(setup, problem, data, &row, &loaded_rows[i], err);
 	}
 	if (status != STATUS_OK)
 		return status;
-	if (failure->fatal ||
-		!loaded_rows_interleave(setup, loaded_rows, count, far_ratio, failure))
-		return failed(failure, err);
+	if (setup->gpu.failure.fatal ||
+		!loaded_rows_interleave(setup, loaded_rows, count, far_ratio))
+		return failed(setup, err);
 	return STATUS_OK;
 }
 
@@ -111,7 +111,7 @@ static void release_rows(struct setup *setup, struct loaded_row *loaded_rows, si
 
 /* The fastest of a step's candidates becomes a row of "steps". */
 static enum status time_step(struct field *field, const struct json_at *step, struct json *steps,
-	struct json *tried, struct failure *failure, struct error *err)
+	struct json *tried, struct error *err)
 {
 	struct setup *setup = field->setup;
 	struct problem *problem = NULL;
@@ -132,7 +132,7 @@ static enum status time_step(struct field *field, const struct json_at *step, st
 	if (status == STATUS_OK) {
 		count = json_count(&rows);
 		loaded_rows = memory_zeroed(count + 1, sizeof(*loaded_rows));
-		status = compare_rows(setup, problem, &data, &rows, loaded_rows, failure, err);
+		status = compare_rows(setup, problem, &data, &rows, loaded_rows, err);
 	}
 	best = status == STATUS_OK ? loaded_rows_best(loaded_rows, count, NULL) : NULL;
 	if (status == STATUS_OK && !best)
@@ -147,7 +147,7 @@ static enum status time_step(struct field *field, const struct json_at *step, st
 	}
 	for (size_t i = 0; i < count && status == STATUS_OK; i++)
 		json_push(tried, loaded_row_json(&loaded_rows[i]));
-	if (!failure->fatal) {
+	if (!setup->gpu.failure.fatal) {
 		release_rows(setup, loaded_rows, count);
 		problem_data_release(&setup->gpu, &data);
 	}
@@ -155,8 +155,8 @@ static enum status time_step(struct field *field, const struct json_at *step, st
 	return status;
 }
 
-static enum status time_steps(struct field *field, const struct json_at *chosen, struct json *tried,
-	struct failure *failure, struct error *err)
+static enum status time_steps(
+	struct field *field, const struct json_at *chosen, struct json *tried, struct error *err)
 {
 	struct json *steps = json_new_array();
 	struct json_at list;
@@ -165,7 +165,7 @@ static enum status time_steps(struct field *field, const struct json_at *chosen,
 	for (size_t i = 0; status == STATUS_OK && i < STEPS; i++) {
 		struct json_at step = json_item(&list, i);
 
-		status = time_step(field, &step, steps, tried, failure, err);
+		status = time_step(field, &step, steps, tried, err);
 	}
 	field->separate_row = json_new_object();
 	json_put_string(field->separate_row, "family", "gemm_chain/separate");
@@ -174,17 +174,17 @@ static enum status time_steps(struct field *field, const struct json_at *chosen,
 	return status;
 }
 
-static enum status open_separate(struct field *field, struct failure *failure, struct error *err)
+static enum status open_separate(struct field *field, struct error *err)
 {
 	struct json_at row = json_root(field->separate_row, "steps");
 	const struct plan *plan;
 	enum status status = loaded_row_open(
-		field->setup, field->problem, &field->data, &row, &field->separate, failure, err);
+		field->setup, field->problem, &field->data, &row, &field->separate, err);
 
 	if (status != STATUS_OK)
 		return status;
 	if (field->separate.left_out)
-		return failed(failure, err);
+		return failed(field->setup, err);
 	plan = &field->separate.loaded.plan;
 	for (size_t i = plan->tensor_count; i < plan->buffer_count; i++)
 		if (strcmp(plan->buffers[i].name, "intermediate") == 0)
@@ -194,7 +194,7 @@ static enum status open_separate(struct field *field, struct failure *failure, s
 }
 
 /* ---- cuBLASLt ---- */
-static bool time_picks(struct field *field, int step, struct failure *failure)
+static bool time_picks(struct field *field, int step)
 {
 	struct gpu_session *gpu = &field->setup->gpu;
 	struct lt_step *lt = &field->steps[step];
@@ -208,12 +208,11 @@ static bool time_picks(struct field *field, int step, struct failure *failure)
 		sides[i] = (struct lt_side){field, step, {i, i}};
 		timed_runs[i] = (struct timed_run){
 			.run = run_lt, .context = &sides[i], .set_count = field->data.set_count};
-		if (interleaved_prepare(gpu, &timed_runs[i], failure))
+		if (interleaved_prepare(gpu, &timed_runs[i]))
 			running[count++] = &timed_runs[i];
-		done = !failure->fatal;
+		done = !field->setup->gpu.failure.fatal;
 	}
-	done = done &&
-	       interleaved_rounds(gpu, running, count, 3, PICK_ROUNDS, pick_seconds, failure);
+	done = done && interleaved_rounds(gpu, running, count, 3, PICK_ROUNDS, pick_seconds);
 	for (int i = 0; i < lt->product.pick_count; i++) {
 		lt->pick_us[i] = done && timed_runs[i].sample_count
 					 ? interleaved_median_us(&timed_runs[i])
@@ -221,14 +220,14 @@ static bool time_picks(struct field *field, int step, struct failure *failure)
 		if (isfinite(lt->pick_us[i]) &&
 			(lt->fastest < 0 || lt->pick_us[i] < lt->pick_us[lt->fastest]))
 			lt->fastest = i;
-		if (!failure->fatal)
+		if (!field->setup->gpu.failure.fatal)
 			timed_run_release(gpu, &timed_runs[i]);
 	}
 	return done;
 }
 
-static enum status open_lt(struct field *field, const int64_t sizes[4], enum dtype dtype,
-	struct failure *failure, struct error *err)
+static enum status open_lt(
+	struct field *field, const int64_t sizes[4], enum dtype dtype, struct error *err)
 {
 	int64_t m = sizes[0], k = sizes[1], n = sizes[2], p = sizes[3];
 	const struct lt_shape shapes[STEPS] = {{m, n, k, k, n, n, true, dtype, dtype, true},
@@ -238,8 +237,8 @@ static enum status open_lt(struct field *field, const int64_t sizes[4], enum dty
 	for (int i = 0; i < STEPS && status == STATUS_OK; i++) {
 		status = lt_product_init(
 			&field->setup->lt, &shapes[i], &field->steps[i].product, err);
-		if (status == STATUS_OK && !time_picks(field, i, failure))
-			return failed(failure, err);
+		if (status == STATUS_OK && !time_picks(field, i))
+			return failed(field->setup, err);
 		if (status == STATUS_OK && field->steps[i].fastest < 0)
 			status = error_set(
 				err, STATUS_FAILED, "cuBLASLt has no kernel for product %d", i + 1);
@@ -267,13 +266,13 @@ static double timed_us(const struct loaded_row *loaded_row)
 }
 
 static bool agree(struct field *field, const struct timed_run *ours, const struct timed_run *theirs,
-	enum dtype dtype, struct chain_times *times, struct failure *failure)
+	enum dtype dtype, struct chain_times *times)
 {
 	double difference = NAN;
 
 	if (!agree_measure(&field->setup->gpu, ours, theirs,
-		    &field->data.reference.tensors[TENSOR_Y],
-		    problem_tensor(&field->data, 0, TENSOR_Y), &difference, failure))
+		    &field->data.told.reference.tensors[TENSOR_Y],
+		    problem_tensor(&field->data, 0, TENSOR_Y), &difference))
 		return false;
 	times->difference = isnan(difference) ? NAN : fmax(times->difference, difference);
 	times->agrees = times->agrees && difference <= 2 * agree_limit(dtype, dtype);
@@ -281,7 +280,7 @@ static bool agree(struct field *field, const struct timed_run *ours, const struc
 }
 
 static bool time_interleaved(struct field *field, const struct chain_options *options,
-	enum dtype dtype, struct chain_times *times, struct json *json, struct failure *failure)
+	enum dtype dtype, struct chain_times *times, struct json *json)
 {
 	struct gpu_session *gpu = &field->setup->gpu;
 	struct loaded_row *fused[CHAIN_FAMILIES], *best = NULL;
@@ -299,12 +298,13 @@ static bool time_interleaved(struct field *field, const struct chain_options *op
 		free(name);
 	}
 	if (!best)
-		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "nothing that fuses runs");
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "nothing that fuses runs");
 	for (size_t i = 0; done && i < 2; i++) {
 		lt[i] = (struct timed_run){
 			.run = run_lt, .context = &sides[i], .set_count = field->data.set_count};
 		/* the default pick of either product may be refused */
-		done = interleaved_prepare(gpu, &lt[i], failure) || (i == 1 && !failure->fatal);
+		done = interleaved_prepare(gpu, &lt[i]) ||
+		       (i == 1 && !field->setup->gpu.failure.fatal);
 		if (done && lt[i].runs)
 			running[count++] = &lt[i];
 	}
@@ -315,8 +315,8 @@ static bool time_interleaved(struct field *field, const struct chain_options *op
 				running[count++] = &fused[i]->timed_run;
 		for (size_t i = 0; i < count; i++)
 			interleaved_restart(running[i]);
-		done = interleaved_rounds(gpu, running, count, ROUNDS_LEAST, options->rounds,
-			options->seconds, failure);
+		done = interleaved_rounds(
+			gpu, running, count, ROUNDS_LEAST, options->rounds, options->seconds);
 	}
 	if (done) {
 		for (size_t i = 0; i < CHAIN_FAMILIES; i++) {
@@ -336,12 +336,11 @@ static bool time_interleaved(struct field *field, const struct chain_options *op
 		times->agrees = true;
 		for (size_t i = 0; done && i < CHAIN_FAMILIES; i++)
 			done = !fused[i] ||
-			       agree(field, &fused[i]->timed_run, &lt[0], dtype, times, failure);
-		done = done &&
-		       agree(field, &field->separate.timed_run, &lt[0], dtype, times, failure);
+			       agree(field, &fused[i]->timed_run, &lt[0], dtype, times);
+		done = done && agree(field, &field->separate.timed_run, &lt[0], dtype, times);
 		json_put_int(json, "rounds", (int64_t)best->timed_run.sample_count);
 	}
-	for (size_t i = 0; !failure->fatal && i < 2; i++)
+	for (size_t i = 0; !field->setup->gpu.failure.fatal && i < 2; i++)
 		timed_run_release(gpu, &lt[i]);
 	return done;
 }
@@ -408,7 +407,7 @@ static enum status read_problem(struct field *field, const struct json_at *chose
 
 static enum status compare_interleaved(struct field *field, const struct json_at *chosen,
 	const struct chain_options *options, struct chain_times *times, struct json *json,
-	struct failure *failure, struct error *err)
+	struct error *err)
 {
 	struct json *tried = json_new_array();
 	struct json_at rows;
@@ -420,23 +419,23 @@ static enum status compare_interleaved(struct field *field, const struct json_at
 	if (status == STATUS_OK)
 		status = json_member(chosen, "candidates", &rows, err);
 	if (status == STATUS_OK)
-		status = time_steps(field, chosen, tried, failure, err);
+		status = time_steps(field, chosen, tried, err);
 	if (status == STATUS_OK)
 		status = loaded_row_data(field->setup, field->problem, &field->data, err);
 	if (status != STATUS_OK)
 		return status;
 	field->count = json_count(&rows);
 	field->loaded_rows = memory_zeroed(field->count + 1, sizeof(*field->loaded_rows));
-	status = compare_rows(field->setup, field->problem, &field->data, &rows, field->loaded_rows,
-		failure, err);
+	status = compare_rows(
+		field->setup, field->problem, &field->data, &rows, field->loaded_rows, err);
 	for (size_t i = 0; i < field->count && status == STATUS_OK; i++)
 		json_push(tried, loaded_row_json(&field->loaded_rows[i]));
 	if (status == STATUS_OK)
-		status = open_separate(field, failure, err);
+		status = open_separate(field, err);
 	if (status == STATUS_OK)
-		status = open_lt(field, sizes, dtype, failure, err);
-	if (status == STATUS_OK && !time_interleaved(field, options, dtype, times, json, failure))
-		status = failed(failure, err);
+		status = open_lt(field, sizes, dtype, err);
+	if (status == STATUS_OK && !time_interleaved(field, options, dtype, times, json))
+		status = failed(field->setup, err);
 	if (status != STATUS_OK)
 		return status;
 	put_times(json, times);
@@ -450,16 +449,15 @@ enum status chain_comparison(struct setup *setup, const struct json_at *chosen,
 	bool *fatal, struct error *err)
 {
 	struct field *field = memory_zeroed(1, sizeof(*field));
-	struct failure failure = {.outcome = OUTCOME_OK};
 	enum status status;
 
 	*json = json_new_object();
 	*times = (struct chain_times){0};
 	field->setup = setup;
-	status = compare_interleaved(field, chosen, options, times, *json, &failure, err);
+	status = compare_interleaved(field, chosen, options, times, *json, err);
 	if (status != STATUS_OK)
 		json_put_string(*json, "no_result", err->message);
-	*fatal = failure.fatal;
+	*fatal = field->setup->gpu.failure.fatal;
 	/* a lost context releases nothing any more */
 	if (!*fatal) {
 		for (int i = 0; i < STEPS; i++)

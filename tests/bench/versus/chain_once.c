@@ -28,19 +28,18 @@ static struct json *facts_json(
 }
 
 static enum status run_row(struct setup *setup, const struct problem *problem,
-	struct problem_data *data, const struct json_at *row, struct json *rows,
-	struct failure *failure, struct error *err)
+	struct problem_data *data, const struct json_at *row, struct json *rows, struct error *err)
 {
 	struct loaded_row loaded_row;
-	enum status status = loaded_row_load(setup, problem, data, row, &loaded_row, failure, err);
+	enum status status = loaded_row_load(setup, problem, data, row, &loaded_row, err);
 	const struct plan *plan = &loaded_row.loaded.plan;
 
 	if (status == STATUS_OK &&
-		(loaded_row.left_out || !loaded_run(&setup->gpu, &loaded_row.loaded, 0, failure) ||
-			!gpu_synchronize(&setup->gpu, "a run", failure)))
+		(loaded_row.left_out || !loaded_run(&setup->gpu, &loaded_row.loaded, 0) ||
+			!gpu_synchronize(&setup->gpu, "a run")))
 		status = error_set(err, STATUS_FAILED, "%s {%s}: %s", loaded_row.family,
 			loaded_row.configuration,
-			loaded_row.left_out ? loaded_row.left_out : failure->detail);
+			loaded_row.left_out ? loaded_row.left_out : setup->gpu.failure.detail);
 	for (size_t i = 0; status == STATUS_OK && i < plan->launch_count; i++) {
 		struct json *json = json_new_object();
 
@@ -51,13 +50,13 @@ static enum status run_row(struct setup *setup, const struct problem *problem,
 		json_put(json, "facts", facts_json(loaded_row.candidate.bound, &loaded_row, err));
 		json_push(rows, json);
 	}
-	if (!failure->fatal)
+	if (!setup->gpu.failure.fatal)
 		loaded_row_release(setup, &loaded_row);
 	return status;
 }
 
 static enum status run_rows(struct setup *setup, const char *operation, const struct json_at *at,
-	struct json *rows, struct failure *failure, struct error *err)
+	struct json *rows, struct error *err)
 {
 	struct problem *problem = NULL;
 	struct problem_data data = {0};
@@ -74,9 +73,9 @@ static enum status run_rows(struct setup *setup, const char *operation, const st
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&list); i++) {
 		struct json_at row = json_item(&list, i);
 
-		status = run_row(setup, problem, &data, &row, rows, failure, err);
+		status = run_row(setup, problem, &data, &row, rows, err);
 	}
-	if (!failure->fatal)
+	if (!setup->gpu.failure.fatal)
 		problem_data_release(&setup->gpu, &data);
 	problem_free(problem);
 	return status;
@@ -85,17 +84,16 @@ static enum status run_rows(struct setup *setup, const char *operation, const st
 enum status chain_once(struct setup *setup, const struct json_at *chosen, struct json *rows,
 	bool *fatal, struct error *err)
 {
-	struct failure failure = {.outcome = OUTCOME_OK};
 	struct json_at steps;
-	enum status status = run_rows(setup, "gemm_chain", chosen, rows, &failure, err);
+	enum status status = run_rows(setup, "gemm_chain", chosen, rows, err);
 
 	if (status == STATUS_OK)
 		status = json_member(chosen, "steps", &steps, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&steps); i++) {
 		struct json_at step = json_item(&steps, i);
 
-		status = run_rows(setup, "gemm", &step, rows, &failure, err);
+		status = run_rows(setup, "gemm", &step, rows, err);
 	}
-	*fatal = failure.fatal;
+	*fatal = setup->gpu.failure.fatal;
 	return status;
 }

@@ -14,56 +14,53 @@ enum {
 	OPERATIONS_PER_RUN = 4,
 };
 
-static bool record(struct gpu_session *gpu, CUevent event, struct failure *failure)
+static bool record(struct gpu_session *gpu, CUevent event)
 {
 	return gpu_succeeded(
-		gpu, gpu->cuda.cuEventRecord(event, gpu->stream), "recording an event", failure);
+		gpu, gpu->cuda.cuEventRecord(event, gpu->stream), "recording an event");
 }
 
-static bool elapsed_us(struct gpu_session *gpu, const struct timed_run *timed_run, double *us,
-	struct failure *failure)
+static bool elapsed_us(struct gpu_session *gpu, const struct timed_run *timed_run, double *us)
 {
 	float milliseconds = 0;
 
-	if (!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(timed_run->end), "running a kernel",
-		    failure) ||
+	if (!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(timed_run->end), "running a kernel") ||
 		!gpu_succeeded(gpu,
 			gpu->cuda.cuEventElapsedTime(
 				&milliseconds, timed_run->begin, timed_run->end),
-			"reading an event", failure))
+			"reading an event"))
 		return false;
 	*us = (double)milliseconds * 1e3;
 	return true;
 }
 
-static bool run_next(struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure)
+static bool run_next(struct gpu_session *gpu, struct timed_run *timed_run)
 {
 	size_t set = timed_run->next_set;
 
 	timed_run->next_set = (set + 1) % timed_run->set_count;
-	return timed_run->run(timed_run->context, gpu, set, failure);
+	return timed_run->run(timed_run->context, gpu, set);
 }
 
-static bool graph_make(
-	struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure)
+static bool graph_make(struct gpu_session *gpu, struct timed_run *timed_run)
 {
 	const struct cuda_api *cuda = &gpu->cuda;
 	CUgraph graph = NULL;
 	bool done = gpu_succeeded(gpu,
 		cuda->cuStreamBeginCapture(gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED),
-		"capturing a graph", failure);
+		"capturing a graph");
 	CUresult ended;
 
 	if (!done)
 		return false;
 	for (unsigned i = 0; done && i < timed_run->runs; i++)
-		done = timed_run->run(timed_run->context, gpu, i % timed_run->set_count, failure);
+		done = timed_run->run(timed_run->context, gpu, i % timed_run->set_count);
 	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
-	done = done && gpu_succeeded(gpu, ended, "capturing a graph", failure) &&
+	done = done && gpu_succeeded(gpu, ended, "capturing a graph") &&
 	       gpu_succeeded(gpu, cuda->cuGraphInstantiateWithFlags(&timed_run->graph, graph, 0),
-		       "instantiating a graph", failure) &&
+		       "instantiating a graph") &&
 	       gpu_succeeded(gpu, cuda->cuGraphUpload(timed_run->graph, gpu->stream),
-		       "uploading a graph", failure);
+		       "uploading a graph");
 	if (graph)
 		cuda->cuGraphDestroy(graph);
 	return done;
@@ -79,56 +76,53 @@ static unsigned runs_of(const struct timed_run *timed_run)
 	return runs;
 }
 
-bool interleaved_prepare(
-	struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure)
+bool interleaved_prepare(struct gpu_session *gpu, struct timed_run *timed_run)
 {
 	bool done = gpu_succeeded(gpu, gpu->cuda.cuEventCreate(&timed_run->begin, CU_EVENT_DEFAULT),
-			    "making an event", failure) &&
+			    "making an event") &&
 		    gpu_succeeded(gpu, gpu->cuda.cuEventCreate(&timed_run->end, CU_EVENT_DEFAULT),
-			    "making an event", failure);
+			    "making an event");
 
 	/* the first run alone: lazy loading, and a crash shows here */
-	done = done && run_next(gpu, timed_run, failure) &&
-	       gpu_synchronize(gpu, "a first run", failure) && helper_spacer(gpu, failure) &&
-	       run_next(gpu, timed_run, failure) && record(gpu, timed_run->begin, failure) &&
-	       run_next(gpu, timed_run, failure) && record(gpu, timed_run->end, failure) &&
-	       elapsed_us(gpu, timed_run, &timed_run->estimate_us, failure);
+	done = done && run_next(gpu, timed_run) && gpu_synchronize(gpu, "a first run") &&
+	       helper_spacer(gpu) && run_next(gpu, timed_run) && record(gpu, timed_run->begin) &&
+	       run_next(gpu, timed_run) && record(gpu, timed_run->end) &&
+	       elapsed_us(gpu, timed_run, &timed_run->estimate_us);
 	if (!done)
 		return false;
 	timed_run->runs = runs_of(timed_run);
-	return timed_run->runs == 1 || graph_make(gpu, timed_run, failure);
+	return timed_run->runs == 1 || graph_make(gpu, timed_run);
 }
 
-static bool turn(struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure)
+static bool turn(struct gpu_session *gpu, struct timed_run *timed_run)
 {
-	if (!helper_spacer(gpu, failure) || !run_next(gpu, timed_run, failure) ||
-		!record(gpu, timed_run->begin, failure))
+	if (!helper_spacer(gpu) || !run_next(gpu, timed_run) || !record(gpu, timed_run->begin))
 		return false;
 	if (timed_run->graph) {
 		if (!gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(timed_run->graph, gpu->stream),
-			    "replaying a graph", failure))
+			    "replaying a graph"))
 			return false;
-	} else if (!run_next(gpu, timed_run, failure)) {
+	} else if (!run_next(gpu, timed_run)) {
 		return false;
 	}
-	return record(gpu, timed_run->end, failure);
+	return record(gpu, timed_run->end);
 }
 
 bool interleaved_rounds(struct gpu_session *gpu, struct timed_run *const *timed_runs, size_t count,
-	size_t least, size_t rounds, double seconds, struct failure *failure)
+	size_t least, size_t rounds, double seconds)
 {
 	double end = clock_seconds() + seconds;
 
 	for (size_t round = 0; round < rounds && (round < least || clock_seconds() < end);
 		round++) {
 		for (size_t i = 0; i < count; i++)
-			if (!turn(gpu, timed_runs[(i + round) % count], failure))
+			if (!turn(gpu, timed_runs[(i + round) % count]))
 				return false;
 		for (size_t i = 0; i < count; i++) {
 			struct timed_run *timed_run = timed_runs[i];
 			double us;
 
-			if (!elapsed_us(gpu, timed_run, &us, failure))
+			if (!elapsed_us(gpu, timed_run, &us))
 				return false;
 			ARRAY_GROW(timed_run->samples_us, timed_run->sample_count,
 				timed_run->sample_capacity);

@@ -16,8 +16,7 @@ enum {
 };
 
 /* Queues one run on the session's stream, on that set of buffers. */
-typedef bool interleaved_run(
-	const void *context, struct gpu_session *gpu, size_t set, struct failure *failure);
+typedef bool interleaved_run(const void *context, struct gpu_session *gpu, size_t set);
 
 struct timed_run {
 	interleaved_run *run;
@@ -36,12 +35,11 @@ struct timed_run {
 };
 
 /* First runs, an estimate, the graph. A timed_run that fails here has no part in the timing. */
-bool interleaved_prepare(
-	struct gpu_session *gpu, struct timed_run *timed_run, struct failure *failure);
+bool interleaved_prepare(struct gpu_session *gpu, struct timed_run *timed_run);
 /* Adds up to `rounds` samples to each; ends early once `seconds` are over and at least `least`
  * rounds are done. */
 bool interleaved_rounds(struct gpu_session *gpu, struct timed_run *const *timed_runs, size_t count,
-	size_t least, size_t rounds, double seconds, struct failure *failure);
+	size_t least, size_t rounds, double seconds);
 /* Median of the samples. */
 double interleaved_median_us(const struct timed_run *timed_run);
 /* Forgets the samples. */

@@ -15,10 +15,9 @@ enum {
 };
 static const double few_seconds = 0.1;
 
-static bool run_entrant(
-	const void *context, struct gpu_session *gpu, size_t set, struct failure *failure)
+static bool run_entrant(const void *context, struct gpu_session *gpu, size_t set)
 {
-	return loaded_run(gpu, context, set, failure);
+	return loaded_run(gpu, context, set);
 }
 
 enum status loaded_row_data(struct setup *setup, const struct problem *problem,
@@ -28,7 +27,7 @@ enum status loaded_row_data(struct setup *setup, const struct problem *problem,
 	enum status status;
 
 	*data = (struct problem_data){0};
-	status = problem_reference(problem, setup->spec, &build, &data->reference, err);
+	status = problem_reference(problem, setup->spec, &build, &data->told.reference, err);
 	build_release(&build);
 	return status;
 }
@@ -36,7 +35,7 @@ enum status loaded_row_data(struct setup *setup, const struct problem *problem,
 /* Takes the plan. */
 static enum status load(struct setup *setup, struct problem_data *data,
 	struct loaded_row *loaded_row, const struct build *build, struct plan *plan,
-	struct failure *failure, struct error *err)
+	struct error *err)
 {
 	struct text *cubins = memory_zeroed(build->unit_count + 1, sizeof(*cubins));
 	enum status status = STATUS_OK;
@@ -51,7 +50,7 @@ static enum status load(struct setup *setup, struct problem_data *data,
 	if (status == STATUS_OK) {
 		loaded_init(
 			&setup->gpu, &loaded_row->loaded, 1, data, plan, cubins, build->unit_count);
-		*failure = loaded_row->loaded.failure;
+		setup->gpu.failure = loaded_row->loaded.failure;
 		loaded_row->timed_run = (struct timed_run){.run = run_entrant,
 			.context = &loaded_row->loaded,
 			.set_count = loaded_row->loaded.set_count};
@@ -60,15 +59,17 @@ static enum status load(struct setup *setup, struct problem_data *data,
 	return status;
 }
 
-static void leave_out(struct loaded_row *loaded_row, const struct failure *failure)
+static void leave_out(const struct setup *setup, struct loaded_row *loaded_row)
 {
+	const struct failure *failure = &setup->gpu.failure;
+
 	loaded_row->left_out =
 		string_format("%s: %s", outcome_name(failure->outcome), failure->detail);
 }
 
 enum status loaded_row_load(struct setup *setup, const struct problem *problem,
 	struct problem_data *data, const struct json_at *row, struct loaded_row *loaded_row,
-	struct failure *failure, struct error *err)
+	struct error *err)
 {
 	struct build build = {0};
 	struct plan plan = {0};
@@ -79,7 +80,7 @@ enum status loaded_row_load(struct setup *setup, const struct problem *problem,
 	enum status status;
 
 	*loaded_row = (struct loaded_row){.us = INFINITY};
-	*failure = (struct failure){.outcome = OUTCOME_OK};
+	setup->gpu.failure = (struct failure){.outcome = OUTCOME_OK};
 	status = row_candidate_from_json(
 		&setup->catalogue, problem, setup->spec, row, &loaded_row->candidate, err);
 	if (status != STATUS_OK)
@@ -93,10 +94,10 @@ enum status loaded_row_load(struct setup *setup, const struct problem *problem,
 	if (status == STATUS_OK)
 		status = candidate_build(bound, slots, &build, err);
 	if (status == STATUS_OK &&
-		load(setup, data, loaded_row, &build, &plan, failure, &reason) != STATUS_OK)
+		load(setup, data, loaded_row, &build, &plan, &reason) != STATUS_OK)
 		loaded_row->left_out = string_copy(reason.message);
-	else if (status == STATUS_OK && failure->outcome != OUTCOME_OK)
-		leave_out(loaded_row, failure);
+	else if (status == STATUS_OK && setup->gpu.failure.outcome != OUTCOME_OK)
+		leave_out(setup, loaded_row);
 	plan_release(&plan);
 	build_release(&build);
 	free(slots);
@@ -105,16 +106,16 @@ enum status loaded_row_load(struct setup *setup, const struct problem *problem,
 
 enum status loaded_row_open(struct setup *setup, const struct problem *problem,
 	struct problem_data *data, const struct json_at *row, struct loaded_row *loaded_row,
-	struct failure *failure, struct error *err)
+	struct error *err)
 {
-	enum status status = loaded_row_load(setup, problem, data, row, loaded_row, failure, err);
+	enum status status = loaded_row_load(setup, problem, data, row, loaded_row, err);
 
 	if (status != STATUS_OK || loaded_row->left_out)
 		return status;
-	if (interleaved_prepare(&setup->gpu, &loaded_row->timed_run, failure))
+	if (interleaved_prepare(&setup->gpu, &loaded_row->timed_run))
 		loaded_row->us = loaded_row->timed_run.estimate_us;
 	else
-		leave_out(loaded_row, failure);
+		leave_out(setup, loaded_row);
 	return STATUS_OK;
 }
 
@@ -142,8 +143,8 @@ struct loaded_row *loaded_rows_best(
 	return best;
 }
 
-bool loaded_rows_interleave(struct setup *setup, struct loaded_row *loaded_rows, size_t count,
-	double far, struct failure *failure)
+bool loaded_rows_interleave(
+	struct setup *setup, struct loaded_row *loaded_rows, size_t count, double far)
 {
 	struct timed_run *running[RACE_CONTENDERS_MAX] = {NULL};
 	const struct loaded_row *first = loaded_rows_best(loaded_rows, count, NULL);
@@ -154,7 +155,7 @@ bool loaded_rows_interleave(struct setup *setup, struct loaded_row *loaded_rows,
 		if (loaded_rows[i].us <= limit_us)
 			running[timed++] = &loaded_rows[i].timed_run;
 	if (!interleaved_rounds(
-		    &setup->gpu, running, timed, FEWEST_ROUNDS, FEW_ROUNDS, few_seconds, failure))
+		    &setup->gpu, running, timed, FEWEST_ROUNDS, FEW_ROUNDS, few_seconds))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (loaded_rows[i].timed_run.sample_count)

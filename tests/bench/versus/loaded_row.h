@@ -21,21 +21,21 @@ struct loaded_row {
 	char *left_out; /* why, or NULL */
 };
 
-/* Binds, compiles and loads. Errors: a row that is not one. Where failure->fatal the context is
- * lost. */
+/* Binds, compiles and loads. Errors: a row that is not one. Where gpu.failure is fatal the context
+ * is lost. */
 enum status loaded_row_load(struct setup *setup, const struct problem *problem,
 	struct problem_data *data, const struct json_at *row, struct loaded_row *loaded_row,
-	struct failure *failure, struct error *err);
+	struct error *err);
 /* The same, and its first runs. */
 enum status loaded_row_open(struct setup *setup, const struct problem *problem,
 	struct problem_data *data, const struct json_at *row, struct loaded_row *loaded_row,
-	struct failure *failure, struct error *err);
+	struct error *err);
 void loaded_row_release(struct setup *setup, struct loaded_row *loaded_row);
 
 /* A few rounds of all that can run; what takes more than `far` times the fastest is left at its
  * first time. */
-bool loaded_rows_interleave(struct setup *setup, struct loaded_row *loaded_rows, size_t count,
-	double far, struct failure *failure);
+bool loaded_rows_interleave(
+	struct setup *setup, struct loaded_row *loaded_rows, size_t count, double far);
 /* The fastest of a family (NULL: of all), or NULL. */
 struct loaded_row *loaded_rows_best(
 	struct loaded_row *loaded_rows, size_t count, const char *family);

@@ -28,14 +28,12 @@ struct lt_side {
 	int pick;
 };
 
-static bool run_ours(
-	const void *context, struct gpu_session *gpu, size_t set, struct failure *failure)
+static bool run_ours(const void *context, struct gpu_session *gpu, size_t set)
 {
-	return loaded_run(gpu, context, set, failure);
+	return loaded_run(gpu, context, set);
 }
 
-static bool run_theirs(
-	const void *context, struct gpu_session *gpu, size_t set, struct failure *failure)
+static bool run_theirs(const void *context, struct gpu_session *gpu, size_t set)
 {
 	const struct lt_side *side = context;
 	const CUdeviceptr *buffers = &side->loaded->buffers[set * side->loaded->plan.buffer_count];
@@ -43,8 +41,8 @@ static bool run_theirs(
 		buffers[TENSOR_C], gpu->stream);
 
 	return result == 0 ? true
-			   : failure_set(failure, OUTCOME_LAUNCH_FAILED,
-				     "cuBLASLt's pick %d: status %d", side->pick, result);
+			   : gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "cuBLASLt's pick %d: status %d",
+				     side->pick, result);
 }
 
 /* Everything of one lt_comparison. */
@@ -58,8 +56,8 @@ struct context {
 	bool usable[LT_PICKS_MAX];
 };
 
-static bool load_ours(struct context *context, struct kernel_store *store,
-	const struct subject *subject, struct failure *failure)
+static bool load_ours(
+	struct context *context, struct kernel_store *store, const struct subject *subject)
 {
 	size_t units = subject->build.unit_count;
 	struct text *cubins = memory_zeroed(units + 1, sizeof(*cubins));
@@ -71,7 +69,8 @@ static bool load_ours(struct context *context, struct kernel_store *store,
 	enum status status = plan_from_json(&at, &plan, &err);
 
 	if (status == STATUS_OK)
-		status = reference_plan_from_json(&reference_at, &context->data.reference, &err);
+		status = reference_plan_from_json(
+			&reference_at, &context->data.told.reference, &err);
 	for (size_t i = 0; i < units && status == STATUS_OK; i++) {
 		const struct compile_result *kernel;
 
@@ -82,19 +81,19 @@ static bool load_ours(struct context *context, struct kernel_store *store,
 	if (status == STATUS_OK) {
 		loaded_init(
 			context->gpu, &context->loaded, 1, &context->data, &plan, cubins, units);
-		*failure = context->loaded.failure;
+		context->gpu->failure = context->loaded.failure;
 	} else {
-		failure_set(failure, OUTCOME_COMPILE_FAILED, "%s", err.message);
+		gpu_fail(context->gpu, OUTCOME_COMPILE_FAILED, "%s", err.message);
 		plan_release(&plan);
 	}
 	json_free(copy);
 	json_free(reference);
 	free(cubins);
-	return failure->outcome == OUTCOME_OK;
+	return context->gpu->failure.outcome == OUTCOME_OK;
 }
 
 /* Every pick once, and a few rounds of all that work. A pick that is refused is left out. */
-static bool try_picks(struct context *context, struct failure *failure)
+static bool try_picks(struct context *context)
 {
 	struct timed_run *running[LT_PICKS_MAX];
 	size_t count = 0;
@@ -106,17 +105,16 @@ static bool try_picks(struct context *context, struct failure *failure)
 		*timed_run = (struct timed_run){.run = run_theirs,
 			.context = &context->sides[i],
 			.set_count = context->loaded.set_count};
-		context->usable[i] = interleaved_prepare(context->gpu, timed_run, failure);
+		context->usable[i] = interleaved_prepare(context->gpu, timed_run);
 		if (context->usable[i])
 			running[count++] = timed_run;
-		else if (failure->fatal)
+		else if (context->gpu->failure.fatal)
 			return false;
 	}
 	if (!count)
-		return failure_set(
-			failure, OUTCOME_LAUNCH_FAILED, "cuBLASLt has no kernel for this product");
-	return interleaved_rounds(
-		context->gpu, running, count, 3, PICK_ROUNDS, pick_seconds, failure);
+		return gpu_fail(context->gpu, OUTCOME_LAUNCH_FAILED,
+			"cuBLASLt has no kernel for this product");
+	return interleaved_rounds(context->gpu, running, count, 3, PICK_ROUNDS, pick_seconds);
 }
 
 /* The default pick and the fastest others; returns how many. */
@@ -162,7 +160,7 @@ static void compare_rounds(struct lt_comparison *lt_comparison, const struct tim
 }
 
 static bool time_interleaved(struct context *context, const struct lt_comparison_options *options,
-	struct lt_comparison *lt_comparison, struct failure *failure)
+	struct lt_comparison *lt_comparison)
 {
 	int remeasured[REMEASURED];
 	size_t count = choose_remeasured(context, remeasured);
@@ -174,7 +172,7 @@ static bool time_interleaved(struct context *context, const struct lt_comparison
 		interleaved_restart(running[i + 1]);
 	}
 	if (!interleaved_rounds(context->gpu, running, count + 1, ROUNDS_LEAST, options->rounds,
-		    options->seconds, failure))
+		    options->seconds))
 		return false;
 	for (size_t i = 1; i < count; i++)
 		if (interleaved_median_us(running[i + 1]) <
@@ -187,26 +185,25 @@ static bool time_interleaved(struct context *context, const struct lt_comparison
 	compare_rounds(lt_comparison, &context->ours, running[best + 1]);
 	return agree_measure(context->gpu, &context->ours, running[best + 1],
 		&context->loaded.plan.buffers[TENSOR_C], context->loaded.buffers[TENSOR_C],
-		&lt_comparison->difference, failure);
+		&lt_comparison->difference);
 }
 
 static bool compare_entry(struct context *context, const struct lt *lt, struct kernel_store *store,
 	const struct subject *subject, const struct lt_comparison_options *options,
-	struct lt_comparison *lt_comparison, struct failure *failure)
+	struct lt_comparison *lt_comparison)
 {
 	struct error err = {0};
 
-	if (!load_ours(context, store, subject, failure))
+	if (!load_ours(context, store, subject))
 		return false;
 	context->ours = (struct timed_run){.run = run_ours,
 		.context = &context->loaded,
 		.set_count = context->loaded.set_count};
 	if (lt_product_init(lt, &subject->shape, &context->product, &err) != STATUS_OK)
-		return failure_set(failure, OUTCOME_LAUNCH_FAILED, "%s", err.message);
+		return gpu_fail(context->gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 	lt_comparison->pick_count = context->product.pick_count;
-	return interleaved_prepare(context->gpu, &context->ours, failure) &&
-	       try_picks(context, failure) &&
-	       time_interleaved(context, options, lt_comparison, failure);
+	return interleaved_prepare(context->gpu, &context->ours) && try_picks(context) &&
+	       time_interleaved(context, options, lt_comparison);
 }
 
 void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kernel_store *store,
@@ -214,7 +211,6 @@ void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kern
 	struct lt_comparison *lt_comparison)
 {
 	struct context *context = memory_zeroed(1, sizeof(*context));
-	struct failure failure = {.outcome = OUTCOME_OK};
 
 	*lt_comparison = (struct lt_comparison){.problem = string_copy(subject->problem),
 		.family = string_copy(subject->family),
@@ -225,10 +221,10 @@ void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kern
 		.skipped = string_copy(subject->skipped)};
 	context->gpu = gpu;
 	if (!lt_comparison->skipped &&
-		!compare_entry(context, lt, store, subject, options, lt_comparison, &failure)) {
-		lt_comparison->skipped =
-			string_format("%s: %s", outcome_name(failure.outcome), failure.detail);
-		lt_comparison->fatal = failure.fatal;
+		!compare_entry(context, lt, store, subject, options, lt_comparison)) {
+		lt_comparison->skipped = string_format(
+			"%s: %s", outcome_name(gpu->failure.outcome), gpu->failure.detail);
+		lt_comparison->fatal = gpu->failure.fatal;
 	}
 	lt_comparison->agrees =
 		!lt_comparison->skipped &&

@@ -38,7 +38,6 @@ static enum status open_gpu(
 	struct compiler_options compiler = {0};
 	char *cache =
 		options->cache_folder ? string_copy(options->cache_folder) : path_cache_folder();
-	struct failure failure = {.outcome = OUTCOME_OK};
 	enum status status = gpu_session_hello(&setup->gpu, options->device, err);
 
 	if (status == STATUS_OK)
@@ -58,8 +57,8 @@ static enum status open_gpu(
 	setup->store = kernel_store_new(setup->compiler, setup->spec->arch);
 	status = open_helpers(setup, err);
 	if (status == STATUS_OK &&
-		!gpu_allocate(&setup->gpu, LT_WORKSPACE_BYTES, &setup->workspace, &failure))
-		status = error_set(err, STATUS_FAILED, "%s", failure.detail);
+		!gpu_allocate(&setup->gpu, LT_WORKSPACE_BYTES, &setup->workspace))
+		status = error_set(err, STATUS_FAILED, "%s", setup->gpu.failure.detail);
 	return status == STATUS_OK ? lt_open(&setup->lt, setup->workspace, LT_WORKSPACE_BYTES, err)
 				   : status;
 }
