@@ -114,7 +114,7 @@ static enum status list_sheet(const struct devices_options *options, const struc
 static enum status list_sheets(const struct devices_options *options, const struct folders *folders,
 	struct json *json, struct error *err)
 {
-	char **names = device_spec_names(folders->configs);
+	CLEANUP(memory_free) char **names = device_spec_names(folders->configs);
 	enum status status = STATUS_OK;
 
 	if (!options->common.json)
@@ -124,7 +124,6 @@ static enum status list_sheets(const struct devices_options *options, const stru
 			status = list_sheet(options, folders, *name, json, err);
 		free(*name);
 	}
-	free(names);
 	return status;
 }
 

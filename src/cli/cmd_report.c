@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/file.h"
 #include "cli/common.h"
 #include "figure/figure.h"

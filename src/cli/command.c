@@ -34,15 +34,13 @@ static void *place(const struct option *option, void *options)
 static enum status unknown_option(
 	const struct command *command, const char *name, struct error *err)
 {
-	const char *names[64];
-	size_t count = 0;
+	CLEANUP(string_list_release) struct string_list names = {0};
 	const char *nearest;
 
-	for (const struct option *option = command->options; option->name && count < 62; option++)
-		names[count++] = option->name;
-	names[count++] = "help";
-	names[count] = NULL;
-	nearest = name_nearest(name, names);
+	for (const struct option *option = command->options; option->name; option++)
+		string_list_add(&names, option->name);
+	string_list_add(&names, "help");
+	nearest = name_nearest(name, names.items);
 	error_set(err, STATUS_BAD_INPUT, "%s: expected an option of this command, found --%s",
 		command->name, name);
 	if (nearest)
@@ -50,44 +48,35 @@ static enum status unknown_option(
 	return error_hint(err, "`tiletune help %s` lists them", command->name);
 }
 
-enum {
-	CHOICES_MAX = 64
-};
-
-/* NULL-terminated. */
-static void choice_names(const struct option *option, const char *names[CHOICES_MAX])
+static void choice_names(const struct option *option, struct string_list *names)
 {
-	const char *summary;
-	size_t count = 0;
+	const char *summary, *name;
 
-	do
-		names[count] = option->choice(count, &summary);
-	while (names[count++] && count < CHOICES_MAX);
-	names[CHOICES_MAX - 1] = NULL;
+	while ((name = option->choice(names->count, &summary)) != NULL)
+		string_list_add(names, name);
 }
 
 void option_choices(const struct option *option, const char *separator, struct text *text)
 {
-	const char *names[CHOICES_MAX];
+	CLEANUP(string_list_release) struct string_list names = {0};
 
-	choice_names(option, names);
-	for (size_t i = 0; names[i]; i++)
-		text_appendf(text, "%s%s", i ? separator : "", names[i]);
+	choice_names(option, &names);
+	for (size_t i = 0; i < names.count; i++)
+		text_appendf(text, "%s%s", i ? separator : "", names.items[i]);
 }
 
 static enum status check_choice(const struct option *option, const char *value, struct error *err)
 {
-	const char *names[CHOICES_MAX], *nearest;
-	struct text list = {0};
+	CLEANUP(string_list_release) struct string_list names = {0};
+	CLEANUP(text_release) struct text list = {0};
+	const char *nearest;
 
-	choice_names(option, names);
-	for (size_t i = 0; names[i]; i++)
-		if (strcmp(names[i], value) == 0)
-			return STATUS_OK;
+	choice_names(option, &names);
+	if (name_find(value, names.items) >= 0)
+		return STATUS_OK;
 	option_choices(option, "|", &list);
 	error_set(err, STATUS_BAD_INPUT, "expected one of %s, found \"%s\"", list.data, value);
-	text_release(&list);
-	nearest = name_nearest(value, names);
+	nearest = name_nearest(value, names.items);
 	return nearest ? error_hint(err, "did you mean %s?", nearest) : STATUS_BAD_INPUT;
 }
 
@@ -120,8 +109,6 @@ static enum status store(
 		status = store_count(value, place(option, options), err);
 	else if (option->type == OPTION_DURATION)
 		status = text_parse_duration(value, place(option, options), err);
-	else if (option->type == OPTION_RATIO)
-		status = text_parse_ratio(value, place(option, options), err);
 	return status == STATUS_OK ? status : error_context(err, "--%s", option->name);
 }
 
@@ -139,46 +126,41 @@ struct cursor {
 	char **arguments;
 };
 
-static enum status take_value(struct cursor *cursor, const struct option *option,
-	const char *attached, void *options, struct error *err)
+/* What follows an option in its own word, or NULL, is its value; else the next word. */
+static enum status take(struct cursor *cursor, const struct option *option, const char *attached,
+	bool negated, void *options, struct error *err)
 {
-	if (!attached) {
-		if (cursor->at + 1 >= cursor->count)
-			return error_set(err, STATUS_BAD_INPUT, "--%s: expected %s, found nothing",
-				option->name, option->argument);
-		attached = cursor->arguments[++cursor->at];
+	if (option->type == OPTION_FLAG) {
+		if (attached)
+			return error_set(err, STATUS_BAD_INPUT,
+				"--%s: expected no value, found \"%s\"", option->name, attached);
+		*(bool *)place(option, options) = !negated;
+		return STATUS_OK;
 	}
-	return store(option, attached, options, err);
+	if (!attached && cursor->at + 1 >= cursor->count)
+		return error_set(err, STATUS_BAD_INPUT, "--%s: expected %s, found nothing",
+			option->name, option->argument);
+	return store(option, attached ? attached : cursor->arguments[++cursor->at], options, err);
 }
 
 static enum status parse_long(
 	const struct command *command, struct cursor *cursor, void *options, struct error *err)
 {
 	const char *name = cursor->arguments[cursor->at] + 2;
-	const char *equals = strchr(name, '=');
-	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+	const size_t length = strcspn(name, "=");
 	const struct option *option = find_long(command, name, length);
-	bool negated = false;
+	const bool negated = !option && string_starts_with(name, "no-");
 
-	if (!option && string_starts_with(name, "no-")) {
+	if (negated) {
 		option = find_long(command, name + 3, length - 3);
-		negated = option && option->type == OPTION_FLAG;
-		option = negated ? option : NULL;
+		option = option && option->type == OPTION_FLAG ? option : NULL;
 	}
 	if (!option) {
-		char *plain = string_copy_bytes(name, length);
-		enum status status = unknown_option(command, plain, err);
+		CLEANUP(memory_free) char *plain = string_copy_bytes(name, length);
 
-		free(plain);
-		return status;
+		return unknown_option(command, plain, err);
 	}
-	if (option->type != OPTION_FLAG)
-		return take_value(cursor, option, equals ? equals + 1 : NULL, options, err);
-	if (equals)
-		return error_set(err, STATUS_BAD_INPUT, "--%s: expected no value, found \"%s\"",
-			option->name, equals + 1);
-	*(bool *)place(option, options) = !negated;
-	return STATUS_OK;
+	return take(cursor, option, name[length] ? name + length + 1 : NULL, negated, options, err);
 }
 
 static enum status parse_letter(
@@ -195,13 +177,10 @@ static enum status parse_letter(
 			word[1]);
 		return error_hint(err, "`tiletune help %s` lists them", command->name);
 	}
-	if (option->type != OPTION_FLAG)
-		return take_value(cursor, option, word[2] ? word + 2 : NULL, options, err);
-	if (word[2])
+	if (option->type == OPTION_FLAG && word[2])
 		return error_set(err, STATUS_BAD_INPUT, "%s: expected -%c alone, found \"%s\"",
 			command->name, word[1], word);
-	*(bool *)place(option, options) = true;
-	return STATUS_OK;
+	return take(cursor, option, word[2] ? word + 2 : NULL, false, options, err);
 }
 
 static enum status check_positional(
@@ -221,27 +200,24 @@ enum status option_parse(const struct command *command, int count, char **argume
 {
 	struct cursor cursor = {.count = count, .arguments = arguments};
 	bool only_positional = false;
-	enum status status = STATUS_OK;
 
 	*help = false;
-	for (; cursor.at < count && status == STATUS_OK; cursor.at++) {
+	for (; cursor.at < count; cursor.at++) {
 		const char *word = arguments[cursor.at];
 
-		if (!only_positional && strcmp(word, "--") == 0)
-			only_positional = true;
-		else if (!only_positional &&
-			 (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0))
-			*help = true;
-		else if (!only_positional && string_starts_with(word, "--"))
-			status = parse_long(command, &cursor, options, err);
-		else if (!only_positional && word[0] == '-' && word[1])
-			status = parse_letter(command, &cursor, options, err);
-		else
+		if (only_positional || word[0] != '-' || !word[1]) {
 			string_list_add(positional, word);
+			continue;
+		}
+		*help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 		if (*help)
 			return STATUS_OK;
+		only_positional = strcmp(word, "--") == 0;
+		if (!only_positional)
+			TRY((word[1] == '-' ? parse_long : parse_letter)(
+				command, &cursor, options, err));
 	}
-	return status == STATUS_OK ? check_positional(command, positional, err) : status;
+	return check_positional(command, positional, err);
 }
 
 void option_release(const struct command *command, void *options)
@@ -326,25 +302,23 @@ static const struct command *const hidden_commands[] = {HIDDEN_COMMANDS(ADDRESS)
 
 const struct command *command_find(const char *name)
 {
-	for (const struct command *const *command = commands; *command; command++)
-		if (strcmp((*command)->name, name) == 0)
-			return *command;
-	for (const struct command *const *command = hidden_commands; *command; command++)
-		if (strcmp((*command)->name, name) == 0)
-			return *command;
+	const struct command *const *const tables[] = {commands, hidden_commands};
+
+	for (size_t i = 0; i < ARRAY_COUNT(tables); i++)
+		for (const struct command *const *command = tables[i]; *command; command++)
+			if (strcmp((*command)->name, name) == 0)
+				return *command;
 	return NULL;
 }
 
 enum status command_unknown(const char *name, struct error *err)
 {
-	const char *names[64];
-	size_t count = 0;
+	CLEANUP(string_list_release) struct string_list names = {0};
 	const char *nearest;
 
-	for (const struct command *const *command = commands; *command && count < 63; command++)
-		names[count++] = (*command)->name;
-	names[count] = NULL;
-	nearest = name_nearest(name, names);
+	for (const struct command *const *command = commands; *command; command++)
+		string_list_add(&names, (*command)->name);
+	nearest = name_nearest(name, names.items);
 	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);
 	if (nearest)
 		return error_hint(err, "did you mean `tiletune %s`?", nearest);

@@ -21,7 +21,6 @@ enum option_type {
 	OPTION_STRINGS, /* struct string_list: may be given several times */
 	OPTION_COUNT,   /* unsigned */
 	OPTION_DURATION, /* double, seconds: 30s, 500ms, 2m */
-	OPTION_RATIO,    /* double: 5% or 0.05 */
 };
 
 struct string_list {

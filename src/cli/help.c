@@ -140,25 +140,20 @@ static enum status write_format(const char *name, const struct string_list *posi
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct help_options *options = options_;
-	struct text text = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(text_release) struct text text = {0};
 	const struct command *command;
 
 	if (options->format && strcmp(options->format, "text") != 0) {
-		status = write_format(options->format, positional, &text, err);
+		TRY(write_format(options->format, positional, &text, err));
 	} else if (!positional->count) {
 		list_commands(&text);
 	} else {
 		command = command_find(positional->items[0]);
-		if (command)
-			option_help(command, &text);
-		else
-			status = command_unknown(positional->items[0], err);
+		if (!command)
+			return command_unknown(positional->items[0], err);
+		option_help(command, &text);
 	}
-	if (status == STATUS_OK)
-		status = common_write("-", text.data, err);
-	text_release(&text);
-	return status;
+	return common_write("-", text.data, err);
 }
 
 const struct command command_help = {

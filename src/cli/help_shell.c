@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/help.h"
 
 static void put_letter(struct text *text, const struct option *option)
@@ -40,7 +41,7 @@ static void put_values(struct text *text, const struct option *option)
 
 static void bash_command(struct text *text, const struct command *command)
 {
-	struct text words = {0};
+	CLEANUP(text_release) struct text words = {0};
 	enum help_value value = help_arguments_of(command, &words);
 
 	text_appendf(text, "\t%s)\n\t\tcase $before in\n", command->name);
@@ -60,7 +61,6 @@ static void bash_command(struct text *text, const struct command *command)
 	else if (value == HELP_FILE_OPERATION)
 		text_append(text, "\t\t\t((COMP_CWORD > 2)) && operations=1\n");
 	text_append(text, "\t\t\t;;\n\t\tesac ;;\n");
-	text_release(&words);
 }
 
 static void bash_write(struct text *text)
@@ -170,7 +170,7 @@ static void zsh_option(struct text *text, const struct option *option)
 
 static void zsh_command(struct text *text, const struct command *command)
 {
-	struct text words = {0};
+	CLEANUP(text_release) struct text words = {0};
 
 	text_appendf(text, "\t%s)\n\t\t_arguments -s \\\n", command->name);
 	for (const struct option *option = command->options; option->name; option++)
@@ -190,7 +190,6 @@ static void zsh_command(struct text *text, const struct command *command)
 		text_append(text, "\t\t\t'*: :_files'\n");
 	}
 	text_append(text, "\t\t;;\n");
-	text_release(&words);
 }
 
 static void zsh_write(struct text *text)

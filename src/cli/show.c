@@ -157,14 +157,12 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 	const struct composite *composite = candidates_family_of(pool, candidate)->bound->composite;
 
 	for (size_t i = 0; composite && i < composite->step_count; i++) {
-		const struct composite_step *step = &composite->steps[i];
-		struct text configuration = {0};
+		const struct candidate *step = &composite->steps[i].candidate;
+		CLEANUP(text_release) struct text configuration = {0};
 
-		configuration_format(
-			step->candidate.bound, step->candidate.choices, &configuration);
+		configuration_format(step->bound, step->choices, &configuration);
 		fprintf(out, "             step %zu: %s {%s}\n", i + 1,
-			step->candidate.bound->family->name, text_string(&configuration));
-		text_release(&configuration);
+			step->bound->family->name, text_string(&configuration));
 	}
 }
 
@@ -265,9 +263,9 @@ static void show_picks(FILE *out, const struct problem_result *result)
 	double best_us = evaluated_search_us(&result->evaluated->items[result->winner]);
 
 	for (size_t i = 0; i < result->picks->count; i++) {
+		CLEANUP(text_release) struct text configuration = {0};
 		struct pick_distance best = {0};
 		const struct bound_family *bound;
-		struct text configuration = {0};
 
 		if (!best_pick(result, i, best_us, &best))
 			continue;
@@ -282,8 +280,8 @@ static void show_picks(FILE *out, const struct problem_result *result)
 				1 + best.regret_ratio);
 		else
 			fputs("does not run", out);
-		fprintf(out, ": %s {%s}\n", bound->family->name, text_string(&configuration));
-		text_release(&configuration);
+		fprintf(out, ": %s {%s}\n", bound->family->name,
+			text_string(&configuration));
 	}
 }
 

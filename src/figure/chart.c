@@ -103,7 +103,7 @@ static void print_bottom(const struct grid *grid, struct text *text)
 {
 	const double ticks = 6;
 	double step = figure_axis_step(grid->x_low, grid->x_high, ticks);
-	char *labels = memory_zeroed(grid->columns + 32, 1);
+	CLEANUP(memory_free) char *labels = memory_zeroed(grid->columns + 32, 1);
 	size_t free_from = 0, length = 0;
 
 	memset(labels, ' ', grid->columns + 16);
@@ -123,7 +123,6 @@ static void print_bottom(const struct grid *grid, struct text *text)
 	for (size_t i = 0; i < grid->columns; i++)
 		text_append_char(text, '-');
 	text_appendf(text, "\n%10s  %s\n", "", labels);
-	free(labels);
 }
 
 void chart_plot(const struct chart *chart, size_t columns, size_t rows, struct text *text)
@@ -243,6 +242,7 @@ static void draw_legend(struct canvas *canvas, const struct chart *chart)
 void chart_svg(const struct chart *chart, struct text *svg)
 {
 	size_t legend = chart->series_count + (chart->mark_count ? 1 : 0);
+	CLEANUP(canvas_release)
 	struct canvas canvas = {.width = WIDTH,
 		.height = LEGEND_TOP + (double)(legend * LEGEND_LINE),
 		.standalone = true};
@@ -264,5 +264,4 @@ void chart_svg(const struct chart *chart, struct text *svg)
 		draw_legend(&canvas, chart);
 	}
 	canvas_write(&canvas, "chart", chart->title, svg);
-	canvas_release(&canvas);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "report/comparison.h"
 #include "figure/figure.h"
 #include "tune/select.h"
@@ -36,7 +37,7 @@ static void draw_row(struct figure_part *part, const struct comparison_row *row,
 	struct canvas *canvas = &part->canvas;
 	size_t series = report_source_index(part->report, row->second);
 	double at = figure_axis_at(x, row->ratio);
-	struct text number = {0};
+	CLEANUP(text_release) struct text number = {0};
 	char class[24];
 
 	snprintf(class, sizeof(class), "l%zu", series % FIGURE_SERIES);
@@ -57,7 +58,6 @@ static void draw_row(struct figure_part *part, const struct comparison_row *row,
 	else
 		canvas_text(canvas, "t", fmax(at, figure_axis_at(x, row->high)) + 8, y + 4, "%s",
 			number.data);
-	text_release(&number);
 }
 
 static bool draw(struct figure_part *part)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "figure/figure.h"
 #include "report/tile_grid.h"
 #include "report/format.h"
@@ -57,7 +58,7 @@ static struct place place_of(double cell_width, size_t row, size_t column)
 static void cell_title(struct figure_part *part, const struct tile_grid *grid,
 	const struct tile_cell *cell, int64_t row, int64_t column)
 {
-	struct text title = {0};
+	CLEANUP(text_release) struct text title = {0};
 
 	if (grid->row_name)
 		text_appendf(&title, "%s=%" PRId64 " ", grid->row_name, row);
@@ -72,7 +73,6 @@ static void cell_title(struct figure_part *part, const struct tile_grid *grid,
 	text_append(&part->canvas.body, "<title>");
 	format_xml(&part->canvas.body, text_string(&title));
 	text_append(&part->canvas.body, "</title>");
-	text_release(&title);
 }
 
 static void draw_value(struct figure_part *part, const struct tile_cell *cell, double best_us,

@@ -240,6 +240,7 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 {
 	const struct pair pair = {.tuned = tuned, .old_entry = old, .new_entry = entry};
 	const size_t new_count = entry->family_count;
+	CLEANUP(memory_free)
 	bool *stayed = memory_zeroed(new_count + old->family_count + 1, sizeof(*stayed));
 	const struct tuned_row *best = NULL;
 	double best_us;
@@ -264,7 +265,6 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 		entry->winner = tuned_row_copy(best);
 		clear_tied(entry);
 	}
-	free(stayed);
 }
 
 void tuned_rows_margin(struct tuned_entry *entry)

@@ -64,10 +64,9 @@ struct gpu_model gpu_model_of(const struct device_spec *spec, const char *name)
 
 struct json *gpu_model_json(const struct device_spec *spec, const char *name)
 {
-	struct gpu_model model = gpu_model_of(spec, name);
+	CLEANUP(gpu_model_release) struct gpu_model model = gpu_model_of(spec, name);
 	struct json *json = record_to_json(&gpu_model_record, &model);
 
-	gpu_model_release(&model);
 	return json;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/record_schema.h"
 #include "report/format.h"
 #include "figure/canvas.h"
@@ -47,7 +48,8 @@ void html_time_cell(struct text *page, const char *attributes, double time_us)
 		*attributes ? " " : "", attributes, time_us, format_time(time_us).text);
 }
 
-void html_list(struct text *page, const char *list)
+/* "M=16,N=32": lines break behind commas. */
+static void html_list(struct text *page, const char *list)
 {
 	while (*list) {
 		size_t length = strcspn(list, ",");

@@ -17,8 +17,6 @@ void html_table_open(struct text *page, const char *class, const char *heads);
 void html_table_close(struct text *page);
 /* attributes: of the tag, or "". */
 void html_time_cell(struct text *page, const char *attributes, double time_us);
-/* "M=16,N=32": lines break behind commas. */
-void html_list(struct text *page, const char *list);
 
 /* All parts of a figure; entry NULL for those of the whole report. */
 void html_figure(const struct figure *figure, const struct report *report,

@@ -255,7 +255,7 @@ static void add_cell(const struct record_cell *cell, void *context)
 
 static void write_columns(const struct report_entry *entry, struct text *json)
 {
-	struct columns *columns = memory_zeroed(1, sizeof(*columns));
+	CLEANUP(memory_free) struct columns *columns = memory_zeroed(1, sizeof(*columns));
 
 	for (size_t i = 0; i < entry->candidate_count; i++) {
 		columns->at = 0;
@@ -266,7 +266,6 @@ static void write_columns(const struct report_entry *entry, struct text *json)
 			text_append_char(json, ',');
 		html_column_release(&columns->items[i]);
 	}
-	free(columns);
 }
 
 static void add_name(const struct record_cell *cell, void *context)
@@ -316,8 +315,9 @@ static void write_details(
 static void write_parameter(const struct report_entry *entry, size_t family_number,
 	const struct pair *parameter, struct html_column *column, struct text *json)
 {
+	CLEANUP(memory_free)
 	char *name = string_copy_bytes(parameter->name, (size_t)parameter->name_length);
-	char *title = string_format("%zu %s", family_number, name);
+	CLEANUP(memory_free) char *title = string_format("%zu %s", family_number, name);
 
 	for (size_t i = 0; i < entry->candidate_count; i++) {
 		const struct report_candidate *candidate = &entry->candidates[i];
@@ -332,8 +332,6 @@ static void write_parameter(const struct report_entry *entry, size_t family_numb
 	}
 	if (html_column_write(column, title, json))
 		text_append_char(json, ',');
-	free(title);
-	free(name);
 }
 
 static void write_parameters(const struct report_entry *entry, size_t family_number,

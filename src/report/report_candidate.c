@@ -86,8 +86,7 @@ static int compare_model(const void *a_, const void *b_)
 /* Of what has both a time and a prediction, where the entry does not say it. */
 static void rate_model(struct report_entry *entry, struct report_candidate **by_model)
 {
-	CLEANUP(memory_free)
-	double *times = memory_zeroed(entry->ok_count + 1, sizeof(double));
+	CLEANUP(memory_free) double *times = memory_zeroed(entry->ok_count + 1, sizeof(double));
 	CLEANUP(memory_free)
 	double *predictions = memory_zeroed(entry->ok_count + 1, sizeof(double));
 	struct tuned_model *quality = &entry->quality;
@@ -114,10 +113,8 @@ static void rate_model(struct report_entry *entry, struct report_candidate **by_
 /* Fills in ranks, best and, where the entry does not say it, quality. */
 static void rank_candidates(struct report_entry *entry)
 {
-	CLEANUP(memory_free)
-	struct report_candidate **by_time = sorted(entry, compare_measured);
-	CLEANUP(memory_free)
-	struct report_candidate **by_model = sorted(entry, compare_model);
+	CLEANUP(memory_free) struct report_candidate **by_time = sorted(entry, compare_measured);
+	CLEANUP(memory_free) struct report_candidate **by_model = sorted(entry, compare_model);
 
 	for (size_t i = 0; i < entry->ok_count; i++) {
 		by_time[i]->measured_rank = i + 1;
