@@ -161,8 +161,8 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 		CLEANUP(text_release) struct text configuration = {0};
 
 		configuration_format(step->bound, step->choices, &configuration);
-		fprintf(out, "             step %zu: %s {%s}\n", i + 1,
-			step->bound->family->name, text_string(&configuration));
+		fprintf(out, "             step %zu: %s {%s}\n", i + 1, step->bound->family->name,
+			text_string(&configuration));
 	}
 }
 
@@ -280,8 +280,7 @@ static void show_picks(FILE *out, const struct problem_result *result)
 				1 + best.regret_ratio);
 		else
 			fputs("does not run", out);
-		fprintf(out, ": %s {%s}\n", bound->family->name,
-			text_string(&configuration));
+		fprintf(out, ": %s {%s}\n", bound->family->name, text_string(&configuration));
 	}
 }
 
