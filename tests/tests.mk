@@ -64,7 +64,7 @@ packages-test: packages
 # ---- suites ----
 unit_programs := $(patsubst %,$(OUT)/tests/%,$(unit_names))
 fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
-TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/correction_data $(OUT)/tests/schemas
+TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/correction_data $(OUT)/tests/schemas $(OUT)/tests/kernel_text
 
 # sample_families, model_quality (the model against recorded journals), ...
 $(OUT)/tests/%: tests/tools/%.c $(call layer_libs,advise)

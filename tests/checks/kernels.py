@@ -1,0 +1,262 @@
+#!/usr/bin/python3
+"""Kernels of templates/ on the CPU: each is compiled as C++ (tests/host), launched as its family's JSON
+says on small problems with odd sizes, and compared with the operation in fp64; so are the references.
+
+	tests/checks/kernels.py OUT [WORD...]		OUT: the folder with the binary; only cases that hold all WORDs
+"""
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+OUT = sys.argv[1]
+# operation, family, problem, configuration
+CASES = """
+gemm simt M=37,N=45,K=21,dtype=fp32 BM=32,BN=32,BK=8,STAGES=1,VEC=1,PAD=4
+gemm simt M=33,N=68,K=36,dtype=fp32,b_layout=kn,act=relu BM=32,BN=64,BK=16,STAGES=3,VEC=4,GROUP_M=2
+gemm simt M=65,N=33,K=40,dtype=fp32 BM=64,BN=32,BK=8,STAGES=2,VEC=1,SPLIT_K=2
+gemm simt M=35,N=31,K=64,dtype=fp32,act=gelu_tanh BM=32,BN=32,BK=16,STAGES=1,VEC=4,PAD=0
+gemm mma M=37,N=45,K=50,dtype=bf16 BM=32,WM=16,BN=32,WN=16,BK=16,STAGES=3
+gemm mma M=33,N=52,K=72,dtype=fp16,act=silu BM=32,WM=32,BN=40,WN=40,BK=32,STAGES=2,GROUP_M=2
+gemm mma M=40,N=72,K=64,dtype=fp16,b_layout=kn,out_dtype=fp32 BM=48,WM=48,BN=64,WN=32,BK=32,STAGES=2
+gemm mma M=17,N=33,K=41,dtype=tf32 BM=16,WM=16,BN=24,WN=24,BK=16,STAGES=3
+gemm mma M=31,N=36,K=44,dtype=tf32,b_layout=kn BM=32,WM=16,BN=32,WN=16,BK=16,STAGES=2
+gemm mma M=50,N=40,K=132,dtype=bf16 BM=64,WM=32,BN=48,WN=24,BK=64,STAGES=2,SPLIT_K=1
+gemm mma M=33,N=35,K=256,dtype=bf16,b_layout=kn BM=32,WM=32,BN=32,WN=32,BK=32,STAGES=4,SPLIT_K=3
+attention tiled_simt batch=1,heads=2,seq_q=37,seq_k=53,head_dim=24,dtype=bf16 BM=17,BN=23
+attention tiled_simt batch=2,heads=4,seq_q=29,seq_k=41,head_dim=16,dtype=fp16,kv_heads=2,causal=1 BM=16,BN=9
+attention tiled_simt batch=1,heads=1,seq_q=41,seq_k=20,head_dim=64,dtype=bf16,causal=1 BM=70,BN=100
+attention tiled_wmma batch=1,heads=2,seq_q=37,seq_k=53,head_dim=32,dtype=bf16 -
+attention tiled_wmma batch=1,heads=2,seq_q=37,seq_k=53,head_dim=32,dtype=fp16,causal=1 -
+attention unfused batch=1,heads=2,seq_q=70,seq_k=45,head_dim=24,dtype=bf16 QM=64,QN=64,VM=64,DN=16
+attention unfused batch=2,heads=2,seq_q=37,seq_k=150,head_dim=40,dtype=fp16,kv_heads=1,causal=1 QM=64,QN=64,VM=64,DN=48,ROW_THREADS=128
+attention unfused batch=1,heads=1,seq_q=133,seq_k=67,head_dim=16,dtype=bf16,causal=1 QM=128,QN=64,VM=128,DN=16,ROW_THREADS=32
+attention flash_mma batch=1,heads=2,seq_q=37,seq_k=53,head_dim=24,dtype=bf16 -
+attention flash_mma batch=2,heads=4,seq_q=70,seq_k=41,head_dim=64,dtype=fp16,kv_heads=2,causal=1 -
+gemm_chain fused m=37,n=45,k=21,p=19,dtype=bf16 RESIDENT=regs
+gemm_chain fused m=50,n=70,k=40,p=72,dtype=fp16,act=relu RESIDENT=smem
+gemm_chain fused_resident m=37,n=40,k=24,p=24,dtype=bf16 -
+"""
+DEVICE = "model:h200-sxm"
+FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-w"]
+CXX = os.environ.get("CXX", "g++")
+CACHE = os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache", "kernels")
+HOST = "tests/host"
+DTYPES = {"fp32": "FP32", "tf32": "TF32", "fp16": "FP16", "bf16": "BF16"}
+
+
+def describe(lines):
+	text = "".join(" ".join(line) + "\n" for line in lines)
+	result = subprocess.run([OUT + "/tests/kernel_text", ".", DEVICE], input=text, capture_output=True, text=True, check=False)
+	if result.returncode != 0:
+		sys.exit("kernel_text: " + result.stderr)
+	return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def closing(text, at):
+	"""Where the parenthesis at `at` closes; strings are passed over."""
+	depth, quoted = 0, False
+	while True:
+		c = text[at]
+		if quoted and c == "\\":
+			at += 1
+		elif c == '"':
+			quoted = not quoted
+		elif not quoted and c in "([{":
+			depth += 1
+		elif not quoted and c in ")]}":
+			depth -= 1
+			if depth == 0:
+				return at
+		at += 1
+
+
+def split(text, separator):
+	"""At separators that stand outside of brackets and strings."""
+	parts, depth, quoted, start = [], 0, False, 0
+	at = 0
+	while at < len(text):
+		c = text[at]
+		if quoted and c == "\\":
+			at += 1
+		elif c == '"':
+			quoted = not quoted
+		elif not quoted and c in "([{":
+			depth += 1
+		elif not quoted and c in ")]}":
+			depth -= 1
+		elif not quoted and depth == 0 and c == separator and text[at : at + 2] != "::" and text[at - 1 : at + 1] != "::":
+			parts.append(text[start:at])
+			start = at + 1
+		at += 1
+	return parts + [text[start:]]
+
+
+def call_of(statement):
+	"""asm("op.x %0, [%1];" : "=r"(a) : "r"(b) : "memory") as ptx_op_x(a, b)."""
+	statement = re.sub(r'"\s*::', '" : :', statement)
+	parts = split(statement, ":")
+	template = "".join(json.loads(s) for s in re.findall(r'"(?:[^"\\]|\\.)*"', parts[0]))
+	name = re.sub(r"\W+", "_", re.search(r"[a-z]\w*(?:(?:\.|::)\w+)*", re.sub(r"\.reg[^;]*;", "", template)).group(0))
+	operands = [o.strip() for part in parts[1:3] for o in split(part, ",") if o.strip()]
+	return f"ptx_{name}({', '.join(re.sub(chr(94) + r'[^(]*', '', o, count=1) for o in operands)})"
+
+
+def as_cpp(text):
+	"""asm statements as calls."""
+	out, at = [], 0
+	for match in re.finditer(r"\basm\s*(?:volatile\s*)?\(", text):
+		if match.start() < at:
+			continue
+		end = closing(text, match.end() - 1)
+		out += [text[at : match.start()], call_of(text[match.end() : end])]
+		at = end + 1
+	return "".join(out) + text[at:]
+
+
+def preprocess(unit):
+	source = re.sub(r"\bextern\s+__shared__", "extern", unit["source"])
+	defines = [o for o in unit["options"] if o.startswith("-D")] + ["-D__CUDA_ARCH__=800", "-D__CUDACC__=1"]
+	result = subprocess.run([CXX, "-E", "-P", "-x", "c++", "-std=c++17", *defines, "-"], input=source, capture_output=True, text=True, check=False)
+	if result.returncode != 0:
+		raise RuntimeError(result.stderr[:2000])
+	return as_cpp(result.stdout)
+
+
+def tensor(buffer):
+	is_input = "true" if buffer["role"] == "in" else "false"
+	words = buffer["bytes"] // 4  # of a workspace, or of a tensor that is not there
+	dtype = DTYPES[buffer["dtype"]] if "rows" in buffer else "FP32"
+	rows, columns, ld = (buffer.get("rows", 1), buffer.get("columns", words), buffer.get("ld", max(1, words)))
+	return f'{{"{buffer["name"]}", {rows}, {columns}, {ld}, host::{dtype}, {buffer["bytes"]}, {is_input}}}'
+
+
+def argument(value):
+	kind, number = next(iter(value.items()))
+	return {
+		"buffer": lambda: f"host::argument{{t[{number}].data}}",
+		"i32": lambda: str(number),
+		"i64": lambda: f"{number}ll",
+		"f32": lambda: f"(float){number!r}",
+		"units": lambda: "units.data()",
+		"unit_count": lambda: "(int)units.size()",
+		"expected": lambda: "expected.data()",
+	}[kind]()
+
+
+def launch(plan, grid, shared):
+	dims = ["{" + ", ".join(map(str, d)) + "}" for d in (grid, plan["block"])]
+	call = f"{plan['entry']}({', '.join(map(argument, plan['args']))})"
+	where = f"{shared}, {plan['smem_dynamic_bytes']}" if shared else "nullptr, 0"
+	return f"	host::launch({dims[0]}, {dims[1]}, {where}, [&] {{ {call}; }});\n" * plan.get("repeat", 1)
+
+
+def wanted(case):
+	"""The operation in fp64, as a call of tests/host/reference.h."""
+	p, operation = case["problem"], case["family"].split("/")[0]
+	index = {b["name"]: f"t[{i}]" for i, b in enumerate(case["plan"]["buffers"])}
+	act = f"host::ACT_{p.get('act', 'none')}_"
+	if operation == "gemm":
+		return f"host::gemm({index['A']}, {index['B']}, {'true' if p['b_layout'] == 'nk' else 'false'}, {act})"
+	if operation == "gemm_chain":
+		return f"host::gemm_chain({index['A']}, {index['B']}, {index['C']}, {act})"
+	return (f"host::attention({index['Q']}, {index['K']}, {index['V']}, {p['batch']}, {p['heads']}, {p['kv_heads']}, "
+		f"{p['seq_q']}, {p['seq_k']}, {'true' if p['causal'] else 'false'})")
+
+
+def shared_array(text):
+	found = re.search(r"\bextern\s+(?:__align__\(\d+\)\s+)?(\w+)\s+(\w+)\[\]", text)
+	return (f"alignas(1024) {found.group(1)} {found.group(2)}[232448 / sizeof({found.group(1)})];\n", found.group(2)) if found else ("", None)
+
+
+def program(case, is_reference):
+	plan, reference = case["plan"], case["reference"]
+	units = case["reference_units"] if is_reference else case["units"]
+	if len(units) != 1:
+		raise RuntimeError("expected one source")
+	text = preprocess(units[0])
+	definition, shared = shared_array(text)
+	buffers = plan["buffers"][: plan["tensors"]] if is_reference else plan["buffers"]
+	output, abs_rel = reference["output"], f"{reference['tolerance_abs']!r}, {reference['tolerance_rel']!r}"
+	body = f'#include "reference.h"\n{text}\n{definition}int main()\n{{\n	host::tensor t[] = {{{", ".join(map(tensor, buffers))}}};\n'
+	body += "	for (host::tensor &each : t)\n		host::tensor_make(each);\n"
+	body += f"	const std::vector<double> wanted = {wanted(case)};\n"
+	if is_reference:
+		size = plan["buffers"][output]["columns"] if reference["unit"] == "row" else 1
+		body += f"	std::vector<long long> units(wanted.size() / {size});\n	std::vector<double> expected(wanted.size(), NAN);\n"
+		body += "	for (size_t i = 0; i < units.size(); i++)\n		units[i] = (long long)i;\n"
+		per_block = reference["units_per_block"]
+		body += launch(reference["launch"], [f"(unsigned)((units.size() + {per_block - 1}) / {per_block})", 1, 1], shared)
+		body += f"	return host::same(wanted, expected) ? 0 : 1;\n}}\n"
+		return body
+	for each in plan["launches"]:
+		body += launch(each, each["grid"], shared)
+	intact = " & ".join(f"host::is_intact(t[{i}])" for i, b in enumerate(buffers) if b["role"] != "out")
+	return body + f"	return host::compare(t[{output}], wanted, {abs_rel}) & {intact} ? 0 : 1;\n}}\n"
+
+
+def precompile():
+	"""The headers, compiled once: half of the time of a program. The folder that has them."""
+	key = "headers-" + hashlib.sha256((" ".join(FLAGS) + CXX + HEADERS).encode()).hexdigest()[:24]
+	folder = os.path.join(CACHE, key)
+	used.add(key)
+	if not os.path.exists(folder):
+		with tempfile.TemporaryDirectory(dir=CACHE) as fresh:
+			for name in os.listdir(HOST):
+				shutil.copy(os.path.join(HOST, name), fresh)
+			subprocess.run([CXX, *FLAGS, "-x", "c++-header", "-o", fresh + "/reference.h.gch", fresh + "/reference.h"], check=True)
+			shutil.copytree(fresh, folder)
+	return folder
+
+
+def run(case, is_reference):
+	"""What is wrong with it; '' if nothing."""
+	try:
+		text = program(case, is_reference)
+	except (RuntimeError, KeyError) as error:
+		return repr(error)
+	key = hashlib.sha256((" ".join(FLAGS) + CXX + HEADERS + text).encode()).hexdigest()[:24]
+	path = os.path.join(CACHE, key)
+	used.add(key)
+	if not os.path.exists(path):
+		with tempfile.TemporaryDirectory() as folder:
+			with open(folder + "/kernel.cc", "w", encoding="utf-8") as file:
+				file.write(text)
+			compiled = subprocess.run([CXX, *FLAGS, "-I" + precompiled, "-o", folder + "/kernel", folder + "/kernel.cc"], capture_output=True, text=True, check=False)
+			if compiled.returncode != 0:
+				return "\n".join(line for line in compiled.stderr.splitlines() if "error" in line)[:3000]
+			os.replace(folder + "/kernel", path + "." + str(os.getpid()))
+			os.rename(path + "." + str(os.getpid()), path)
+	try:
+		result = subprocess.run([path], capture_output=True, text=True, timeout=100, check=False)
+	except subprocess.TimeoutExpired:
+		return "no end after 100 s"
+	return "" if result.returncode == 0 else result.stdout[:1000] + (f"ended with {result.returncode}" if result.returncode != 1 else "")
+
+
+if __name__ == "__main__":
+	HEADERS = "".join(open(os.path.join(HOST, name), encoding="utf-8").read() for name in sorted(os.listdir(HOST)) if name.endswith(".h"))
+	os.makedirs(CACHE, exist_ok=True)
+	used, failed = set(), 0
+	chosen = [line for line in CASES.strip().splitlines() if all(word in line for word in sys.argv[2:])]
+	cases = describe(line.split() for line in chosen)
+	jobs = [(case, False) for case in cases]
+	# the references, once for each way in which they are compiled
+	jobs += [(case, True) for case in {" ".join(c["reference_units"][0]["options"]): c for c in reversed(cases)}.values()]
+	precompiled = precompile()
+	with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+		for (case, is_reference), wrong in zip(jobs, pool.map(lambda job: run(*job), jobs)):
+			if wrong:
+				problem = ",".join(f"{k}={v}" for k, v in case["problem"].items())
+				print(f"{case['family']}{' (its reference)' if is_reference else ' {' + case['label'] + '}'} {problem}: {wrong}")
+				failed += 1
+	for name in os.listdir(CACHE):
+		if len(sys.argv) == 2 and name not in used:
+			shutil.rmtree(os.path.join(CACHE, name)) if name.startswith("headers") else os.unlink(os.path.join(CACHE, name))
+	print(f"{len(jobs)} kernels ran, {failed} of them wrong")
+	sys.exit(failed > 0 or not jobs)

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What kernels on the CPU are compared with: the operations of templates/ in fp64, written down
+ * plainly, and the tensors that both work on.
+ */
+#ifndef HOST_REFERENCE_H
+#define HOST_REFERENCE_H
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ptx.h"
+
+namespace host
+{
+
+enum kind {
+	FP32,
+	TF32,
+	FP16,
+	BF16
+};
+
+struct tensor {
+	const char *name;
+	long long rows, columns, ld;
+	kind dtype;
+	size_t bytes;
+	bool is_input;
+	unsigned char *data = nullptr;
+	size_t room = 0;
+
+	double get(long long at) const
+	{
+		if (dtype == FP16)
+			return of_half(((uint16_t *)data)[at]);
+		if (dtype == BF16)
+			return of_bfloat(((uint16_t *)data)[at]);
+		return ((float *)data)[at];
+	}
+
+	void set(long long at, float value)
+	{
+		if (dtype == FP16)
+			((uint16_t *)data)[at] = half_of(value);
+		else if (dtype == BF16)
+			((uint16_t *)data)[at] = bfloat_of(value);
+		else
+			((uint32_t *)data)[at] = __float_as_uint(value) &
+						 (dtype == TF32 ? 0xffffe000u : 0xffffffffu);
+	}
+};
+
+static double draw()
+{
+	static uint64_t state = 88172645463325252u; /* xorshift64 */
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (double)(state >> 11) * 0x1p-52 - 1;
+}
+
+/* NaN all over, then inputs of [-1, 1]; behind the last page nothing may be touched. */
+static void tensor_make(tensor &t)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *base;
+
+	if (t.bytes == 0)
+		return;
+	t.room = (t.bytes + page - 1) / page * page;
+	base = (unsigned char *)mmap(nullptr, t.room + 2 * page, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (base == MAP_FAILED || mprotect(base, page, PROT_NONE) ||
+		mprotect(base + page + t.room, page, PROT_NONE))
+		stop("no memory");
+	t.data = base + page;
+	set_not_a_number(t.data, t.room);
+	for (long long row = 0; t.is_input && row < t.rows; row++)
+		for (long long column = 0; column < t.columns; column++)
+			t.set(row * t.ld + column, (float)draw());
+}
+
+/* Passed for a pointer of any type. */
+struct argument {
+	void *data;
+	template <class T> operator T *() const
+	{
+		return (T *)data;
+	}
+};
+
+/* Whether the bytes behind the tensor's end, and between its rows, are as they were. */
+static bool is_intact(const tensor &t)
+{
+	const size_t size = t.dtype <= TF32 ? 4 : 2;
+
+	for (size_t i = 0; i < t.room; i++) {
+		const long long at = (long long)(i / size);
+
+		if (t.data[i] != 0xff && (i >= t.bytes || at % t.ld >= t.columns)) {
+			printf("%s: written at byte %zu, which is not its own\n", t.name, i);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* expected: rows x columns */
+static bool compare(const tensor &t, const std::vector<double> &expected, double abs, double rel)
+{
+	for (long long row = 0; row < t.rows; row++)
+		for (long long column = 0; column < t.columns; column++) {
+			const double wanted = expected[(size_t)(row * t.columns + column)];
+			const double found = t.get(row * t.ld + column);
+
+			if (!(fabs(found - wanted) <= abs + rel * fabs(wanted))) {
+				printf("%s: row %lld, column %lld: expected %.9g, found %.9g\n",
+					t.name, row, column, wanted, found);
+				return false;
+			}
+		}
+	return is_intact(t);
+}
+
+/* Of a reference, in fp64 as this is. */
+static bool same(const std::vector<double> &wanted, const std::vector<double> &found)
+{
+	for (size_t i = 0; i < wanted.size(); i++)
+		if (!(fabs(found[i] - wanted[i]) <= 1e-6 * (1 + fabs(wanted[i])))) {
+			printf("element %zu: expected %.12g, found %.12g\n", i, wanted[i],
+				found[i]);
+			return false;
+		}
+	return true;
+}
+
+enum activation {
+	ACT_none_,
+	ACT_relu_,
+	ACT_gelu_tanh_,
+	ACT_silu_
+};
+
+static double activated(double x, activation act)
+{
+	if (act == ACT_relu_)
+		return x > 0 ? x : 0;
+	if (act == ACT_gelu_tanh_)
+		return x / 2 * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+	return act == ACT_silu_ ? x / (1 + exp(-x)) : x;
+}
+
+/* C = act(A B), B as [N,K] (nk) or [K,N] */
+static std::vector<double> gemm(const tensor &a, const tensor &b, bool nk, activation act)
+{
+	const long long n = nk ? b.rows : b.columns;
+	std::vector<double> c;
+
+	for (long long i = 0; i < a.rows; i++)
+		for (long long j = 0; j < n; j++) {
+			double sum = 0;
+
+			for (long long k = 0; k < a.columns; k++)
+				sum += a.get(i * a.ld + k) *
+				       b.get(nk ? j * b.ld + k : k * b.ld + j);
+			c.push_back(activated(sum, act));
+		}
+	return c;
+}
+
+/* Y = act(A B) C, the intermediate rounded to the element type */
+static std::vector<double> gemm_chain(
+	const tensor &a, const tensor &b, const tensor &c, activation act)
+{
+	std::vector<double> middle = gemm(a, b, false, act), y;
+
+	for (double &x : middle)
+		x = a.dtype == FP16 ? of_half(half_of((float)x)) : of_bfloat(bfloat_of((float)x));
+	for (long long i = 0; i < a.rows; i++)
+		for (long long j = 0; j < c.columns; j++) {
+			double sum = 0;
+
+			for (long long k = 0; k < c.rows; k++)
+				sum += middle[(size_t)(i * c.rows + k)] * c.get(k * c.ld + j);
+			y.push_back(sum);
+		}
+	return y;
+}
+
+/* A row that sees no key is 0. */
+static std::vector<double> attention(const tensor &q, const tensor &k, const tensor &v,
+	long long batch, long long heads, long long kv_heads, long long seq_q, long long seq_k,
+	bool causal)
+{
+	const long long d = q.columns;
+	std::vector<double> o;
+
+	for (long long at = 0; at < batch * heads * seq_q; at++) {
+		const long long row = at % seq_q, head = at / seq_q % heads, b = at / seq_q / heads;
+		const long long first = (b * kv_heads + head / (heads / kv_heads)) * seq_k;
+		std::vector<double> sum((size_t)v.columns, 0.0);
+		double total = 0;
+
+		for (long long key = 0; key < seq_k; key++) {
+			double dot = 0, weight;
+
+			if (causal && key > row + seq_k - seq_q)
+				break;
+			for (long long i = 0; i < d; i++)
+				dot += q.get(at * d + i) * k.get((first + key) * d + i);
+			weight = exp(dot / sqrt((double)d));
+			total += weight;
+			for (long long i = 0; i < v.columns; i++)
+				sum[(size_t)i] += weight * v.get((first + key) * v.columns + i);
+		}
+		for (double x : sum)
+			o.push_back(total > 0 ? x / total : 0);
+	}
+	return o;
+}
+
+} // namespace host
+
+#endif
