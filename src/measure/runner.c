@@ -304,7 +304,8 @@ static bool repeat(struct counting *counting, struct runner *runner)
 	const double sample_us = runner->estimate_us * runner->runs_per_sample;
 	const unsigned samples = (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
 
-	if (!graphs_ensure(gpu, runner, samples) || !record(gpu, 0) ||
+	/* all graphs: pieces follow one another through every set */
+	if (!graphs_ensure(gpu, runner, (unsigned)runner->graph_count) || !record(gpu, 0) ||
 		!piece_start(gpu, runner, samples, 1))
 		return false;
 	for (size_t piece = 0;; piece++) {

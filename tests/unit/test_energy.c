@@ -38,6 +38,8 @@ static void test_energy(void **state)
 		energy_of("kernel kernel us=500 watts=450 ok\nenergy_step_mj 5000\n");
 	struct measured sampled =
 		energy_of("kernel kernel us=500 watts=450 ok\nenergy_step_mj 0\n");
+	/* more sets of inputs than a piece of the measurement has runs, and graphs of several */
+	struct measured many_graphs = energy_of("kernel kernel us=100 watts=450 ok\n");
 
 	(void)state;
 	/* 450 W for 501 us, with the gap before it */
@@ -45,6 +47,7 @@ static void test_energy(void **state)
 	assert_true(fabs(counted.energy_j - 450 * 501e-6) < 0.2 * 0.02);
 	assert_true(
 		counted.energy_resolution_ratio > 0.01 && counted.energy_resolution_ratio < 0.06);
+	assert_true(fabs(many_graphs.power_w - 450) < 450 * 0.02);
 	/* steps of 11 ms are seen late, but no later than it says */
 	assert_true(fabs(coarse.power_w - 450) < 450 * coarse.energy_resolution_ratio);
 	assert_true(coarse.energy_resolution_ratio < 0.06);
