@@ -70,12 +70,16 @@ $(OUT)/gen/version.c: FORCE
 .PHONY: FORCE
 FORCE:
 
-$(OUT)/gen/default_device.c: configs/devices/h200-sxm.json $(wildcard configs/devices/defaults/*.json) src/spec/embed.sh
+# files that are built in
+ASSETS := $(wildcard src/figure/assets/*)
+$(OUT)/gen/default_device.c: configs/devices/h200-sxm.json $(wildcard configs/devices/defaults/*.json)
+$(OUT)/gen/default_device.c: EMBED = spec/sheet.h device_spec_default_json=configs/devices/h200-sxm.json \
+	'device_spec_architecture_json[]=configs/devices/defaults/*.json'
+$(OUT)/gen/report_assets.c: $(ASSETS)
+$(OUT)/gen/report_assets.c: EMBED = figure/canvas.h $(foreach f,$(ASSETS),asset_$(subst .,_,$(notdir $(f)))=$(f))
+$(OUT)/gen/default_device.c $(OUT)/gen/report_assets.c: src/embed.sh
 	@mkdir -p $(@D)
-	$(Q)sh src/spec/embed.sh configs/devices > $@
-$(OUT)/gen/report_assets.c: $(wildcard src/figure/assets/*) src/figure/embed.sh
-	@mkdir -p $(@D)
-	$(Q)sh src/figure/embed.sh src/figure/assets > $@
+	$(Q)sh src/embed.sh $(EMBED) > $@
 $(OUT)/gen/%.o: $(OUT)/gen/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 

@@ -63,6 +63,13 @@ void text_appendf(struct text *text, const char *format, ...)
 	va_end(args);
 }
 
+void text_append_listed(struct text *text, const char *string)
+{
+	if (text->length)
+		text_append(text, ", ");
+	text_append(text, string);
+}
+
 void text_clear(struct text *text)
 {
 	text->length = 0;
@@ -241,20 +248,25 @@ enum status text_parse_duration(const char *string, double *seconds, struct erro
 		string, units, factors, "a duration such as 30s, 500ms or 2m", seconds, err);
 }
 
+enum status name_hint(const char *name, const char *const *names, struct error *err)
+{
+	const char *nearest = name_nearest(name, names);
+
+	if (nearest)
+		error_hint(err, "did you mean \"%s\"?", nearest);
+	return STATUS_BAD_INPUT;
+}
+
 enum status name_unknown(
 	const char *what, const char *name, const char *const *names, struct error *err)
 {
-	const char *nearest = name_nearest(name, names);
-	struct text known = {0};
+	CLEANUP(text_release) struct text known = {0};
 
 	for (size_t i = 0; names[i]; i++)
-		text_appendf(&known, "%s%s", i ? ", " : "", names[i]);
+		text_append_listed(&known, names[i]);
 	error_set(err, STATUS_BAD_INPUT, "%s: expected one of %s, found \"%s\"", what,
 		known.length ? known.data : "none", name);
-	if (nearest)
-		error_hint(err, "did you mean \"%s\"?", nearest);
-	text_release(&known);
-	return STATUS_BAD_INPUT;
+	return name_hint(name, names, err);
 }
 
 void name_set_add(struct name_set *set, const char *name, size_t length)

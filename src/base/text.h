@@ -23,6 +23,8 @@ void text_append_bytes(struct text *text, const void *data, size_t size);
 void text_append_char(struct text *text, char c);
 void text_appendf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_append_args(struct text *text, const char *format, va_list args) PRINTF_LIKE(2, 0);
+/* Appends one of a list: ", " before it unless the text is empty. */
+void text_append_listed(struct text *text, const char *string);
 void text_clear(struct text *text);               /* empties it, keeps the memory */
 const char *text_string(const struct text *text); /* "" while empty */
 char *text_detach(struct text *text); /* never NULL; the caller frees it; text is empty */
@@ -42,6 +44,9 @@ int name_find(const char *name, const char *const *names);
 /* The name nearest to `name` by edit distance (transpositions count 1), or NULL where none is
  * near enough to be a typing error. names ends with NULL. */
 const char *name_nearest(const char *name, const char *const *names);
+/* Hints at the nearest of names, if one is near: `did you mean "NAME"?`. Returns STATUS_BAD_INPUT.
+ */
+enum status name_hint(const char *name, const char *const *names, struct error *err);
 /* "WHAT: expected one of NAMES, found NAME", with the nearest of them as the hint. */
 enum status name_unknown(
 	const char *what, const char *name, const char *const *names, struct error *err);

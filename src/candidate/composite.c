@@ -25,7 +25,7 @@ enum status composite_open(
 	composite->steps = memory_zeroed(family->step_count, sizeof(*composite->steps));
 	composite->step_count = family->step_count;
 	for (size_t i = 0; i < composite->step_count; i++)
-		TRY(family_step_problem(
+		TRY(catalogue_step_problem(
 			catalogue, family, i, bound->problem, &composite->steps[i].problem, err));
 	return STATUS_OK;
 }

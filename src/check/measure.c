@@ -34,16 +34,6 @@ struct group {
 };
 
 /* ---- loading ---- */
-static bool is_same_plan(const struct plan *a, const struct plan *b)
-{
-	struct json *json_a = plan_to_json(a), *json_b = plan_to_json(b);
-	const bool same = json_same(json_a, json_b);
-
-	json_free(json_a);
-	json_free(json_b);
-	return same;
-}
-
 static bool is_same_binary(const struct check_row *row)
 {
 	const struct binary *kept = &row->work->kept.binary;
@@ -58,7 +48,7 @@ static bool is_same_binary(const struct check_row *row)
 			memcmp(cubin->data, kept->cubins[i].data, cubin->length) != 0)
 			return false;
 	}
-	return is_same_plan(&kept->plan, &trial->plan);
+	return record_equal(&plan_record, &kept->plan, &trial->plan);
 }
 
 static enum status load_now(

@@ -50,23 +50,17 @@ static enum status name_check(const struct json_at *item, const struct reading *
 static enum status buffer_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	const char *name, *nearest, **names;
-	uint32_t *buffer = field;
+	CLEANUP(memory_free) const char **names = buffer_names(context);
+	const char *name;
 	int found;
 
-	if (json_get_string(at, &name, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	names = buffer_names(context);
+	TRY(json_get_string(at, &name, err));
 	found = name_find(name, names);
-	*buffer = (uint32_t)found;
-	if (found < 0) {
-		json_error(at, err, "a tensor or workspace");
-		nearest = name_nearest(name, names);
-		if (nearest)
-			error_hint(err, "did you mean \"%s\"?", nearest);
-	}
-	free(names);
-	return found < 0 ? STATUS_BAD_INPUT : STATUS_OK;
+	*(uint32_t *)field = (uint32_t)found;
+	if (found >= 0)
+		return STATUS_OK;
+	json_error(at, err, "a tensor or workspace");
+	return name_hint(name, names, err);
 }
 
 static struct json *string_schema(struct json *definitions)
@@ -89,8 +83,7 @@ static enum status dtype_read(
 	const char *text;
 	int found;
 
-	if (json_get_string(at, &text, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_get_string(at, &text, err));
 	found = dtype_find(text);
 	if (found < 0 || name_table_find(reading->names, text) != NAME_UNKNOWN)
 		return expression_json_compile(at, reading->names, &choice->text, err);
@@ -121,14 +114,11 @@ enum status dtype_evaluate(const struct dtype_choice *choice, const struct value
 {
 	const char *name;
 	int found;
-	enum status status;
 
 	*dtype = choice->dtype;
 	if (!choice->text)
 		return STATUS_OK;
-	status = expression_string(choice->text, values, &name, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(expression_string(choice->text, values, &name, err));
 	found = dtype_find(name);
 	if (found < 0)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -205,10 +195,8 @@ static enum status evaluate_shape(const struct tensor *tensor, const struct valu
 	for (size_t i = 0; i < rank; i++) {
 		const struct expression *expression = tensor->shape.items[i];
 		int64_t dimension;
-		enum status status = expression_int(expression, values, &dimension, err);
 
-		if (status != STATUS_OK)
-			return status;
+		TRY(expression_int(expression, values, &dimension, err));
 		if (dimension < 1)
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a dimension of at least 1, found %" PRId64,
@@ -224,7 +212,6 @@ static enum status evaluate_shape(const struct tensor *tensor, const struct valu
 enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
 	struct plan_buffer *buffer, struct error *err)
 {
-	enum status status;
 	uint64_t bytes;
 	int64_t ld;
 	bool is_there = true;
@@ -237,22 +224,19 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 		buffer->fill_low = tensor->fill[0];
 		buffer->fill_high = tensor->fill[1];
 	}
-	status = dtype_evaluate(&tensor->dtype, values, &buffer->dtype, err);
-	if (status == STATUS_OK && tensor->when)
-		status = expression_test(tensor->when, values, &is_there, err);
-	if (status == STATUS_OK && is_there)
-		status = evaluate_shape(tensor, values, buffer, err);
-	if (status != STATUS_OK || !is_there)
-		return status;
+	TRY(dtype_evaluate(&tensor->dtype, values, &buffer->dtype, err));
+	if (tensor->when)
+		TRY(expression_test(tensor->when, values, &is_there, err));
+	if (!is_there)
+		return STATUS_OK;
+	TRY(evaluate_shape(tensor, values, buffer, err));
 	if (buffer->contents == CONTENTS_PERMUTATION && buffer->columns > INT32_MAX / buffer->rows)
 		return error_set(err, STATUS_BAD_INPUT,
 			"tensor %s: expected a permutation of less than 2^31 numbers, found more",
 			tensor->name);
 	buffer->ld = buffer->columns;
 	if (tensor->ld) {
-		status = expression_int(tensor->ld, values, &ld, err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(expression_int(tensor->ld, values, &ld, err));
 		if (ld < 1 || (uint64_t)ld < buffer->columns)
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a pitch of at least a row of %" PRIu64
@@ -275,15 +259,13 @@ static enum status workspace_check(
 {
 	const struct reading *reading = context;
 	struct workspace *workspace = value;
+	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	struct json_at dtype;
-	const char **names = buffer_names(reading);
 	const size_t index = (size_t)(workspace - reading->family->workspaces);
 	const bool first = name_find(workspace->name, names) ==
 			   (int)(reading->operation->tensor_count + index);
 
-	free(names);
-	if (name_check(at, reading, workspace->name, first, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(name_check(at, reading, workspace->name, first, err));
 	return json_find(at, "dtype", &dtype)
 		       ? STATUS_OK
 		       : dtype_choice_default(reading, &workspace->dtype, err);
@@ -307,10 +289,8 @@ enum status workspace_evaluate(const struct workspace *workspace, const struct v
 	struct plan_buffer *buffer, struct error *err)
 {
 	int64_t bytes;
-	enum status status = expression_int(workspace->bytes, values, &bytes, err);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(expression_int(workspace->bytes, values, &bytes, err));
 	if (bytes < 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a size of at least 0, found %" PRId64,
@@ -327,15 +307,13 @@ static enum status tensor_map_check(
 {
 	const struct reading *reading = context;
 	const struct tensor_map *map = value;
-	const char **names = buffer_names(reading);
+	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const bool first =
 		name_find(map->name, names) < 0 &&
 		map_find(reading, map->name) == (int)(map - reading->family->tensor_maps);
 	struct json_at member;
 
-	free(names);
-	if (name_check(at, reading, map->name, first, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(name_check(at, reading, map->name, first, err));
 	if (map->strides.count != map->dims.count - 1) {
 		json_find(at, "strides", &member);
 		return json_error(&member, err, "one stride for each of dims but the first");
@@ -370,33 +348,31 @@ RECORD_DEFINE(struct tensor_map, tensor_map_record, tensor_map_members, .name = 
 enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
 	const struct value *values, struct plan_tensor_map *evaluated, struct error *err)
 {
-	int64_t dim = 0, stride = 0, box = 0, swizzle = 0, promotion = 0;
-	enum status status = STATUS_OK;
+	int64_t number;
 
 	*evaluated = (struct plan_tensor_map){
 		.buffer = map->buffer, .dtype = dtype, .rank = (uint32_t)map->dims.count};
 	string_put(evaluated->name, sizeof(evaluated->name), map->name);
-	for (size_t i = 0; i < map->dims.count && status == STATUS_OK; i++) {
-		status = expression_int_within(map->dims.items[i], values, 0, INT64_MAX, &dim, err);
-		if (status == STATUS_OK && i > 0)
-			status = expression_int_within(
-				map->strides.items[i - 1], values, 0, INT64_MAX, &stride, err);
-		if (status == STATUS_OK)
-			status = expression_int_within(
-				map->box.items[i], values, 0, UINT32_MAX, &box, err);
-		evaluated->dims[i] = (uint64_t)dim;
-		if (i > 0)
-			evaluated->strides[i - 1] = (uint64_t)stride;
-		evaluated->box[i] = (uint32_t)box;
+	for (size_t i = 0; i < map->dims.count; i++) {
+		TRY(expression_int_within(map->dims.items[i], values, 0, INT64_MAX, &number, err));
+		evaluated->dims[i] = (uint64_t)number;
+		if (i > 0) {
+			TRY(expression_int_within(
+				map->strides.items[i - 1], values, 0, INT64_MAX, &number, err));
+			evaluated->strides[i - 1] = (uint64_t)number;
+		}
+		TRY(expression_int_within(map->box.items[i], values, 0, UINT32_MAX, &number, err));
+		evaluated->box[i] = (uint32_t)number;
 	}
-	if (status == STATUS_OK && map->swizzle)
-		status = expression_int_within(map->swizzle, values, 0, UINT32_MAX, &swizzle, err);
-	if (status == STATUS_OK && map->l2_promotion)
-		status = expression_int_within(
-			map->l2_promotion, values, 0, UINT32_MAX, &promotion, err);
-	evaluated->swizzle_bytes = (uint32_t)swizzle;
-	evaluated->l2_promotion_bytes = (uint32_t)promotion;
-	return status == STATUS_OK ? plan_tensor_map_check(evaluated, err) : status;
+	if (map->swizzle) {
+		TRY(expression_int_within(map->swizzle, values, 0, UINT32_MAX, &number, err));
+		evaluated->swizzle_bytes = (uint32_t)number;
+	}
+	if (map->l2_promotion) {
+		TRY(expression_int_within(map->l2_promotion, values, 0, UINT32_MAX, &number, err));
+		evaluated->l2_promotion_bytes = (uint32_t)number;
+	}
+	return plan_tensor_map_check(evaluated, err);
 }
 
 /* ---- arguments ---- */
@@ -418,11 +394,10 @@ static bool find_word(const char *text, const struct reading *reading, struct ar
 	static const char *const specials[] = {"units", "unit_count", "expected", NULL};
 	static const enum argument_kind kinds[] = {
 		ARGUMENT_UNITS, ARGUMENT_UNIT_COUNT, ARGUMENT_EXPECTED};
-	const char **names = buffer_names(reading);
+	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const int buffer = name_find(text, names), map = map_find(reading, text);
 	const int special = reading->family ? -1 : name_find(text, specials);
 
-	free(names);
 	if (buffer >= 0)
 		*argument = (struct argument){ARGUMENT_BUFFER, (uint32_t)buffer, NULL};
 	else if (map >= 0)
@@ -446,17 +421,12 @@ static enum status argument_read(
 		reading.names = &reading.fixed; /* a reference may ask the device */
 	argument->kind = ARGUMENT_INT32;
 	if (json_type(at) == JSON_OBJECT) {
-		if (record_from_json(&typed_record, at, &typed, &reading, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(record_from_json(&typed_record, at, &typed, &reading, err));
 		*argument = (struct argument){kinds[typed.type], 0, typed.value};
 		return STATUS_OK;
 	}
-	if (json_type(at) == JSON_STRING) {
-		if (json_get_string(at, &text, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		if (find_word(text, &reading, argument))
-			return STATUS_OK;
-	}
+	if (json_get_string(at, &text, NULL) == STATUS_OK && find_word(text, &reading, argument))
+		return STATUS_OK;
 	return expression_json_compile(at, reading.names, &argument->expression, err);
 }
 
@@ -479,16 +449,13 @@ enum status argument_evaluate(const struct argument *argument, const struct valu
 	struct plan_argument *evaluated, struct error *err)
 {
 	const struct expression *expression = argument->expression;
-	enum status status = STATUS_OK;
 
 	*evaluated = (struct plan_argument){.kind = argument->kind, .index = argument->index};
 	if (!expression)
 		return STATUS_OK;
 	if (argument->kind == ARGUMENT_FLOAT32)
 		return expression_real(expression, values, &evaluated->real, err);
-	status = expression_int(expression, values, &evaluated->integer, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(expression_int(expression, values, &evaluated->integer, err));
 	if (argument->kind == ARGUMENT_INT32 &&
 		(evaluated->integer < INT32_MIN || evaluated->integer > INT32_MAX))
 		return error_set(err, STATUS_BAD_INPUT,

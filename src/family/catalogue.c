@@ -34,11 +34,10 @@ static enum status visit_family(const char *name, void *context, struct error *e
 /* <template folder>/<operation> has an operation.json. */
 static bool is_operation(const char *template_folder, const char *name)
 {
+	CLEANUP(memory_free)
 	char *path = string_format("%s/%s/operation.json", template_folder, name);
-	bool is = file_exists(path);
 
-	free(path);
-	return is;
+	return file_exists(path);
 }
 
 /* Names of all operations, in alphabetical order within a folder. */
@@ -46,18 +45,14 @@ static enum status list_operations(
 	char *const *template_folders, struct name_set *operations, struct error *err)
 {
 	for (; *template_folders; template_folders++) {
-		struct name_set entries = {0};
-		enum status status = STATUS_OK;
+		CLEANUP(name_set_release) struct name_set entries = {0};
 
 		if (directory_exists(*template_folders))
-			status = directory_list(*template_folders, visit_entry, &entries, err);
-		for (size_t i = 0; i < entries.count && status == STATUS_OK; i++)
+			TRY(directory_list(*template_folders, visit_entry, &entries, err));
+		for (size_t i = 0; i < entries.count; i++)
 			if (is_operation(*template_folders, entries.items[i]))
 				name_set_add(
 					operations, entries.items[i], strlen(entries.items[i]));
-		name_set_release(&entries);
-		if (status != STATUS_OK)
-			return status;
 	}
 	return STATUS_OK;
 }
@@ -65,18 +60,13 @@ static enum status list_operations(
 static enum status load_operation(struct catalogue *catalogue, const char *name, struct error *err)
 {
 	for (char **folder = catalogue->template_folders; *folder; folder++) {
+		CLEANUP(memory_free) char *path = path_join(*folder, name);
 		struct operation *operation;
-		enum status status;
-		char *path;
 
 		if (!is_operation(*folder, name))
 			continue;
-		path = path_join(*folder, name);
-		status = operation_load(path, name,
-			(const char *const *)catalogue->template_folders, &operation, err);
-		free(path);
-		if (status != STATUS_OK)
-			return status;
+		TRY(operation_load(path, name, (const char *const *)catalogue->template_folders,
+			&operation, err));
 		catalogue->operations = memory_resize(catalogue->operations,
 			catalogue->operation_count + 1, sizeof(*catalogue->operations));
 		catalogue->operations[catalogue->operation_count++] = operation;
@@ -89,11 +79,9 @@ static enum status load_family(struct catalogue *catalogue, const char *folder, 
 	const struct operation *operation, struct error *err)
 {
 	struct family *family;
-	enum status status = family_load(folder, name, operation,
-		(const char *const *)catalogue->template_folders, &family, err);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(family_load(folder, name, operation, (const char *const *)catalogue->template_folders,
+		&family, err));
 	catalogue->families = memory_resize(
 		catalogue->families, catalogue->family_count + 1, sizeof(*catalogue->families));
 	catalogue->families[catalogue->family_count++] = family;
@@ -113,65 +101,48 @@ static bool has_family(
 static enum status load_families(
 	struct catalogue *catalogue, const struct operation *operation, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	for (char **root = catalogue->template_folders; *root && status == STATUS_OK; root++) {
-		char *folder = path_join(*root, operation->name);
-		struct name_set names = {0};
+	for (char **root = catalogue->template_folders; *root; root++) {
+		CLEANUP(memory_free) char *folder = path_join(*root, operation->name);
+		CLEANUP(name_set_release) struct name_set names = {0};
 
 		if (directory_exists(folder))
-			status = directory_list(folder, visit_family, &names, err);
-		for (size_t i = 0; i < names.count && status == STATUS_OK; i++)
+			TRY(directory_list(folder, visit_family, &names, err));
+		for (size_t i = 0; i < names.count; i++)
 			if (!has_family(catalogue, operation, names.items[i]))
-				status = load_family(
-					catalogue, folder, names.items[i], operation, err);
-		name_set_release(&names);
-		free(folder);
+				TRY(load_family(catalogue, folder, names.items[i], operation, err));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status unknown_operation(const struct catalogue *catalogue, const char *name,
 	const struct name_set *known, struct error *err)
 {
-	static const char *const nothing[] = {NULL};
-	const char *nearest =
-		name_nearest(name, known->count ? (const char *const *)known->items : nothing);
-	struct text list = {0}, folders = {0};
+	CLEANUP(text_release) struct text list = {0}, folders = {0};
 
 	for (size_t i = 0; i < known->count; i++)
-		text_appendf(&list, "%s%s", i ? ", " : "", known->items[i]);
+		text_append_listed(&list, known->items[i]);
 	for (char **folder = catalogue->template_folders; *folder; folder++)
-		text_appendf(&folders, "%s%s", folders.length ? ", " : "", *folder);
+		text_append_listed(&folders, *folder);
 	error_set(err, STATUS_BAD_INPUT,
 		"operation: expected one of those in %s (%s), found \"%s\"",
 		folders.length ? folders.data : "no folder", list.length ? list.data : "none",
 		name);
-	if (nearest)
-		error_hint(err, "did you mean \"%s\"?", nearest);
-	else
-		error_hint(err, "--path DIR or TILETUNE_PATH names more folders");
-	text_release(&list);
-	text_release(&folders);
-	return STATUS_BAD_INPUT;
+	error_hint(err, "--path DIR or TILETUNE_PATH names more folders");
+	return known->count ? name_hint(name, (const char *const *)known->items, err)
+			    : STATUS_BAD_INPUT;
 }
 
 /* Loads an operation and its families, if it is not there yet. */
 static enum status load_named(struct catalogue *catalogue, const char *name,
 	const struct name_set *known, struct error *err)
 {
-	enum status status;
-
 	for (size_t i = 0; i < catalogue->operation_count; i++)
 		if (strcmp(catalogue->operations[i]->name, name) == 0)
 			return STATUS_OK;
 	if (known->count == 0 || name_find(name, (const char *const *)known->items) < 0)
 		return unknown_operation(catalogue, name, known, err);
-	status = load_operation(catalogue, name, err);
-	if (status == STATUS_OK)
-		status = load_families(
-			catalogue, catalogue->operations[catalogue->operation_count - 1], err);
-	return status;
+	TRY(load_operation(catalogue, name, err));
+	return load_families(catalogue, catalogue->operations[catalogue->operation_count - 1], err);
 }
 
 /* Operations that steps of composite families name; more families may come in while we look. */
@@ -201,10 +172,21 @@ static int compare_families(const void *a, const void *b)
 	return strcmp((*(struct family *const *)a)->name, (*(struct family *const *)b)->name);
 }
 
+static enum status load_all(struct catalogue *catalogue, const char *only, struct error *err)
+{
+	CLEANUP(name_set_release) struct name_set known = {0};
+
+	TRY(list_operations(catalogue->template_folders, &known, err));
+	if (only)
+		TRY(load_named(catalogue, only, &known, err));
+	for (size_t i = 0; i < known.count && !only; i++)
+		TRY(load_named(catalogue, known.items[i], &known, err));
+	return load_steps(catalogue, &known, err);
+}
+
 enum status catalogue_load(const char *const *template_folders, const char *only,
 	struct catalogue *catalogue, struct error *err)
 {
-	struct name_set known = {0};
 	size_t folder_count = 0;
 	enum status status;
 
@@ -215,14 +197,7 @@ enum status catalogue_load(const char *const *template_folders, const char *only
 		memory_zeroed(folder_count + 1, sizeof(*catalogue->template_folders));
 	for (size_t i = 0; i < folder_count; i++)
 		catalogue->template_folders[i] = string_copy(template_folders[i]);
-	status = list_operations(catalogue->template_folders, &known, err);
-	if (status == STATUS_OK && only)
-		status = load_named(catalogue, only, &known, err);
-	for (size_t i = 0; i < known.count && status == STATUS_OK && !only; i++)
-		status = load_named(catalogue, known.items[i], &known, err);
-	if (status == STATUS_OK)
-		status = load_steps(catalogue, &known, err);
-	name_set_release(&known);
+	status = load_all(catalogue, only, err);
 	if (status != STATUS_OK) {
 		catalogue_release(catalogue);
 		return status;
@@ -253,8 +228,8 @@ void catalogue_release(struct catalogue *catalogue)
 enum status catalogue_operation(const struct catalogue *catalogue, const char *name,
 	const struct operation **operation, struct error *err)
 {
+	CLEANUP(memory_free)
 	const char **names = memory_zeroed(catalogue->operation_count + 1, sizeof(*names));
-	enum status status = STATUS_OK;
 
 	*operation = NULL;
 	for (size_t i = 0; i < catalogue->operation_count; i++) {
@@ -262,19 +237,16 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 		if (strcmp(names[i], name) == 0)
 			*operation = catalogue->operations[i];
 	}
-	if (!*operation)
-		status = name_unknown("operation", name, names, err);
-	free(names);
-	return status;
+	return *operation ? STATUS_OK : name_unknown("operation", name, names, err);
 }
 
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
 	const char *name, const struct family **family, struct error *err)
 {
 	bool is_full = strchr(name, '/') != NULL || !operation;
+	CLEANUP(memory_free)
 	const char **names = memory_zeroed(catalogue->family_count + 1, sizeof(*names));
 	size_t count = 0;
-	enum status status = STATUS_OK;
 
 	*family = NULL;
 	for (size_t i = 0; i < catalogue->family_count; i++) {
@@ -287,10 +259,51 @@ enum status catalogue_family(const struct catalogue *catalogue, const struct ope
 		if (strcmp(known, name) == 0)
 			*family = one;
 	}
-	if (!*family)
-		status = name_unknown("family", name, names, err);
-	free(names);
-	return status;
+	return *family ? STATUS_OK : name_unknown("family", name, names, err);
+}
+
+/* ---- steps ---- */
+/* Puts one value of the step's problem where the step's operation has that key. */
+static enum status set_value(const struct family *family, const struct operation *operation,
+	const struct step_value *value, const struct problem *problem, struct value *values,
+	bool *given, struct error *err)
+{
+	int key = name_table_find(&operation->key_names, value->key);
+
+	if (key == NAME_UNKNOWN)
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected keys of %s, found \"%s\"",
+			family->file, operation->name, value->key);
+	given[key] = true;
+	return expression_evaluate(value->expression, problem->values, NULL, &values[key], err);
+}
+
+static enum status step_problem(const struct family *family, const struct step *step,
+	const struct operation *operation, const struct problem *problem,
+	struct problem **step_problem, struct error *err)
+{
+	CLEANUP(memory_free)
+	struct value *values = memory_zeroed(operation->key_count, sizeof(*values));
+	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
+
+	for (size_t i = 0; i < step->value_count; i++)
+		TRY(set_value(family, operation, &step->values[i], problem, values, given, err));
+	return problem_complete(operation, values, given, step_problem, err);
+}
+
+enum status catalogue_step_problem(const struct catalogue *catalogue, const struct family *family,
+	size_t step, const struct problem *problem, struct problem **posed, struct error *err)
+{
+	const struct operation *operation;
+
+	*posed = NULL;
+	if (step >= family->step_count)
+		BUG("step %zu of %zu", step, family->step_count);
+	if (catalogue_operation(catalogue, family->steps[step].operation, &operation, err) !=
+		STATUS_OK)
+		return error_context(err, "%s: $.steps[%zu].operation", family->file, step);
+	if (step_problem(family, &family->steps[step], operation, problem, posed, err) != STATUS_OK)
+		return error_context(err, "%s: $.steps[%zu].problem", family->file, step);
+	return STATUS_OK;
 }
 
 static void hash_tree(struct hash *hash, const char *name, const struct json *tree)

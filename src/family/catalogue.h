@@ -34,4 +34,8 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
 	const char *name, const struct family **family, struct error *err);
 
+/* The problem that a composite family's step has for this problem. Caller frees *posed. */
+enum status catalogue_step_problem(const struct catalogue *catalogue, const struct family *family,
+	size_t step, const struct problem *problem, struct problem **posed, struct error *err);
+
 #endif

@@ -27,13 +27,16 @@ void reading_release(struct reading *reading)
 }
 
 /* ---- text of an expression ---- */
+static void value_cleanup(struct value *value)
+{
+	named_value_custom.release(value);
+}
+
 static enum status literal_text(const struct json_at *at, struct text *text, struct error *err)
 {
-	struct value value = {0};
-	enum status status = named_value_custom.read(at, &value, NULL, err);
+	CLEANUP(value_cleanup) struct value value = {0};
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(named_value_custom.read(at, &value, NULL, err));
 	if (value.type == VALUE_BOOL)
 		text_append(text, value.boolean ? "True" : "False");
 	else if (value.type == VALUE_REAL)
@@ -41,11 +44,10 @@ static enum status literal_text(const struct json_at *at, struct text *text, str
 	else if (value.type == VALUE_INT)
 		text_appendf(text, "%" PRId64, value.integer);
 	else if (strpbrk(value.string, "'\\\n"))
-		status = json_error(at, err, "a plain string (no quote, no backslash)");
+		return json_error(at, err, "a plain string (no quote, no backslash)");
 	else
 		text_appendf(text, "'%s'", value.string);
-	named_value_custom.release(&value);
-	return status;
+	return STATUS_OK;
 }
 
 static enum status expression_text_read(
@@ -55,8 +57,7 @@ static enum status expression_text_read(
 	const char *string;
 
 	if (json_type(at) == JSON_STRING) {
-		if (json_get_string(at, &string, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(json_get_string(at, &string, err));
 		text_append(text, string);
 		return STATUS_OK;
 	}
@@ -67,8 +68,7 @@ static enum status expression_text_read(
 	text_append_char(text, '[');
 	while (json_next(at, &item)) {
 		text_append(text, item.index ? ", " : "");
-		if (literal_text(&item, text, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(literal_text(&item, text, err));
 	}
 	text_append_char(text, ']');
 	return STATUS_OK;
@@ -85,17 +85,12 @@ static void where_append(const struct json_at *at, struct text *where)
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err)
 {
-	struct text text = {0}, where = {0};
-	enum status status = expression_text_read(at, &text, err);
+	CLEANUP(text_release) struct text text = {0}, where = {0};
 
 	*expression = NULL;
-	if (status == STATUS_OK) {
-		where_append(at, &where);
-		status = expression_compile(text_string(&text), where.data, names, expression, err);
-	}
-	text_release(&text);
-	text_release(&where);
-	return status;
+	TRY(expression_text_read(at, &text, err));
+	where_append(at, &where);
+	return expression_compile(text_string(&text), where.data, names, expression, err);
 }
 
 void expression_member_release(void *field)
@@ -151,17 +146,15 @@ static enum status formula_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
 	struct formula *formula = field;
-	struct text text = {0}, where = {0};
-	const enum status status = expression_text_read(at, &text, err);
+	CLEANUP(text_release) struct text text = {0};
+	struct text where = {0};
 
 	(void)context;
-	if (status == STATUS_OK) {
-		where_append(at, &where);
-		formula->text = string_copy(text_string(&text));
-		formula->where = text_detach(&where);
-	}
-	text_release(&text);
-	return status;
+	TRY(expression_text_read(at, &text, err));
+	where_append(at, &where);
+	formula->text = text_detach(&text);
+	formula->where = text_detach(&where);
+	return STATUS_OK;
 }
 
 static void formula_release(void *field)

@@ -51,12 +51,10 @@ static enum status parameter_check(
 	struct parameter *parameter = value;
 	struct json_at defaults, text;
 
-	if (name_check(at, family, err) != STATUS_OK ||
-		json_member(reading->root, "defaults", &defaults, err) != STATUS_OK ||
-		json_member(&defaults, at->key, &text, err) != STATUS_OK ||
-		expression_json_compile(&text, reading->names, &parameter->default_value, err) !=
-			STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(name_check(at, family, err));
+	TRY(json_member(reading->root, "defaults", &defaults, err));
+	TRY(json_member(&defaults, at->key, &text, err));
+	TRY(expression_json_compile(&text, reading->names, &parameter->default_value, err));
 	name_add(at, family);
 	family->scope.constant_at = family->scope.count;
 	return STATUS_OK;
@@ -73,15 +71,13 @@ static enum status defaults_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
 	const struct family *family = field;
+	CLEANUP(memory_free)
 	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
-	enum status status;
 
 	(void)context;
 	for (size_t i = 0; i < family->parameter_count; i++)
 		names[i] = family->parameters[i].name;
-	status = json_expect_keys(at, names, err);
-	free(names);
-	return status;
+	return json_expect_keys(at, names, err);
 }
 
 static struct json *defaults_schema(struct json *definitions)
@@ -111,8 +107,7 @@ static enum status constant_check(
 	struct constant *constant = value;
 
 	constant->is_for_model = json_type(at) == JSON_OBJECT;
-	if (name_check(at, family, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(name_check(at, family, err));
 	name_add(at, family);
 	return STATUS_OK;
 }
@@ -131,6 +126,29 @@ static const struct record_member prune_members[] = {
 	RECORD_VALUE(struct condition, why, "why", "the reason, for people"),
 };
 static RECORD_DEFINE(struct condition, prune_record, prune_members, .name = "prune_condition");
+
+/* ---- steps ---- */
+static const struct record_member value_members[] = {
+	RECORD_VALUE(struct step_value, key, "key", ""),
+	RECORD_CUSTOM(struct step_value, expression, &expression_keys_member, "", ""),
+};
+static RECORD_DEFINE(struct step_value, value_record, value_members, .name = "step_value");
+
+static const struct record_member tensor_members[] = {
+	RECORD_VALUE(struct step_tensor, name, "tensor", ""),
+	RECORD_CUSTOM(struct step_tensor, buffer, &buffer_member, "", ""),
+};
+static RECORD_DEFINE(struct step_tensor, tensor_item_record, tensor_members, .name = "step_tensor");
+
+static const struct record_member step_members[] = {
+	RECORD_VALUE(struct step, operation, "operation", ""),
+	RECORD_MAP(struct step, values, value_count, value_record, "problem",
+		"its keys, over the keys of this operation"),
+	RECORD_MAP(struct step, tensors, tensor_count, tensor_item_record, "tensors",
+		"its tensors: tensors or workspaces of this family", .flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help", ""),
+};
+static RECORD_DEFINE(struct step, step_record, step_members, .name = "step");
 
 /* ---- examples ---- */
 #define EXAMPLE(id, why_flags)                                                                     \
@@ -247,24 +265,20 @@ static enum status read_root(
 	const struct json_at *root, const char *name, struct family *family, struct error *err)
 {
 	const struct name_table *keys = &family->operation->key_names;
+	CLEANUP(reading_release)
 	struct reading reading = {.operation = family->operation,
 		.family = family,
 		.scope = &family->scope,
 		.names = &family->names,
 		.root = root};
-	enum status status = place_check(root, name, family, err);
 
 	scope_init(&family->scope, keys->names, keys->count);
+	TRY(place_check(root, name, family, err));
 	family->names = scope_table(&family->scope, SCOPE_PLAIN, SIZE_MAX, NULL);
 	reading.fixed = scope_table(&family->scope, SCOPE_PLAIN, SIZE_MAX, NULL);
-	if (status == STATUS_OK)
-		status = record_from_json(&family_record, root, family, &reading, err);
-	reading_release(&reading);
-	if (status == STATUS_OK)
-		status = family_facts_compile(family, err);
-	if (status == STATUS_OK && !family->step_count)
-		status = family_rules_compile(family, err);
-	return status;
+	TRY(record_from_json(&family_record, root, family, &reading, err));
+	TRY(family_facts_compile(family, err));
+	return family->step_count ? STATUS_OK : family_rules_compile(family, err);
 }
 
 enum status family_from_json(struct json *tree, const char *file, const char *name,
@@ -299,7 +313,6 @@ static enum status load_sources(struct family *family, const char *folder,
 	for (size_t i = 0; i < family->launch_count; i++) {
 		struct json_at launch = json_item(&launches, i);
 		struct family_source *source = &family->sources[family->launches[i].source];
-		enum status status;
 
 		if (source->text)
 			continue;
@@ -307,10 +320,8 @@ static enum status load_sources(struct family *family, const char *folder,
 			json_find(&root, "source", &at);
 		free(source->name);
 		source->name = NULL;
-		status = source_json_load(
-			&at, folder, template_folders, &source->name, &source->text, err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(source_json_load(
+			&at, folder, template_folders, &source->name, &source->text, err));
 	}
 	return STATUS_OK;
 }
@@ -318,20 +329,18 @@ static enum status load_sources(struct family *family, const char *folder,
 enum status family_load(const char *folder, const char *name, const struct operation *operation,
 	const char *const *template_folders, struct family **family, struct error *err)
 {
-	char *path = string_format("%s/%s.json", folder, name);
-	struct json *tree = NULL;
-	enum status status = json_load(path, &tree, err);
+	CLEANUP(memory_free) char *path = string_format("%s/%s.json", folder, name);
+	struct json *tree;
+	enum status status;
 
 	*family = NULL;
-	if (status == STATUS_OK)
-		status = family_from_json(tree, path, name, operation, family, err);
-	if (status == STATUS_OK)
-		status = load_sources(*family, folder, template_folders, err);
+	TRY(json_load(path, &tree, err));
+	TRY(family_from_json(tree, path, name, operation, family, err));
+	status = load_sources(*family, folder, template_folders, err);
 	if (status != STATUS_OK) {
 		family_free(*family);
 		*family = NULL;
 	}
-	free(path);
 	return status;
 }
 

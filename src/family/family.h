@@ -10,7 +10,6 @@
 #include "family/launch.h"
 #include "family/operation.h"
 #include "family/rule.h"
-#include "family/step.h"
 
 struct parameter {
 	const char *name, *help;
@@ -30,6 +29,28 @@ struct constant {
 struct family_source {
 	char *name; /* "gemm/mma.cu" */
 	char *text; /* includes expanded; NULL until loaded */
+};
+
+/* A key of the step's operation, over the keys of this one. */
+struct step_value {
+	const char *key;
+	struct expression *expression;
+};
+
+/* A tensor of the step's operation: which tensor or workspace of this family it is. */
+struct step_tensor {
+	const char *name;
+	uint32_t buffer; /* of the family's plan */
+};
+
+/* Of a composite family: a problem of another operation; one after the other they compute this one.
+ */
+struct step {
+	const char *operation;
+	struct step_value *values;
+	size_t value_count;
+	struct step_tensor *tensors;
+	size_t tensor_count;
 };
 
 /* A configuration that the author says is legal, or not. */

@@ -20,8 +20,7 @@ static enum status alias_read(
 
 	alias->part_text = rest = string_copy(alias->text);
 	while ((part = strsep(&rest, ",")) != NULL) {
-		if (record_rule_check(&name_rule, part, at, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(record_rule_check(&name_rule, part, at, err));
 		if (name_table_find(&alias->parts, part) != NAME_UNKNOWN)
 			return json_error(at, err, "every name once in an alias");
 		if (name_table_find(&reading->operation->key_names, part) != NAME_UNKNOWN)
@@ -147,22 +146,18 @@ void key_describe(const struct key *key, struct text *text)
 
 static enum status refuse(const struct key *key, const char *found, struct error *err)
 {
-	struct text expected = {0};
-	const char *nearest = key->values ? name_nearest(found, key->values) : NULL;
+	CLEANUP(text_release) struct text expected = {0};
 
 	key_describe(key, &expected);
 	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found \"%s\"", key->name,
 		text_string(&expected), found);
-	if (nearest)
-		error_hint(err, "did you mean \"%s\"?", nearest);
-	text_release(&expected);
-	return STATUS_BAD_INPUT;
+	return key->values ? name_hint(found, key->values, err) : STATUS_BAD_INPUT;
 }
 
 enum status key_value_check(
 	const struct key *key, struct value found, struct value *value, struct error *err)
 {
-	struct text text = {0};
+	CLEANUP(text_release) struct text text = {0};
 	int64_t integer = found.type == VALUE_INT    ? found.integer
 			  : found.type == VALUE_BOOL ? found.boolean
 			  : found.type == VALUE_REAL && found.real >= -0x1p53 &&
@@ -170,7 +165,6 @@ enum status key_value_check(
 					  found.real == (double)(int64_t)found.real
 				  ? (int64_t)found.real
 				  : INT64_MIN;
-	enum status status;
 
 	for (size_t i = 0; key->values && found.type == VALUE_STRING && key->values[i]; i++) {
 		if (strcmp(key->values[i], found.string) == 0) {
@@ -184,9 +178,7 @@ enum status key_value_check(
 		return STATUS_OK;
 	}
 	value_format(found, &text);
-	status = refuse(key, text_string(&text), err);
-	text_release(&text);
-	return status;
+	return refuse(key, text_string(&text), err);
 }
 
 enum status key_value_parse(

@@ -25,8 +25,7 @@ static enum status schedule_read(
 	const char *text;
 	int found;
 
-	if (json_get_string(at, &text, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_get_string(at, &text, err));
 	found = name_find(text, schedule_names);
 	if (found < 0)
 		return expression_json_compile(at, reading->names, &model->schedule_text, err);
@@ -221,12 +220,11 @@ enum status launch_is_active(
 static enum status evaluate(const struct expression *expression, const struct value *values,
 	int64_t least, int64_t most, uint32_t *result, struct error *err)
 {
-	int64_t number = 0;
-	const enum status status =
-		expression_int_within(expression, values, least, most, &number, err);
+	int64_t number;
 
+	TRY(expression_int_within(expression, values, least, most, &number, err));
 	*result = (uint32_t)number;
-	return status;
+	return STATUS_OK;
 }
 
 static enum status evaluate_block(const struct launch *launch, const struct value *values,
@@ -236,11 +234,7 @@ static enum status evaluate_block(const struct launch *launch, const struct valu
 	int64_t threads = 1;
 
 	for (size_t i = 0; i < 3; i++) {
-		enum status status =
-			evaluate(launch->block.items[i], values, 1, most[i], &shape->block[i], err);
-
-		if (status != STATUS_OK)
-			return status;
+		TRY(evaluate(launch->block.items[i], values, 1, most[i], &shape->block[i], err));
 		threads *= shape->block[i];
 	}
 	if (threads > device->max_threads_per_block)
@@ -258,15 +252,10 @@ static enum status evaluate_cluster(const struct launch *launch, const struct va
 	int64_t blocks = 1;
 
 	for (size_t i = 0; i < 3; i++) {
-		enum status status;
-
 		shape->cluster[i] = 1;
 		if (launch->cluster.count == 0)
 			continue;
-		status = evaluate(
-			launch->cluster.items[i], values, 1, most, &shape->cluster[i], err);
-		if (status != STATUS_OK)
-			return status;
+		TRY(evaluate(launch->cluster.items[i], values, 1, most, &shape->cluster[i], err));
 		blocks *= shape->cluster[i];
 		if (shape->grid[i] % shape->cluster[i] != 0)
 			return error_set(err, STATUS_BAD_INPUT,
@@ -286,19 +275,16 @@ enum status launch_shape_evaluate(const struct launch *launch, const struct valu
 	const struct device_spec *device, struct launch_shape *shape, struct error *err)
 {
 	static const int64_t most[3] = {GRID_X_MAX, GRID_YZ_MAX, GRID_YZ_MAX};
-	enum status status = STATUS_OK;
 
 	*shape = (struct launch_shape){.repeat = 1};
-	for (size_t i = 0; i < 3 && status == STATUS_OK; i++)
-		status = evaluate(launch->grid.items[i], values, 1, most[i], &shape->grid[i], err);
-	if (status == STATUS_OK)
-		status = evaluate_block(launch, values, device, shape, err);
-	if (status == STATUS_OK)
-		status = evaluate_cluster(launch, values, device, shape, err);
-	if (status == STATUS_OK && launch->smem_bytes)
-		status = evaluate(launch->smem_bytes, values, 0, device->smem_per_block_bytes,
-			&shape->smem_dynamic_bytes, err);
-	if (status == STATUS_OK && launch->repeat)
-		status = evaluate(launch->repeat, values, 1, REPEAT_MAX, &shape->repeat, err);
-	return status;
+	for (size_t i = 0; i < 3; i++)
+		TRY(evaluate(launch->grid.items[i], values, 1, most[i], &shape->grid[i], err));
+	TRY(evaluate_block(launch, values, device, shape, err));
+	TRY(evaluate_cluster(launch, values, device, shape, err));
+	if (launch->smem_bytes)
+		TRY(evaluate(launch->smem_bytes, values, 0, device->smem_per_block_bytes,
+			&shape->smem_dynamic_bytes, err));
+	if (launch->repeat)
+		TRY(evaluate(launch->repeat, values, 1, REPEAT_MAX, &shape->repeat, err));
+	return STATUS_OK;
 }

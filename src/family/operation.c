@@ -193,6 +193,7 @@ static bool is_ready(const struct key *key, const bool *placed)
 static enum status order_defaults(
 	const struct json_at *root, struct operation *operation, struct error *err)
 {
+	CLEANUP(memory_free)
 	bool *placed = memory_zeroed(operation->key_count + 1, sizeof(*placed));
 	size_t count = 0, before, late = 0;
 	struct json_at keys, at, value;
@@ -210,7 +211,6 @@ static enum status order_defaults(
 	} while (count > before);
 	while (placed[late])
 		late++;
-	free(placed);
 	if (count == operation->key_count)
 		return STATUS_OK;
 	json_find(root, "keys", &keys);
@@ -282,10 +282,9 @@ static enum status read_root(const struct json_at *root, const char *name,
 	struct operation *operation, struct error *err)
 {
 	struct name_table *keys = &operation->key_names;
-	struct reading reading = {.operation = operation, .names = keys};
-	struct scope scope;
+	CLEANUP(reading_release) struct reading reading = {.operation = operation, .names = keys};
+	CLEANUP(scope_release) struct scope scope = {0};
 	struct json_at at;
-	enum status status;
 
 	scope_init(&scope, NULL, 0);
 	reading.scope = &scope;
@@ -295,11 +294,9 @@ static enum status read_root(const struct json_at *root, const char *name,
 	for (size_t i = 0; i < device_spec_name_count(); i++)
 		if (name_table_find(keys, device_spec_name(i)) == NAME_UNKNOWN)
 			name_table_add(&reading.fixed, device_spec_name(i));
-	status = record_from_json(&operation_record, root, operation, &reading, err);
-	scope_release(&scope);
-	reading_release(&reading);
-	if (status != STATUS_OK || !name || strcmp(operation->name, name) == 0)
-		return status;
+	TRY(record_from_json(&operation_record, root, operation, &reading, err));
+	if (!name || strcmp(operation->name, name) == 0)
+		return STATUS_OK;
 	json_find(root, "name", &at);
 	return json_error(&at, err, "\"%s\" as the folder is named", name);
 }
@@ -325,27 +322,25 @@ enum status operation_from_json(struct json *tree, const char *file, const char 
 enum status operation_load(const char *folder, const char *name,
 	const char *const *template_folders, struct operation **operation, struct error *err)
 {
-	char *path = string_format("%s/operation.json", folder);
-	struct json *tree = NULL;
-	enum status status = json_load(path, &tree, err);
+	CLEANUP(memory_free) char *path = string_format("%s/operation.json", folder);
+	struct reference *reference;
+	struct json_at root, at, source;
+	struct json *tree;
+	enum status status;
 
 	*operation = NULL;
-	if (status == STATUS_OK)
-		status = operation_from_json(tree, path, name, operation, err);
-	if (status == STATUS_OK) {
-		struct reference *reference = &(*operation)->reference;
-		struct json_at root = json_root(tree, path), at, source;
-
-		json_find(&root, "reference", &at);
-		json_find(&at, "source", &source);
-		status = source_json_load(&source, folder, template_folders,
-			&reference->source_name, &reference->source, err);
-		if (status != STATUS_OK) {
-			operation_free(*operation);
-			*operation = NULL;
-		}
+	TRY(json_load(path, &tree, err));
+	TRY(operation_from_json(tree, path, name, operation, err));
+	reference = &(*operation)->reference;
+	root = json_root(tree, path);
+	json_find(&root, "reference", &at);
+	json_find(&at, "source", &source);
+	status = source_json_load(&source, folder, template_folders, &reference->source_name,
+		&reference->source, err);
+	if (status != STATUS_OK) {
+		operation_free(*operation);
+		*operation = NULL;
 	}
-	free(path);
 	return status;
 }
 
@@ -371,44 +366,41 @@ static int compare_integers(const void *a, const void *b)
 }
 
 static enum status read_multiples(const struct advice_axis *axis, const struct value *list,
-	int64_t **multiples, size_t *count, struct error *err)
+	int64_t *multiples, size_t *count, struct error *err)
 {
-	if (list->type != VALUE_LIST)
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected a list, found %s",
-			expression_where(axis->multiples), value_type_name(list->type));
-	*multiples = memory_zeroed(list->list->count + 1, sizeof(**multiples));
 	for (size_t i = 0; i < list->list->count; i++) {
 		int64_t multiple;
 
-		if (!value_as_int(list->list->items[i], &multiple)) {
-			free(*multiples);
-			*multiples = NULL;
+		if (!value_as_int(list->list->items[i], &multiple))
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a list of integers, found %s in it",
 				expression_where(axis->multiples),
 				value_type_name(list->list->items[i].type));
-		}
 		if (multiple > 1)
-			(*multiples)[(*count)++] = multiple;
+			multiples[(*count)++] = multiple;
 	}
-	qsort(*multiples, *count, sizeof(**multiples), compare_integers);
+	qsort(multiples, *count, sizeof(*multiples), compare_integers);
 	return STATUS_OK;
 }
 
 enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,
 	int64_t **multiples, size_t *count, struct error *err)
 {
-	struct value_arena lists = {0};
+	CLEANUP(value_arena_release) struct value_arena lists = {0};
+	CLEANUP(memory_free) int64_t *found = NULL;
 	struct value list;
-	enum status status =
-		expression_evaluate(axis->multiples, problem->values, &lists, &list, err);
 
 	*multiples = NULL;
 	*count = 0;
-	if (status == STATUS_OK)
-		status = read_multiples(axis, &list, multiples, count, err);
-	value_arena_release(&lists);
-	return status;
+	TRY(expression_evaluate(axis->multiples, problem->values, &lists, &list, err));
+	if (list.type != VALUE_LIST)
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected a list, found %s",
+			expression_where(axis->multiples), value_type_name(list.type));
+	found = memory_zeroed(list.list->count + 1, sizeof(*found));
+	TRY(read_multiples(axis, &list, found, count, err));
+	*multiples = found;
+	found = NULL;
+	return STATUS_OK;
 }
 
 const char *const *advice_alias_parts(const struct operation *operation, size_t key, size_t *count)
@@ -422,9 +414,7 @@ const char *const *advice_alias_parts(const struct operation *operation, size_t 
 enum status operation_tensors_evaluate(const struct operation *operation,
 	const struct value *values, struct plan_buffer *buffers, struct error *err)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < operation->tensor_count && status == STATUS_OK; i++)
-		status = tensor_evaluate(&operation->tensors[i], values, &buffers[i], err);
-	return status;
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		TRY(tensor_evaluate(&operation->tensors[i], values, &buffers[i], err));
+	return STATUS_OK;
 }

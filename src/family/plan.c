@@ -4,9 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/record_read.h"
-#include "base/record_write.h"
-
 /* ---- buffers ---- */
 static const char *const role_names[] = {
 	[BUFFER_INPUT] = "in", [BUFFER_OUTPUT] = "out", [BUFFER_WORKSPACE] = "workspace", NULL};
@@ -52,15 +49,13 @@ static enum status strides_read(
 	struct json_at item = {0};
 
 	(void)context;
-	if (json_expect(at, JSON_ARRAY, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect(at, JSON_ARRAY, err));
 	if (json_count(at) != stride_count(map))
 		return json_error(at, err, "%zu elements", stride_count(map));
 	while (json_next(at, &item)) {
 		int64_t stride;
 
-		if (json_get_int(&item, &stride, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(json_get_int(&item, &stride, err));
 		map->strides[item.index] = (uint64_t)stride;
 	}
 	return STATUS_OK;
@@ -147,24 +142,21 @@ static enum status check_map(const struct plan_tensor_map *map, struct error *er
 	if (map->rank > TENSOR_MAP_RANK_MAX)
 		return error_set(err, STATUS_BAD_INPUT, "expected at most %d dimensions, found %u",
 			TENSOR_MAP_RANK_MAX, map->rank);
-	if (check_dims(map, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(check_dims(map, err));
 	if (box_bytes % BOX_ALIGNMENT != 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"box[0]: expected a multiple of %d bytes, found %" PRIu64, BOX_ALIGNMENT,
 			box_bytes);
-	if (check_strides(map, map->dims[0] * element_bytes, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(check_strides(map, map->dims[0] * element_bytes, err));
 	return check_swizzle(map, box_bytes, err);
 }
 
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err)
 {
-	const enum status status = map->rank ? check_map(map, err) : STATUS_OK;
-
-	if (status != STATUS_OK)
-		error_context(err, "tensor map %s", map->name);
-	return status;
+	if (!map->rank || check_map(map, err) == STATUS_OK)
+		return STATUS_OK;
+	error_context(err, "tensor map %s", map->name);
+	return STATUS_BAD_INPUT;
 }
 
 static enum status tensor_map_check(
@@ -214,8 +206,7 @@ static enum status argument_read(
 	bool flag;
 
 	(void)context;
-	if (json_expect_keys(at, argument_names, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect_keys(at, argument_names, err));
 	if (json_count(at) != 1)
 		return json_error(at, err, "one kind of argument");
 	member = json_item(at, 0);
@@ -223,8 +214,7 @@ static enum status argument_read(
 	switch (argument->kind) {
 	case ARGUMENT_BUFFER:
 	case ARGUMENT_TENSOR_MAP:
-		if (json_get_int(&member, &index, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(json_get_int(&member, &index, err));
 		if (index < 0 || index > UINT32_MAX)
 			return json_error(&member, err, "a %s that is there", member.key);
 		argument->index = (uint32_t)index;
@@ -341,17 +331,6 @@ void plan_release(struct plan *plan)
 	*plan = (struct plan){0};
 }
 
-struct json *plan_to_json(const struct plan *plan)
-{
-	return record_to_json(&plan_record, plan);
-}
-
-enum status plan_from_json(const struct json_at *at, struct plan *plan, struct error *err)
-{
-	*plan = (struct plan){0};
-	return record_from_json(&plan_record, at, plan, NULL, err);
-}
-
 static const char *const unit_names[] = {"element", "row", NULL};
 
 static enum status reference_check(
@@ -385,18 +364,6 @@ void reference_plan_release(struct reference_plan *reference)
 {
 	record_release(&reference_plan_record, reference);
 	*reference = (struct reference_plan){0};
-}
-
-struct json *reference_plan_to_json(const struct reference_plan *reference)
-{
-	return record_to_json(&reference_plan_record, reference);
-}
-
-enum status reference_plan_from_json(
-	const struct json_at *at, struct reference_plan *reference, struct error *err)
-{
-	*reference = (struct reference_plan){0};
-	return record_from_json(&reference_plan_record, at, reference, NULL, err);
 }
 
 /* ---- work ---- */

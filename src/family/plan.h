@@ -106,8 +106,6 @@ struct plan {
 RECORD_DECLARE(struct plan, plan_record);
 
 void plan_release(struct plan *plan);
-struct json *plan_to_json(const struct plan *plan);
-enum status plan_from_json(const struct json_at *at, struct plan *plan, struct error *err);
 /* The driver's rules for a tensor map (comment at cuTensorMapEncodeTiled in cuda.h), without the
  * address: STATUS_BAD_INPUT and the rule that is broken. Rank 0 is right. */
 RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
@@ -128,10 +126,6 @@ struct reference_plan {
 RECORD_DECLARE(struct reference_plan, reference_plan_record);
 
 void reference_plan_release(struct reference_plan *reference);
-struct json *reference_plan_to_json(const struct reference_plan *reference);
-enum status reference_plan_from_json(
-	const struct json_at *at, struct reference_plan *reference, struct error *err);
-
 /* ---- work ---- */
 enum schedule {
 	SCHEDULE_GRID,       /* one block per unit */

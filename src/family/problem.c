@@ -9,18 +9,15 @@
 static enum status missing_key(
 	const struct operation *operation, const struct key *key, struct error *err)
 {
-	struct text expected = {0}, known = {0};
+	CLEANUP(text_release) struct text expected = {0}, known = {0};
 
 	key_describe(key, &expected);
 	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found no value", key->name,
 		text_string(&expected));
 	for (size_t i = 0; i < operation->key_count; i++)
 		if (!operation->keys[i].default_value)
-			text_appendf(
-				&known, "%s%s", known.length ? ", " : "", operation->keys[i].name);
+			text_append_listed(&known, operation->keys[i].name);
 	error_hint(err, "%s needs %s", operation->name, text_string(&known));
-	text_release(&expected);
-	text_release(&known);
 	return STATUS_BAD_INPUT;
 }
 
@@ -30,18 +27,12 @@ static enum status fill_values(const struct operation *operation, const struct v
 	for (size_t i = 0; i < operation->key_count; i++) {
 		size_t index = operation->default_order[i];
 		const struct key *key = &operation->keys[index];
-		struct value value;
-		enum status status;
+		struct value value = given_values[index];
 
-		if (given[index]) {
-			value = given_values[index];
-		} else {
-			if (!key->default_value)
-				return missing_key(operation, key, err);
-			status = expression_evaluate(key->default_value, values, NULL, &value, err);
-			if (status != STATUS_OK)
-				return status;
-		}
+		if (!given[index] && !key->default_value)
+			return missing_key(operation, key, err);
+		if (!given[index])
+			TRY(expression_evaluate(key->default_value, values, NULL, &value, err));
 		if (key_value_check(key, value, &values[index], err) != STATUS_OK)
 			return given[index] ? STATUS_BAD_INPUT
 					    : error_context(err, "the default of %s", key->name);
@@ -64,11 +55,8 @@ static enum status check_constraints(
 	for (size_t i = 0; i < operation->constraints.count; i++) {
 		const struct condition *condition = &operation->constraints.items[i];
 		bool holds;
-		enum status status =
-			expression_test(condition->expression, problem->values, &holds, err);
 
-		if (status != STATUS_OK)
-			return status;
+		TRY(expression_test(condition->expression, problem->values, &holds, err));
 		if (!holds)
 			return error_set(err, STATUS_BAD_INPUT, "%s: expected %s (%s), found %s",
 				operation->name, expression_text(condition->expression),
@@ -77,73 +65,67 @@ static enum status check_constraints(
 	return STATUS_OK;
 }
 
+static void problem_cleanup(struct problem **problem)
+{
+	problem_free(*problem);
+}
+
 enum status problem_complete(const struct operation *operation, const struct value *values,
 	const bool *given, struct problem **problem, struct error *err)
 {
-	struct problem *made = memory_zeroed(1, sizeof(*made));
+	CLEANUP(problem_cleanup) struct problem *made = memory_zeroed(1, sizeof(*made));
 	struct text text = {0};
-	enum status status;
 
 	*problem = NULL;
 	made->operation = operation;
 	made->values = memory_zeroed(operation->key_count, sizeof(*made->values));
-	status = fill_values(operation, values, given, made->values, err);
-	if (status == STATUS_OK) {
-		format_values(operation, made->values, &text);
-		made->text = text_detach(&text);
-		status = check_constraints(operation, made, err);
-	}
-	if (status != STATUS_OK) {
-		problem_free(made);
-		return status;
-	}
+	TRY(fill_values(operation, values, given, made->values, err));
+	format_values(operation, made->values, &text);
+	made->text = text_detach(&text);
+	TRY(check_constraints(operation, made, err));
 	*problem = made;
+	made = NULL;
 	return STATUS_OK;
+}
+
+/* An integer or a name from JSON. */
+static enum status read_value(
+	const struct key *key, const struct json_at *at, struct value *value, struct error *err)
+{
+	CLEANUP(text_release) struct text expected = {0};
+
+	if (json_type(at) == JSON_STRING) {
+		value->type = VALUE_STRING;
+		TRY(json_get_string(at, &value->string, err));
+	} else {
+		value->type = VALUE_INT;
+		TRY(json_get_int(at, &value->integer, err));
+	}
+	if (key_value_check(key, *value, value, NULL) == STATUS_OK)
+		return STATUS_OK;
+	key_describe(key, &expected);
+	return json_error(at, err, "%s", text_string(&expected));
 }
 
 enum status problem_from_json(const struct operation *operation, const struct json_at *object,
 	struct problem **problem, struct error *err)
 {
-	size_t count = operation->key_count;
-	struct value *values = memory_zeroed(count, sizeof(*values));
-	bool *given = memory_zeroed(count, sizeof(*given));
-	const char **names = memory_zeroed(count + 1, sizeof(*names));
-	enum status status;
+	const size_t count = operation->key_count;
+	CLEANUP(memory_free) struct value *values = memory_zeroed(count, sizeof(*values));
+	CLEANUP(memory_free) bool *given = memory_zeroed(count, sizeof(*given));
+	CLEANUP(memory_free) const char **names = memory_zeroed(count + 1, sizeof(*names));
+	struct json_at at;
 
 	*problem = NULL;
 	for (size_t i = 0; i < count; i++)
 		names[i] = operation->keys[i].name;
-	status = json_expect_keys(object, names, err);
-	for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-		struct json_at at;
-		const char *string;
-		int64_t integer;
-
-		if (!json_find(object, names[i], &at))
-			continue;
-		given[i] = true;
-		if (json_type(&at) == JSON_STRING) {
-			status = json_get_string(&at, &string, err);
-			values[i] = value_string(string);
-		} else {
-			status = json_get_int(&at, &integer, err);
-			values[i] = value_int(integer);
-		}
-		if (status == STATUS_OK && key_value_check(&operation->keys[i], values[i],
-						   &values[i], NULL) != STATUS_OK) {
-			struct text expected = {0};
-
-			key_describe(&operation->keys[i], &expected);
-			status = json_error(&at, err, "%s", text_string(&expected));
-			text_release(&expected);
-		}
+	TRY(json_expect_keys(object, names, err));
+	for (size_t i = 0; i < count; i++) {
+		given[i] = json_find(object, names[i], &at);
+		if (given[i])
+			TRY(read_value(&operation->keys[i], &at, &values[i], err));
 	}
-	if (status == STATUS_OK)
-		status = problem_complete(operation, values, given, problem, err);
-	free(names);
-	free(given);
-	free(values);
-	return status;
+	return problem_complete(operation, values, given, problem, err);
 }
 
 struct named_values problem_named_values(const struct problem *problem)
@@ -160,29 +142,21 @@ enum status problem_from_named_values(const struct operation *operation,
 	const struct named_values *given, struct problem **problem, struct error *err)
 {
 	const size_t count = operation->key_count;
-	struct value *values = memory_zeroed(count, sizeof(*values));
-	bool *is_given = memory_zeroed(count, sizeof(*is_given));
-	enum status status = STATUS_OK;
+	CLEANUP(memory_free) struct value *values = memory_zeroed(count, sizeof(*values));
+	CLEANUP(memory_free) bool *is_given = memory_zeroed(count, sizeof(*is_given));
 
 	*problem = NULL;
-	for (size_t i = 0; i < given->count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < given->count; i++) {
 		const struct named_value *item = &given->items[i];
 		const int key = name_table_find(&operation->key_names, item->name);
 
 		if (key == NAME_UNKNOWN)
-			status = error_set(err, STATUS_BAD_INPUT,
+			return error_set(err, STATUS_BAD_INPUT,
 				"expected a key of %s, found \"%s\"", operation->name, item->name);
-		else
-			status = key_value_check(
-				&operation->keys[key], item->value, &values[key], err);
-		if (status == STATUS_OK)
-			is_given[key] = true;
+		TRY(key_value_check(&operation->keys[key], item->value, &values[key], err));
+		is_given[key] = true;
 	}
-	if (status == STATUS_OK)
-		status = problem_complete(operation, values, is_given, problem, err);
-	free(is_given);
-	free(values);
-	return status;
+	return problem_complete(operation, values, is_given, problem, err);
 }
 
 struct json *problem_to_json(const struct problem *problem)

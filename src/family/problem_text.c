@@ -69,23 +69,18 @@ static void collect_names(struct parser *parser)
 
 static enum status unknown_key(struct parser *parser, const char *name)
 {
+	CLEANUP(memory_free)
 	const char **names = memory_zeroed(parser->name_count + 1, sizeof(*names));
-	struct text known = {0};
-	const char *nearest;
+	CLEANUP(text_release) struct text known = {0};
 
 	for (size_t i = 0; i < parser->name_count; i++) {
 		names[i] = parser->names[i].name;
 		if (parser->names[i].key)
-			text_appendf(&known, "%s%s", known.length ? ", " : "", names[i]);
+			text_append_listed(&known, names[i]);
 	}
-	nearest = name_nearest(name, names);
 	error_set(parser->err, STATUS_BAD_INPUT, "expected a key of %s (%s), found \"%s\"",
 		parser->operation->name, text_string(&known), name);
-	if (nearest)
-		error_hint(parser->err, "did you mean \"%s\"?", nearest);
-	text_release(&known);
-	free(names);
-	return STATUS_BAD_INPUT;
+	return name_hint(name, names, parser->err);
 }
 
 static enum status add_name(struct parser *parser, struct axis *axis, const char *name)
@@ -118,8 +113,7 @@ static enum status add_step(struct parser *parser, struct axis *axis, const char
 		struct value value;
 
 		key.name = named->name;
-		if (key_value_parse(&key, text, &value, parser->err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(key_value_parse(&key, text, &value, parser->err));
 		ARRAY_GROW(axis->values, axis->count, axis->capacity);
 		axis->values[axis->count++] = value;
 	}
@@ -143,15 +137,14 @@ static bool parse_bound(const char *text, int64_t *bound)
 static enum status add_range(struct parser *parser, struct axis *axis, const char *text)
 {
 	const char *name = parser->names[axis->names[0]].name;
-	char *copy = string_copy(text), *rest = copy;
+	CLEANUP(memory_free) char *copy = string_copy(text);
+	char *rest = copy;
 	const char *first_text = strsep(&rest, ":"), *last_text = strsep(&rest, ":");
 	const char *step_text = rest ? rest : "1";
 	int64_t first, last, step;
 	bool valid = parse_bound(first_text, &first) && parse_bound(last_text, &last) &&
 		     parse_bound(step_text, &step) && first <= last && step > 0;
-	enum status status = STATUS_OK;
 
-	free(copy);
 	if (!valid)
 		return error_set(parser->err, STATUS_BAD_INPUT,
 			"%s: expected a range FIRST:LAST or FIRST:LAST:STEP that rises, found "
@@ -161,13 +154,13 @@ static enum status add_range(struct parser *parser, struct axis *axis, const cha
 		return error_set(parser->err, STATUS_BAD_INPUT,
 			"%s: expected at most %d values, found %" PRId64, name, PROBLEMS_MAX,
 			(last - first) / step + 1);
-	for (int64_t i = 0; i <= (last - first) / step && status == STATUS_OK; i++) {
+	for (int64_t i = 0; i <= (last - first) / step; i++) {
 		char number[32];
 
 		snprintf(number, sizeof(number), "%" PRId64, first + i * step);
-		status = add_step(parser, axis, number);
+		TRY(add_step(parser, axis, number));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status add_values(struct parser *parser, struct axis *axis, const char *text)
@@ -211,8 +204,7 @@ static enum status parse_piece(struct parser *parser, char *piece)
 	*axis = (struct axis){0};
 	while ((equals = strchr(piece, '=')) != NULL) {
 		*equals = '\0';
-		if (add_name(parser, axis, trim(piece)) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(add_name(parser, axis, trim(piece)));
 		piece = equals + 1;
 	}
 	return add_values(parser, axis, trim(piece));
@@ -250,24 +242,21 @@ static enum status apply_aliases(
 	const struct key *key = &parser->operation->keys[key_index];
 
 	for (size_t a = 0; a < key->alias_count; a++) {
-		struct value *parts = memory_zeroed(key->aliases[a].parts.count, sizeof(*parts));
+		const struct key_alias *alias = &key->aliases[a];
+		CLEANUP(memory_free)
+		struct value *parts = memory_zeroed(alias->parts.count, sizeof(*parts));
 		bool complete;
-		enum status status = find_alias(parser, key_index, a, parts, &complete);
 
-		if (status == STATUS_OK && complete && *given)
-			status = error_set(parser->err, STATUS_BAD_INPUT,
+		TRY(find_alias(parser, key_index, a, parts, &complete));
+		if (!complete)
+			continue;
+		if (*given)
+			return error_set(parser->err, STATUS_BAD_INPUT,
 				"%s: expected one value, found a second as %s", key->name,
-				expression_text(key->aliases[a].expression));
-		if (status == STATUS_OK && complete) {
-			*given = true;
-			status = expression_evaluate(
-				key->aliases[a].expression, parts, NULL, value, parser->err);
-			if (status == STATUS_OK)
-				status = key_value_check(key, *value, value, parser->err);
-		}
-		free(parts);
-		if (status != STATUS_OK)
-			return status;
+				expression_text(alias->expression));
+		*given = true;
+		TRY(expression_evaluate(alias->expression, parts, NULL, value, parser->err));
+		TRY(key_value_check(key, *value, value, parser->err));
 	}
 	return STATUS_OK;
 }
@@ -276,10 +265,9 @@ static enum status apply_aliases(
 static enum status append_problem(struct parser *parser, struct problem_list *list)
 {
 	size_t count = parser->operation->key_count;
-	struct value *values = memory_zeroed(count, sizeof(*values));
-	bool *given = memory_zeroed(count, sizeof(*given));
-	struct problem *problem = NULL;
-	enum status status = STATUS_OK;
+	CLEANUP(memory_free) struct value *values = memory_zeroed(count, sizeof(*values));
+	CLEANUP(memory_free) bool *given = memory_zeroed(count, sizeof(*given));
+	struct problem *problem;
 
 	for (size_t i = 0; i < parser->name_count; i++) {
 		const struct named *named = &parser->names[i];
@@ -289,17 +277,12 @@ static enum status append_problem(struct parser *parser, struct problem_list *li
 			given[named->key_index] = true;
 		}
 	}
-	for (size_t i = 0; i < count && status == STATUS_OK; i++)
-		status = apply_aliases(parser, i, &values[i], &given[i]);
-	if (status == STATUS_OK)
-		status = problem_complete(parser->operation, values, given, &problem, parser->err);
-	if (status == STATUS_OK) {
-		ARRAY_GROW(list->items, list->count, list->capacity);
-		list->items[list->count++] = problem;
-	}
-	free(given);
-	free(values);
-	return status;
+	for (size_t i = 0; i < count; i++)
+		TRY(apply_aliases(parser, i, &values[i], &given[i]));
+	TRY(problem_complete(parser->operation, values, given, &problem, parser->err));
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	list->items[list->count++] = problem;
+	return STATUS_OK;
 }
 
 static enum status expand(struct parser *parser, struct problem_list *list)
@@ -324,25 +307,29 @@ static enum status expand(struct parser *parser, struct problem_list *list)
 				parser->names[axis->names[k]].value =
 					axis->values[step * axis->name_count + k];
 		}
-		if (append_problem(parser, list) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(append_problem(parser, list));
 	}
 	return STATUS_OK;
+}
+
+static enum status parse(struct parser *parser, const char *text, struct problem_list *list)
+{
+	CLEANUP(memory_free) char *copy = string_copy(text);
+	char *rest = copy, *piece;
+
+	collect_names(parser);
+	while ((piece = strsep(&rest, ",")) != NULL)
+		TRY(parse_piece(parser, piece));
+	return expand(parser, list);
 }
 
 enum status problem_parse(const struct operation *operation, const char *text,
 	struct problem_list *list, struct error *err)
 {
 	struct parser parser = {.operation = operation, .err = err};
-	char *copy = string_copy(text), *rest = copy, *piece;
-	size_t before = list->count;
-	enum status status = STATUS_OK;
+	const size_t before = list->count;
+	const enum status status = parse(&parser, text, list);
 
-	collect_names(&parser);
-	while (status == STATUS_OK && (piece = strsep(&rest, ",")) != NULL)
-		status = parse_piece(&parser, piece);
-	if (status == STATUS_OK)
-		status = expand(&parser, list);
 	if (status != STATUS_OK) {
 		while (list->count > before)
 			problem_free(list->items[--list->count]);
@@ -354,6 +341,5 @@ enum status problem_parse(const struct operation *operation, const char *text,
 	}
 	free(parser.axes);
 	free(parser.names);
-	free(copy);
 	return status;
 }

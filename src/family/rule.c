@@ -27,15 +27,15 @@ static enum status compile_fact(
 {
 	const struct fact_text *fact = &family->operation->facts[index];
 	struct family_fact *compiled = &family->facts[index];
-	enum status status = formula_compile(&fact->when, names, &compiled->when, err);
 
 	compiled->name = fact->name;
 	compiled->unit = fact->unit;
 	compiled->source = fact->source;
-	if (status == STATUS_OK && (compiled->when || !fact->when.text))
-		status = formula_compile(&fact->expression, names, &compiled->expression, err);
-	if (status != STATUS_OK || !compiled->expression || !fact->as)
-		return status;
+	TRY(formula_compile(&fact->when, names, &compiled->when, err));
+	if (compiled->when || !fact->when.text)
+		TRY(formula_compile(&fact->expression, names, &compiled->expression, err));
+	if (!compiled->expression || !fact->as)
+		return STATUS_OK;
 	if (scope_find(&family->scope, fact->as) >= 0 ||
 		name_table_find(names, fact->as) != NAME_UNKNOWN)
 		return name_error(family, "facts", index, "as", "a name that is not in use", err);
@@ -47,15 +47,14 @@ static enum status compile_fact(
 
 enum status family_facts_compile(struct family *family, struct error *err)
 {
+	CLEANUP(name_table_release)
 	struct name_table names = scope_table(&family->scope, SCOPE_FACT, SIZE_MAX, NULL);
-	enum status status = STATUS_OK;
 
 	family->fact_count = family->operation->fact_count;
 	family->facts = memory_zeroed(family->fact_count + 1, sizeof(*family->facts));
-	for (size_t i = 0; i < family->fact_count && status == STATUS_OK; i++)
-		status = compile_fact(family, i, &names, err);
-	name_table_release(&names);
-	return status;
+	for (size_t i = 0; i < family->fact_count; i++)
+		TRY(compile_fact(family, i, &names, err));
+	return STATUS_OK;
 }
 
 void family_facts_free(struct family *family)
@@ -90,10 +89,8 @@ static enum status compile_formula(const struct formula *formula, const struct n
 static enum status compile_settings(const struct rule_text *text, const struct family *family,
 	const struct name_table *names, struct rule *rule, struct error *err)
 {
-	enum status status = STATUS_OK;
-
 	rule->assignments = memory_zeroed(text->setting_count + 1, sizeof(*rule->assignments));
-	for (size_t i = 0; i < text->setting_count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < text->setting_count; i++) {
 		const int parameter = parameter_find(family, text->settings[i].parameter);
 		struct rule_assignment *assignment = &rule->assignments[rule->assignment_count];
 
@@ -103,10 +100,10 @@ static enum status compile_settings(const struct rule_text *text, const struct f
 		}
 		assignment->parameter = (size_t)parameter;
 		rule->assignment_count++;
-		status = compile_formula(
-			&text->settings[i].value, names, rule, &assignment->value, err);
+		TRY(compile_formula(
+			&text->settings[i].value, names, rule, &assignment->value, err));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status compile_rule(
@@ -115,8 +112,7 @@ static enum status compile_rule(
 	const struct rule_text *text = &family->operation->rules[index];
 	const char *loop = text->as ? text->as : "t";
 	struct rule *rule = &family->rules[index];
-	struct name_table names;
-	enum status status;
+	CLEANUP(name_table_release) struct name_table names = {0};
 
 	*rule = (struct rule){.name = text->name, .applies = true, .is_argmax = text->is_argmax};
 	if (scope_find(&family->scope, loop) >= 0)
@@ -124,29 +120,25 @@ static enum status compile_rule(
 			"a loop variable (\"as\", else t) that the family has no other use for",
 			err);
 	names = scope_table(&family->scope, SCOPE_RULE, SIZE_MAX, loop);
-	status = compile_formula(&text->over, fixed, rule, &rule->over, err);
-	if (status == STATUS_OK)
-		status = compile_settings(text, family, &names, rule, err);
-	if (status == STATUS_OK)
-		status = compile_formula(&text->where, &names, rule, &rule->where, err);
-	if (status == STATUS_OK && rule->is_argmax)
-		status = compile_formula(&text->expression, &names, rule, &rule->expression, err);
-	name_table_release(&names);
-	return status;
+	TRY(compile_formula(&text->over, fixed, rule, &rule->over, err));
+	TRY(compile_settings(text, family, &names, rule, err));
+	TRY(compile_formula(&text->where, &names, rule, &rule->where, err));
+	return rule->is_argmax
+		       ? compile_formula(&text->expression, &names, rule, &rule->expression, err)
+		       : STATUS_OK;
 }
 
 enum status family_rules_compile(struct family *family, struct error *err)
 {
 	const size_t count = family->operation->rule_count;
+	CLEANUP(name_table_release)
 	struct name_table fixed =
 		scope_table(&family->scope, SCOPE_PLAIN, family->scope.parameter_at, NULL);
-	enum status status = STATUS_OK;
 
 	family->rules = memory_zeroed(count + 1, sizeof(*family->rules));
-	while (family->rule_count < count && status == STATUS_OK)
-		status = compile_rule(family, family->rule_count++, &fixed, err);
-	name_table_release(&fixed);
-	return status;
+	while (family->rule_count < count)
+		TRY(compile_rule(family, family->rule_count++, &fixed, err));
+	return STATUS_OK;
 }
 
 void family_rules_free(struct family *family)

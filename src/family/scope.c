@@ -16,10 +16,10 @@ static const struct {
 	const char *hidden;
 	unsigned contexts;
 } extras[EXTRA_COUNT] = {
-#define EXTRA(id, name, contexts, summary)                                                         \
+#define ROW(id, name, contexts, summary)                                                           \
 	[EXTRA_##id] = {name, "model_" #id "_of_some_expressions", contexts},
-#include "family/extra.def"
-#undef EXTRA
+	SCOPE_EXTRAS(ROW)
+#undef ROW
 };
 
 size_t scope_add(struct scope *scope, const char *name)

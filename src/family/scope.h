@@ -21,10 +21,30 @@ enum scope_context {
 	SCOPE_RULE = 8,
 };
 
+/* Names that only some contexts know: id, name, the contexts, summary. */
+#define SCOPE_EXTRAS(ROW)                                                                          \
+	ROW(LANE, "lane", SCOPE_SMEM, "thread of a warp, 0 to 31")                                 \
+	ROW(LOOP, "<loop variable>", SCOPE_RULE, "the value that a rule tries; the rule names it") \
+	ROW(SMEM_BYTES, "smem_bytes", SCOPE_PRUNE | SCOPE_FACT | SCOPE_RULE, "static and dynamic") \
+	ROW(BLOCKS_PER_SM, "blocks_per_sm", SCOPE_PRUNE | SCOPE_FACT | SCOPE_RULE,                 \
+		"resident at once")                                                                \
+	ROW(REGS_PER_THREAD, "regs_per_thread", SCOPE_PRUNE, "as the compiler says")               \
+	ROW(SPILL_BYTES, "spill_bytes", SCOPE_PRUNE, "stores and loads of spilled registers")      \
+	ROW(WGMMA_SERIALIZED, "wgmma_serialized", SCOPE_PRUNE, "the flag of that name")            \
+	ROW(SETMAXNREG_IGNORED, "setmaxnreg_ignored", SCOPE_PRUNE, "the flag of that name")        \
+	ROW(DRAM_BYTES_PER_S, "dram_bytes_per_s", SCOPE_FACT | SCOPE_RULE,                         \
+		"the sheet's rates from here on")                                                  \
+	ROW(L2_BYTES_PER_S, "l2_bytes_per_s", SCOPE_FACT | SCOPE_RULE, "whole chip")               \
+	ROW(TENSOR_MMA_FLOP_PER_S, "tensor_mma_flop_per_s", SCOPE_FACT | SCOPE_RULE,               \
+		"for the key dtype, whole chip; 0: none")                                          \
+	ROW(TENSOR_WGMMA_FLOP_PER_S, "tensor_wgmma_flop_per_s", SCOPE_FACT | SCOPE_RULE,           \
+		"for the key dtype, whole chip; 0: none")                                          \
+	ROW(LAUNCH_US, "launch_us", SCOPE_FACT | SCOPE_RULE, "of one more kernel")
+
 enum scope_extra {
-#define EXTRA(id, name, contexts, summary) EXTRA_##id,
-#include "family/extra.def"
-#undef EXTRA
+#define ROW(id, name, contexts, summary) EXTRA_##id,
+	SCOPE_EXTRAS(ROW)
+#undef ROW
 	EXTRA_COUNT
 };
 

@@ -18,8 +18,7 @@ enum {
 
 struct expansion {
 	const char *const *template_folders;
-	char **seen; /* names of files that stand in already */
-	size_t seen_count, seen_capacity;
+	struct name_set seen; /* files that stand in already */
 	struct text output;
 	unsigned depth;
 	struct error *err;
@@ -27,21 +26,11 @@ struct expansion {
 
 static enum status expand_file(struct expansion *expansion, const char *root, const char *name);
 
-static bool see(struct expansion *expansion, const char *name)
-{
-	for (size_t i = 0; i < expansion->seen_count; i++)
-		if (strcmp(expansion->seen[i], name) == 0)
-			return false;
-	ARRAY_GROW(expansion->seen, expansion->seen_count, expansion->seen_capacity);
-	expansion->seen[expansion->seen_count++] = string_copy(name);
-	return true;
-}
-
 /* folder/include without "." and ".."; NULL if it would leave the folder that all is relative to.
  * The caller frees it. */
 static char *name_normalized(const char *folder, const char *include)
 {
-	char *joined = *folder ? string_format("%s/%s", folder, include) : string_copy(include);
+	CLEANUP(memory_free) char *joined = path_join(folder, include);
 	struct text name = {0};
 	char *part, *rest;
 	bool inside = *include != '/';
@@ -59,7 +48,6 @@ static char *name_normalized(const char *folder, const char *include)
 		if (name.length > 0)
 			name.data[--name.length] = '\0';
 	}
-	free(joined);
 	if (inside && name.length > 0)
 		return text_detach(&name);
 	text_release(&name);
@@ -68,11 +56,9 @@ static char *name_normalized(const char *folder, const char *include)
 
 static bool exists_in(const char *root, const char *name)
 {
-	char *path = name ? path_join(root, name) : NULL;
-	bool exists = path && file_exists(path) && !directory_exists(path);
+	CLEANUP(memory_free) char *path = name ? path_join(root, name) : NULL;
 
-	free(path);
-	return exists;
+	return path && file_exists(path);
 }
 
 static char *name_folder(const char *name)
@@ -85,32 +71,22 @@ static char *name_folder(const char *name)
 static enum status expand_include(struct expansion *expansion, const char *root, const char *name,
 	const char *include, size_t line)
 {
-	char *folder = name_folder(name);
-	char *beside = name_normalized(folder, include);
-	char *inside = name_normalized("", include);
-	struct text searched = {0};
-	enum status status = STATUS_OK;
-	bool found = exists_in(root, beside);
+	CLEANUP(memory_free) char *folder = name_folder(name);
+	CLEANUP(memory_free) char *beside = name_normalized(folder, include);
+	CLEANUP(memory_free) char *inside = name_normalized("", include);
+	CLEANUP(text_release) struct text searched = {0};
 
-	if (found)
-		status = expand_file(expansion, root, beside);
-	for (size_t i = 0; !found && expansion->template_folders[i]; i++) {
-		found = exists_in(expansion->template_folders[i], inside);
-		if (found)
-			status = expand_file(expansion, expansion->template_folders[i], inside);
-		else
-			text_appendf(&searched, ", %s", expansion->template_folders[i]);
+	if (exists_in(root, beside))
+		return expand_file(expansion, root, beside);
+	for (const char *const *tried = expansion->template_folders; *tried; tried++) {
+		if (exists_in(*tried, inside))
+			return expand_file(expansion, *tried, inside);
+		text_appendf(&searched, ", %s", *tried);
 	}
-	if (!found)
-		status = error_set(expansion->err, STATUS_BAD_INPUT,
-			"%s:%zu: expected an include that is there, found \"%s\" (looked beside "
-			"the file%s)",
-			name, line, include, text_string(&searched));
-	text_release(&searched);
-	free(folder);
-	free(beside);
-	free(inside);
-	return status;
+	return error_set(expansion->err, STATUS_BAD_INPUT,
+		"%s:%zu: expected an include that is there, found \"%s\" (looked beside the "
+		"file%s)",
+		name, line, include, text_string(&searched));
 }
 
 /* What a line is to the expansion. */
@@ -190,17 +166,14 @@ static enum status expand_line(struct expansion *expansion, const char *root, co
 	const char *line, const char *end, size_t number, bool *in_comment)
 {
 	size_t length = (size_t)(end - line);
-	char *include = NULL;
+	CLEANUP(memory_free) char *include = NULL;
 	enum line_kind kind = *in_comment ? LINE_TEXT : classify(line, end, &include);
-	enum status status = STATUS_OK;
 
 	switch (kind) {
 	case LINE_INCLUDE:
-		status = expand_include(expansion, root, name, include, number);
-		free(include);
-		if (status == STATUS_OK)
-			text_appendf(&expansion->output, "#line %zu \"%s\"\n", number + 1, name);
-		return status;
+		TRY(expand_include(expansion, root, name, include, number));
+		text_appendf(&expansion->output, "#line %zu \"%s\"\n", number + 1, name);
+		return STATUS_OK;
 	case LINE_BAD_INCLUDE:
 		error_set(expansion->err, STATUS_BAD_INPUT,
 			"%s:%zu: expected #include \"file\", found %.*s", name, number,
@@ -230,13 +203,10 @@ static enum status expand_text(
 	text_appendf(&expansion->output, "#line 1 \"%s\"\n", name);
 	for (; line < stop; number++) {
 		const char *end = memchr(line, '\n', (size_t)(stop - line));
-		enum status status;
 
 		if (!end)
 			end = stop;
-		status = expand_line(expansion, root, name, line, end, number, &in_comment);
-		if (status != STATUS_OK)
-			return status;
+		TRY(expand_line(expansion, root, name, line, end, number, &in_comment));
 		line = end + 1;
 	}
 	return STATUS_OK;
@@ -244,36 +214,31 @@ static enum status expand_text(
 
 static enum status expand_file(struct expansion *expansion, const char *root, const char *name)
 {
-	struct text content = {0};
-	char *path;
-	enum status status;
+	CLEANUP(memory_free) char *path = path_join(root, name);
+	CLEANUP(text_release) struct text content = {0};
+	const size_t seen = expansion->seen.count;
 
-	if (!see(expansion, name))
+	name_set_add(&expansion->seen, name, strlen(name));
+	if (expansion->seen.count == seen)
 		return STATUS_OK;
 	if (expansion->depth >= SOURCE_DEPTH_MAX || expansion->output.length > SOURCE_BYTES_MAX)
 		return error_set(expansion->err, STATUS_BAD_INPUT,
 			"%s: expected at most %d includes inside each other and %d bytes", name,
 			SOURCE_DEPTH_MAX, SOURCE_BYTES_MAX);
-	path = path_join(root, name);
-	status = file_read(path, &content, expansion->err);
+	TRY(file_read(path, &content, expansion->err));
 	expansion->depth++;
-	if (status == STATUS_OK)
-		status = expand_text(expansion, root, name, &content);
+	TRY(expand_text(expansion, root, name, &content));
 	expansion->depth--;
-	text_release(&content);
-	free(path);
-	return status;
+	return STATUS_OK;
 }
 
 enum status source_expand(const char *root, const char *name, const char *const *template_folders,
 	char **source, struct error *err)
 {
 	struct expansion expansion = {.template_folders = template_folders, .err = err};
-	enum status status = expand_file(&expansion, root, name);
+	const enum status status = expand_file(&expansion, root, name);
 
-	for (size_t i = 0; i < expansion.seen_count; i++)
-		free(expansion.seen[i]);
-	free(expansion.seen);
+	name_set_release(&expansion.seen);
 	if (status == STATUS_OK)
 		*source = text_detach(&expansion.output);
 	text_release(&expansion.output);
@@ -283,24 +248,15 @@ enum status source_expand(const char *root, const char *name, const char *const 
 enum status source_json_load(const struct json_at *at, const char *folder,
 	const char *const *template_folders, char **name, char **source, struct error *err)
 {
-	char *root = path_parent(folder), *normalized;
+	CLEANUP(memory_free) char *root = path_parent(folder), *normalized = NULL;
 	const char *file;
-	enum status status = json_get_string(at, &file, err);
 
-	if (status != STATUS_OK)
-		goto cleanup;
+	TRY(json_get_string(at, &file, err));
 	normalized = name_normalized(path_name(folder), file);
-	if (!exists_in(root, normalized)) {
-		status = json_error(at, err, "a file of %s", folder);
-		free(normalized);
-		goto cleanup;
-	}
-	status = source_expand(root, normalized, template_folders, source, err);
-	if (status == STATUS_OK)
-		*name = normalized;
-	else
-		free(normalized);
-cleanup:
-	free(root);
-	return status;
+	if (!exists_in(root, normalized))
+		return json_error(at, err, "a file of %s", folder);
+	TRY(source_expand(root, normalized, template_folders, source, err));
+	*name = normalized;
+	normalized = NULL;
+	return STATUS_OK;
 }

@@ -8,14 +8,13 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "spec/embedded.h"
 #include "spec/sheet.h"
 
 const char *const pipe_names[] = {
-#define PIPE(id, name, unit, summary) [PIPE_##id] = name,
-#include "spec/pipe.def"
-#undef PIPE
-	NULL};
+#define ROW(id, name, unit, summary) [PIPE_##id] = name,
+	PIPES(ROW)
+#undef ROW
+		NULL};
 
 void device_spec_free(struct device_spec *spec)
 {
@@ -34,27 +33,25 @@ void device_spec_release(struct device_spec **spec)
 /* ---- finding a sheet by its name ---- */
 static enum status load_embedded(struct device_spec **spec, struct error *err)
 {
-	return device_spec_parse(device_spec_default_json, device_spec_default_json_size,
+	return device_spec_parse(device_spec_default_json, strlen(device_spec_default_json),
 		"built-in device sheet", spec, err);
 }
 
 static enum status load_file(
 	const char *path, const char *name, struct device_spec **spec, struct error *err)
 {
-	struct text content = {0};
-	enum status status = file_read(path, &content, err);
+	CLEANUP(text_release) struct text content = {0};
 
-	if (status == STATUS_OK)
-		status = device_spec_parse(text_string(&content), content.length, path, spec, err);
-	text_release(&content);
-	if (status == STATUS_OK && strcmp((*spec)->name, name) != 0) {
-		status = error_set(err, STATUS_BAD_INPUT,
-			"%s: $.name: expected \"%s\" as the file is named, found \"%s\"", path,
-			name, (*spec)->name);
-		device_spec_free(*spec);
-		*spec = NULL;
-	}
-	return status;
+	TRY(file_read(path, &content, err));
+	TRY(device_spec_parse(text_string(&content), content.length, path, spec, err));
+	if (strcmp((*spec)->name, name) == 0)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: $.name: expected \"%s\" as the file is named, found \"%s\"", path, name,
+		(*spec)->name);
+	device_spec_free(*spec);
+	*spec = NULL;
+	return STATUS_BAD_INPUT;
 }
 
 static enum status visit_sheet(const char *name, void *context, struct error *err)
@@ -90,40 +87,40 @@ char **device_spec_names(const char *const *config_folders)
 	return set.items;
 }
 
+static void names_release(char ***names)
+{
+	for (char **name = *names; *name; name++)
+		free(*name);
+	free(*names);
+}
+
 static enum status not_found(const char *name, const char *const *config_folders, struct error *err)
 {
-	char **names = device_spec_names(config_folders);
+	CLEANUP(names_release) char **names = device_spec_names(config_folders);
 
 	name_unknown("device sheet", name, (const char *const *)names, err);
 	if (err && !*err->hint)
 		error_hint(
 			err, "a sheet is a file devices/%s.json in a configuration folder", name);
-	for (size_t i = 0; names[i]; i++)
-		free(names[i]);
-	free(names);
 	return STATUS_BAD_INPUT;
 }
 
 enum status device_spec_load(const char *name, const char *const *config_folders,
 	struct device_spec **spec, struct error *err)
 {
-	enum status status;
-
 	*spec = NULL;
 	if (!name || !*name)
 		return load_embedded(spec, err);
 	for (size_t i = 0; config_folders && config_folders[i] && !strchr(name, '/'); i++) {
+		CLEANUP(memory_free)
 		char *path = string_format("%s/devices/%s.json", config_folders[i], name);
-		bool exists = file_exists(path);
 
-		status = exists ? load_file(path, name, spec, err) : STATUS_OK;
-		free(path);
-		if (exists)
-			return status;
+		if (file_exists(path))
+			return load_file(path, name, spec, err);
 	}
-	status = load_embedded(spec, err);
-	if (status != STATUS_OK || strcmp((*spec)->name, name) == 0)
-		return status;
+	TRY(load_embedded(spec, err));
+	if (strcmp((*spec)->name, name) == 0)
+		return STATUS_OK;
 	device_spec_free(*spec);
 	*spec = NULL;
 	return not_found(name, config_folders, err);
@@ -243,8 +240,7 @@ static enum status complete(
 	struct sheet_defaults defaults;
 	struct device_spec *made;
 
-	if (sheet_defaults_find(facts->compute_capability, &defaults, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(sheet_defaults_find(facts->compute_capability, &defaults, err));
 	made = memory_zeroed(1, sizeof(*made));
 	made->name = name_from_title(facts->name);
 	made->title = string_copy(facts->name);
@@ -263,56 +259,39 @@ static enum status complete(
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err)
 {
-	char **names = device_spec_names(config_folders);
-	enum status status = STATUS_OK;
-	bool matched = false;
+	CLEANUP(names_release) char **names = device_spec_names(config_folders);
 
 	*spec = NULL;
 	for (size_t i = 0; names[i]; i++) {
-		if (status == STATUS_OK && !matched) {
-			status = device_spec_load(names[i], config_folders, spec, err);
-			matched = status == STATUS_OK && sheet_matches(*spec, facts);
-			if (status == STATUS_OK && !matched) {
-				device_spec_free(*spec);
-				*spec = NULL;
-			}
+		TRY(device_spec_load(names[i], config_folders, spec, err));
+		if (sheet_matches(*spec, facts)) {
+			take_limits(*spec, facts);
+			sheet_derive_rates(*spec);
+			return STATUS_OK;
 		}
-		free(names[i]);
+		device_spec_free(*spec);
+		*spec = NULL;
 	}
-	free(names);
-	if (status != STATUS_OK)
-		return status;
-	if (!matched)
-		return complete(facts, spec, err);
-	take_limits(*spec, facts);
-	sheet_derive_rates(*spec);
-	return STATUS_OK;
+	return complete(facts, spec, err);
 }
 
 /* ---- names of expressions: they are slots of every name table, and their order is part of nothing
  * that is stored ---- */
-enum field_type {
-	FIELD_INT,   /* int */
-	FIELD_INT64, /* int64_t */
-	FIELD_WARPS, /* max_threads_per_sm / warp_size */
-};
-
 static const struct {
 	const char *name;
-	enum field_type type;
-	size_t offset;
+	size_t offset, size; /* of an int or an int64_t; 0: max_threads_per_sm / warp_size */
 } fields[] = {
 #define FIELD(name)                                                                                \
 	{                                                                                          \
-#name, FIELD_INT64, offsetof(struct device_spec, name)                             \
+#name, offsetof(struct device_spec, name), sizeof(((struct device_spec *)0)->name) \
 	}
-	{"compute_capability", FIELD_INT, offsetof(struct device_spec, compute_capability)},
+	FIELD(compute_capability),
 	FIELD(sm_count),
 	FIELD(warp_size),
 	FIELD(max_threads_per_block),
 	FIELD(max_threads_per_sm),
 	FIELD(max_blocks_per_sm),
-	{"max_warps_per_sm", FIELD_WARPS, 0},
+	{"max_warps_per_sm", 0, 0},
 	FIELD(regs_per_block),
 	FIELD(regs_per_sm),
 	FIELD(smem_per_block_bytes),
@@ -337,19 +316,12 @@ const char *device_spec_name(size_t index)
 
 struct value device_spec_value(const struct device_spec *spec, size_t index)
 {
-	const char *field;
+	int64_t value = 0;
 
 	if (index >= ARRAY_COUNT(fields))
 		BUG("device name %zu", index);
-	field = (const char *)spec + fields[index].offset;
-	switch (fields[index].type) {
-	case FIELD_INT:
-		return value_int(*(const int *)(const void *)field);
-	case FIELD_WARPS:
-		return value_int(
-			spec->warp_size > 0 ? spec->max_threads_per_sm / spec->warp_size : 0);
-	case FIELD_INT64:
-		break;
-	}
-	return value_int(*(const int64_t *)(const void *)field);
+	memcpy(&value, (const char *)spec + fields[index].offset, fields[index].size);
+	if (!fields[index].size && spec->warp_size > 0)
+		value = spec->max_threads_per_sm / spec->warp_size;
+	return value_int(value);
 }

@@ -17,11 +17,26 @@
 #include "expr/expression.h"
 #include "expr/dtype.h"
 
-/* Pipes that work goes through; one row of spec/pipe.def each (name, unit). */
+/* Pipes that work goes through: id, name as in family JSON, unit of the rate per clock and SM, what
+ * it is. */
+#define PIPES(ROW)                                                                                 \
+	ROW(TENSOR_MMA, "tensor_mma_flop", "flop", "tensor cores through mma.sync / wmma")         \
+	ROW(TENSOR_WGMMA, "tensor_wgmma_flop", "flop", "tensor cores through wgmma (sm_90a)")      \
+	ROW(FP32, "fp32_flop", "flop", "CUDA cores, a multiply-add counts 2")                      \
+	ROW(MUFU, "mufu_op", "op", "special functions (ex2, rcp, ...)")                            \
+	ROW(INSTRUCTIONS, "instructions", "instruction", "warp instructions issued")               \
+	ROW(SMEM_READ, "smem_read_bytes", "byte", "shared memory reads, with bank conflicts")      \
+	ROW(SMEM_WRITE, "smem_write_bytes", "byte", "shared memory writes, with bank conflicts")   \
+	ROW(L2_READ, "l2_read_bytes", "byte", "requested from L2 by a block")                      \
+	ROW(L2_WRITE, "l2_write_bytes", "byte", "written to L2 by a block")                        \
+	ROW(BARRIERS, "barriers", "barrier", "block-wide synchronisations")                        \
+	ROW(COPY_ROWS_OUTSIDE, "copy_rows_outside", "row",                                         \
+		"rows of 128 bytes of bulk tensor copies that lie outside of the tensor")
+
 enum pipe {
-#define PIPE(id, name, unit, summary) PIPE_##id,
-#include "spec/pipe.def"
-#undef PIPE
+#define ROW(id, name, unit, summary) PIPE_##id,
+	PIPES(ROW)
+#undef ROW
 	PIPE_COUNT
 };
 extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminated */

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/record_read.h"
 #include "base/record_schema.h"
-#include "spec/embedded.h"
 
 /* ---- figures ---- */
 struct figure {
@@ -170,24 +169,21 @@ RECORD_DEFINE(
 enum status device_spec_parse(const char *json, size_t size, const char *file,
 	struct device_spec **spec, struct error *err)
 {
+	CLEANUP(json_release) struct json *tree = NULL;
 	struct device_spec *made;
-	struct json *tree;
 	struct json_at root;
-	enum status status = json_parse(json, size, file, &tree, err);
 
 	*spec = NULL;
-	if (status != STATUS_OK)
-		return status;
+	TRY(json_parse(json, size, file, &tree, err));
 	made = memory_zeroed(1, sizeof(*made));
 	made->from_sheet = made->max_clusters_measured = true;
 	root = json_root(tree, file);
-	status = record_from_json(&device_record, &root, made, made, err);
-	json_free(tree);
-	if (status == STATUS_OK)
-		*spec = made;
-	else
+	if (record_from_json(&device_record, &root, made, made, err) != STATUS_OK) {
 		free(made);
-	return status;
+		return STATUS_BAD_INPUT;
+	}
+	*spec = made;
+	return STATUS_OK;
 }
 
 void sheet_derive_rates(struct device_spec *spec)
@@ -250,17 +246,12 @@ enum status sheet_defaults_find(
 	for (size_t i = 0; device_spec_architecture_json[i]; i++) {
 		const char *json = device_spec_architecture_json[i];
 		struct sheet_defaults one = {0};
-		struct json *tree;
+		CLEANUP(json_release) struct json *tree = NULL;
 		struct json_at root;
-		enum status status = json_parse(json, strlen(json), file, &tree, err);
 
-		if (status != STATUS_OK)
-			return status;
+		TRY(json_parse(json, strlen(json), file, &tree, err));
 		root = json_root(tree, file);
-		status = record_from_json(&device_defaults_record, &root, &one, NULL, err);
-		json_free(tree);
-		if (status != STATUS_OK)
-			return status;
+		TRY(record_from_json(&device_defaults_record, &root, &one, NULL, err));
 		if (!found || is_nearer(one.compute_capability, defaults->compute_capability,
 				      compute_capability))
 			*defaults = one;

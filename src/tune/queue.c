@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "engine/row.h"
-#include "family/step.h"
+#include "family/catalogue.h"
 
 struct filling {
 	const struct catalogue *catalogue;
@@ -59,7 +59,7 @@ static enum status pose_steps(struct filling *filling, const struct family *fami
 
 		if (steps_choose(&source, bound, i, NULL))
 			continue;
-		TRY(family_step_problem(filling->catalogue, family, i, problem, &posed, err));
+		TRY(catalogue_step_problem(filling->catalogue, family, i, problem, &posed, err));
 		pose(filling->queue, posed);
 	}
 	return STATUS_OK;

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/record_write.h"
 #include "base/record_read.h"
 #include "candidate/composite.h"
 #include "unit/kernel_fixture.h"
@@ -196,7 +197,7 @@ static void test_chain(void **state)
 {
 	struct fixture fixture;
 	struct bound_family *bound;
-	struct plan plan, copy;
+	struct plan plan, copy = {0};
 	struct work work, first, second;
 	struct value *slots;
 	struct json *json;
@@ -213,9 +214,9 @@ static void test_chain(void **state)
 	space_fixed(bound->space, slots);
 	assert_ok(candidate_plan(bound, slots, &plan, &err));
 	check_chain_plan(&plan);
-	json = plan_to_json(&plan);
+	json = record_to_json(&plan_record, &plan);
 	at = json_root(json, "plan");
-	assert_ok(plan_from_json(&at, &copy, &err)); /* its names pass */
+	assert_ok(record_from_json(&plan_record, &at, &copy, NULL, &err)); /* its names pass */
 	plan_release(&copy);
 	json_free(json);
 	plan_release(&plan);

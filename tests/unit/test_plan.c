@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/record_write.h"
 #include "base/record_read.h"
 #include "family/buffer.h"
 #include "family/operation.h"
@@ -19,12 +20,12 @@ static void expect_plan(
 	const char *problem, const char *configuration, const char *device, const char *golden)
 {
 	struct fixture fixture;
-	struct plan plan;
+	struct plan plan = {0};
 	struct error err = {0};
 
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, device);
 	assert_ok(candidate_plan(fixture.bound, fixture.slots, &plan, &err));
-	assert_golden(plan_to_json(&plan), golden);
+	assert_golden(record_to_json(&plan_record, &plan), golden);
 	plan_release(&plan);
 	fixture_close(&fixture);
 }
@@ -42,13 +43,13 @@ static void test_golden(void **state)
 static void expect_round_trip(struct json *tree, const char *file)
 {
 	struct json_at at = json_root(tree, file);
-	struct plan plan;
+	struct plan plan = {0};
 	struct error err = {0};
 	struct json *again;
 	char *first, *second;
 
-	assert_ok(plan_from_json(&at, &plan, &err));
-	again = plan_to_json(&plan);
+	assert_ok(record_from_json(&plan_record, &at, &plan, NULL, &err));
+	again = record_to_json(&plan_record, &plan);
 	first = json_print(tree, false);
 	second = json_print(again, false);
 	assert_string_equal(first, second);
@@ -67,12 +68,12 @@ static void test_round_trip(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
 		struct json *tree;
 		struct json_at at;
-		struct plan plan;
+		struct plan plan = {0};
 
 		assert_ok(json_load(files[i], &tree, &err));
 		expect_round_trip(tree, files[i]);
 		at = json_root(tree, files[i]);
-		assert_ok(plan_from_json(&at, &plan, &err));
+		assert_ok(record_from_json(&plan_record, &at, &plan, NULL, &err));
 		assert_int_equal(plan.tensor_count, 3);
 		assert_int_equal(plan.workspace_bytes, i == 0 ? 4 : 2 * 100 * 33 * 4 + 8);
 		assert_int_equal(plan.tensor_maps[0].rank, i == 0 ? 2 : 0);
@@ -113,11 +114,12 @@ static void test_broken_json(void **state)
 		char *text = file_with(GOLDEN "/plan_plain.json", cases[i].from, cases[i].to);
 		struct json *tree;
 		struct json_at at;
-		struct plan plan;
+		struct plan plan = {0};
 
 		assert_ok(json_parse(text, strlen(text), "plan", &tree, &err));
 		at = json_root(tree, "plan");
-		assert_fails(plan_from_json(&at, &plan, &err), STATUS_BAD_INPUT, cases[i].message);
+		assert_fails(record_from_json(&plan_record, &at, &plan, NULL, &err),
+			STATUS_BAD_INPUT, cases[i].message);
 		assert_null(plan.launches);
 		json_free(tree);
 		free(text);
@@ -134,7 +136,7 @@ static void expect_refusal(const char *problem, const char *device, const char *
 	struct bound_family *bound;
 	struct value slots[64] = {{0}};
 	struct json *tree;
-	struct plan plan;
+	struct plan plan = {0};
 	struct work work;
 	struct error err = {0};
 	choice choices[SPACE_PARAMETERS_MAX];
@@ -376,7 +378,7 @@ static void test_tolerances(void **state)
 static void test_reference(void **state)
 {
 	struct fixture fixture;
-	struct reference_plan plan, again;
+	struct reference_plan plan, again = {0};
 	struct build build;
 	struct json *tree;
 	struct json_at at;
@@ -396,10 +398,10 @@ static void test_reference(void **state)
 	assert_int_equal(build.units[0].option_count, 8);
 	assert_string_equal(build.units[0].entries[0], "widget_reference");
 	assert_int_equal(strlen(build.kernel_hash), 32);
-	tree = reference_plan_to_json(&plan);
+	tree = record_to_json(&reference_plan_record, &plan);
 	at = json_root(tree, "reference");
-	assert_ok(reference_plan_from_json(&at, &again, &err));
-	assert_golden(reference_plan_to_json(&again), GOLDEN "/reference.json");
+	assert_ok(record_from_json(&reference_plan_record, &at, &again, NULL, &err));
+	assert_golden(record_to_json(&reference_plan_record, &again), GOLDEN "/reference.json");
 	assert_true(fabs(again.tolerance_abs - 1.0 / 1024) < 1e-12);
 	assert_int_equal(again.output, 2);
 	assert_int_equal(again.units_per_block, 32);
@@ -409,8 +411,8 @@ static void test_reference(void **state)
 	assert_int_equal(again.launch.arguments[5].integer, 33 * 37);
 	reference_plan_release(&again);
 	json_put_int(tree, "output", 3);
-	assert_fails(reference_plan_from_json(&at, &again, &err), STATUS_BAD_INPUT,
-		"reference: $: expected an output that is one of its tensors");
+	assert_fails(record_from_json(&reference_plan_record, &at, &again, NULL, &err),
+		STATUS_BAD_INPUT, "reference: $: expected an output that is one of its tensors");
 	json_free(tree);
 	reference_plan_release(&plan);
 	build_release(&build);

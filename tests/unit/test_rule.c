@@ -120,20 +120,21 @@ static void test_steps(void **state)
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
 	assert_ok(catalogue_family(&fixture.catalogue, fixture.operation, "pair", &pair, &err));
 	assert_int_equal(pair->step_count, 2);
-	assert_ok(family_step_problem(
+	assert_ok(catalogue_step_problem(
 		&fixture.catalogue, pair, 0, fixture.problems.items[0], &step, &err));
 	assert_string_equal(step->text, "size=8192,kind=one");
 	assert_string_equal(step->operation->name, "gadget");
 	problem_free(step);
-	assert_ok(family_step_problem(
+	assert_ok(catalogue_step_problem(
 		&fixture.catalogue, pair, 1, fixture.problems.items[0], &step, &err));
 	assert_string_equal(step->text, "size=8192,kind=two");
 	problem_free(step);
 	assert_string_equal(pair->steps[1].operation, "gadget");
-	assert_string_equal(family_step_tensor(pair, 0, "A"), "X");
-	assert_string_equal(family_step_tensor(pair, 0, "B"), "middle");
-	assert_string_equal(family_step_tensor(pair, 1, "B"), "Y");
-	assert_null(family_step_tensor(pair, 1, "C"));
+	/* its tensors are those of the family, then the workspace "middle" */
+	assert_int_equal(pair->steps[0].tensors[0].buffer, 0);
+	assert_int_equal(pair->steps[0].tensors[1].buffer, fixture.operation->tensor_count);
+	assert_string_equal(pair->steps[1].tensors[1].name, "B");
+	assert_int_equal(pair->steps[1].tensors[1].buffer, 1);
 	fixture_close(&fixture);
 }
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "candidate/composite.h"
 #include "row_json.h"
-#include "family/step.h"
+#include "family/catalogue.h"
 
 enum {
 	CHAIN_PER_FAMILY = 4,
@@ -134,7 +134,7 @@ static enum status choose_steps(const struct context *bench, struct seeds *gemm,
 		struct problem *step = NULL;
 		struct json *rows = NULL, *json;
 
-		status = family_step_problem(&bench->catalogue, family, i, problem, &step, err);
+		status = catalogue_step_problem(&bench->catalogue, family, i, problem, &step, err);
 		if (status == STATUS_OK)
 			status = choose_rows(bench, gemm, step, GEMM_PER_FAMILY, &rows, err);
 		if (status == STATUS_OK) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/record_read.h"
+#include "base/record_write.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "bench/versus/agree.h"
@@ -61,16 +63,16 @@ static bool load_ours(
 {
 	size_t units = subject->build.unit_count;
 	struct text *cubins = memory_zeroed(units + 1, sizeof(*cubins));
-	struct json *copy = plan_to_json(&subject->plan);
-	struct json *reference = reference_plan_to_json(&subject->reference);
+	struct json *copy = record_to_json(&plan_record, &subject->plan);
+	struct json *reference = record_to_json(&reference_plan_record, &subject->reference);
 	struct json_at at = json_root(copy, "plan"), reference_at = json_root(reference, "plan");
 	struct plan plan = {0};
 	struct error err = {0};
-	enum status status = plan_from_json(&at, &plan, &err);
+	enum status status = record_from_json(&plan_record, &at, &plan, NULL, &err);
 
 	if (status == STATUS_OK)
-		status = reference_plan_from_json(
-			&reference_at, &context->data.told.reference, &err);
+		status = record_from_json(&reference_plan_record, &reference_at,
+			&context->data.told.reference, NULL, &err);
 	for (size_t i = 0; i < units && status == STATUS_OK; i++) {
 		const struct compile_result *kernel;
 
