@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/record_write.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "candidate/candidate.h"
@@ -84,8 +85,8 @@ static enum status print_candidate(
 		json_put(json, "problem", problem_to_json(question->problem));
 		json_put_string(json, "label", text_string(&label));
 		json_put(json, "units", build_json(&build));
-		json_put(json, "plan", plan_to_json(&plan));
-		json_put(json, "reference", reference_plan_to_json(&reference));
+		json_put(json, "plan", record_to_json(&plan_record, &plan));
+		json_put(json, "reference", record_to_json(&reference_plan_record, &reference));
 		json_put(json, "reference_units", build_json(&reference_build));
 		line = json_print(json, false);
 		puts(line);
