@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/baseline.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/record_read.h"
 #include "base/record_write.h"
 #include "engine/kernel_json.h"
 #include "engine/row.h"

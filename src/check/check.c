@@ -2,13 +2,9 @@
 #include "check/check.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "check/baseline.h"
 #include "check/measure.h"
-#include "check/row.h"
 
 /* ---- what else is not as it was ---- */
 const char *const check_trait_names[TRAIT_COUNT + 1] = {

@@ -13,11 +13,6 @@
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "format/tuned.h"
 #include "check/judge.h"
 #include "engine/candidates.h"
 #include "engine/evaluator.h"

@@ -2,10 +2,8 @@
 #include "check/check_json.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/record_write.h"
 
 struct check_document {

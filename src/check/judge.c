@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/statistics.h"
-#include "base/memory.h"
 #include "check/baseline.h"
-#include "check/row.h"
 
 const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1] = {
 	[CHECK_SAME] = "same",

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/measure.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "check/row.h"
-#include "check/judge.h"
 
 /* Today's kernels and the kept ones are loaded, short ones several times; today's are compared with
  * the reference; all are timed in blocks. A few rows at a time, so that their tensors fit into

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/row.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "check/baseline.h"
 #include "engine/row.h"
-#include "score/score.h"
 
 bool check_row_is_decided(const struct check_row *row)
 {

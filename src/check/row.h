@@ -8,7 +8,6 @@
 
 #include "check/check.h"
 #include "engine/blocks.h"
-#include "candidate/candidate.h"
 
 /* A binary of an earlier check. */
 struct check_kept {

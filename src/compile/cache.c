@@ -4,14 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/record_wire.h"
 #include "compile/worker.h"
 

@@ -10,11 +10,6 @@
 #ifndef COMPILE_CACHE_H
 #define COMPILE_CACHE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/error.h"
-#include "base/hash.h"
 #include "compile/compiler.h"
 
 struct cache;

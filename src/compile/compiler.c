@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/compiler.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "compile/jobs.h"
 #include "compile/nvrtc_find.h"
 #include "compile/worker.h"

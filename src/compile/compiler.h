@@ -9,13 +9,8 @@
 #define COMPILE_COMPILER_H
 
 #include <poll.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-#include "base/error.h"
-#include "base/text.h"
 #include "candidate/build.h"
-#include "candidate/resources.h"
 #include "format/evaluation.h"
 
 struct compiler;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/jobs.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <math.h>
 
-#include "base/memory.h"
 #include "compile/worker.h"
 #include "base/clock.h"
 

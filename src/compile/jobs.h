@@ -12,8 +12,6 @@
 #include "compile/cache.h"
 #include "process/worker.h"
 
-#include <poll.h>
-
 struct job; /* one unit under way */
 
 enum slot_state {

@@ -5,12 +5,8 @@
 #ifndef COMPILE_NVRTC_H
 #define COMPILE_NVRTC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <nvrtc.h>
 
-#include "base/error.h"
 #include "process/library.h"
 #include "base/text.h"
 

@@ -13,9 +13,6 @@
 #ifndef COMPILE_NVRTC_FIND_H
 #define COMPILE_NVRTC_FIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/text.h"
 
 /* What the search depends on; strings are borrowed, NULL where not set. */

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/ptxas_report.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 
 enum {
 	USEFUL_LINES = 12,

@@ -7,9 +7,6 @@
 #ifndef COMPILE_PTXAS_REPORT_H
 #define COMPILE_PTXAS_REPORT_H
 
-#include <stddef.h>
-
-#include "base/text.h"
 #include "compile/compiler.h"
 
 /* Fills the resources of the named entries with what the log says; what it does not say is -1

@@ -3,15 +3,12 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <math.h>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "compile/cubin.h"
 #include "compile/nvrtc.h"
 #include "compile/ptxas_report.h"

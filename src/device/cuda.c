@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/statistics.h"
 #include "device/cuda_queue.h"
 #include "device/gpu_lock.h"
 #include "measure/helper_layout.h"

@@ -2,11 +2,8 @@
 #include "device/cuda_queue.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 
 struct cuda_handle *cuda_handle_find(const struct cuda_device *cuda, device_handle handle)
 {

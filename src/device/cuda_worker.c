@@ -2,10 +2,8 @@
 #include "device/cuda_worker.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 
 /* Initialising a driver takes a second or two; on a busy machine with eight GPUs ten. */
 static const double start_timeout_s = 90;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "device/device_kind.h"
 
 extern const struct device_kind device_kind_cuda, device_kind_model, device_kind_replay;

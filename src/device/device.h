@@ -18,10 +18,7 @@
 #include <poll.h>
 
 #include "candidate/build.h"
-#include "family/plan.h"
-#include "format/evaluation.h"
 #include "measure/protocol.h"
-#include "spec/device_spec.h"
 
 struct device;
 

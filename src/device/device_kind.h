@@ -6,7 +6,6 @@
 #ifndef DEVICE_DEVICE_KIND_H
 #define DEVICE_DEVICE_KIND_H
 
-#include "base/memory.h"
 #include "device/device.h"
 
 struct device {

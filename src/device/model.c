@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "device/device_kind.h"
 
 struct model_candidate {

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "device/device_kind.h"
 #include "format/journal.h"
 

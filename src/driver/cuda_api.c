@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/cuda_api.h"
 
-#include <stddef.h>
-#include <stdlib.h>
 #include <stdio.h>
-#include <string.h>
 #include <ctype.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 
 struct call {
 	const char *name;

@@ -17,9 +17,7 @@
 
 #include <cuda.h>
 
-#include "base/error.h"
 #include "process/library.h"
-#include "base/text.h"
 #include "spec/device_spec.h"
 
 struct cuda_api {

@@ -2,11 +2,8 @@
 #include "engine/blocks.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include "base/statistics.h"
 
 enum {
 	BLOCK_SAMPLES = 3,    /* of each kernel in a block: one outlier does not make the median */

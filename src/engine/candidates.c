@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/candidates.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-#include "candidate/configuration.h"
-#include "family/family.h"
 #include "engine/scoring.h"
 #include "engine/row.h"
 

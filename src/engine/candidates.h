@@ -7,13 +7,10 @@
 #define ENGINE_CANDIDATES_H
 
 #include "device/device.h"
-#include "candidate/candidate.h"
-#include "format/evaluation.h"
 #include "format/tuned.h"
 #include "learn/prediction.h"
 #include "search/strategy.h"
 #include "space/enumerate.h"
-#include "family/catalogue.h"
 
 struct family_candidates {
 	struct bound_family *bound;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/context.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
-#include "base/memory.h"
-#include "candidate/build.h"
 
 char **context_folders(const char *const *roots, const char *name)
 {

@@ -6,7 +6,6 @@
 #ifndef ENGINE_CONTEXT_H
 #define ENGINE_CONTEXT_H
 
-#include "compile/compiler.h"
 #include "device/device.h"
 #include "family/catalogue.h"
 #include "engine/kernel_store.h"

@@ -2,11 +2,8 @@
 #include "engine/evaluator.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
 #include "engine/blocks.h"
-#include "candidate/candidate.h"
 
 enum {
 	POLL_FDS = 64,

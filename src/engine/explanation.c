@@ -2,13 +2,9 @@
 #include "engine/explanation.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "base/record_write.h"
 #include "candidate/composite.h"
-#include "candidate/configuration.h"
 #include "engine/evaluator.h"
 #include "learn/prediction.h"
 #include "space/enumerate.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel_json.h"
 
-#include <string.h>
-
 #include "format/evaluation.h"
 
 #define AMOUNT(field, help)                                                                        \

@@ -6,7 +6,6 @@
 #define ENGINE_KERNEL_JSON_H
 
 #include "candidate/build.h"
-#include "expr/named_values.h"
 #include "family/plan.h"
 
 /* What the compiler says of a kernel, without a GPU. */

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel_store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-
 struct slot {
 	char hash[HASH_SIZE];
 	char *name;

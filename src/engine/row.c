@@ -2,16 +2,9 @@
 #include "engine/row.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "base/record_write.h"
-#include "candidate/composite.h"
-#include "candidate/configuration.h"
-#include "family/family.h"
 #include "learn/prediction.h"
-#include "family/catalogue.h"
 
 /* ---- what serves the steps of a composite family ---- */
 /* Whether a row can serve the step; it is chosen then. */

@@ -7,8 +7,6 @@
 #ifndef ENGINE_ROW_H
 #define ENGINE_ROW_H
 
-#include "candidate/candidate.h"
-#include "format/tuned_entry.h"
 #include "candidate/composite.h"
 #include "format/tuned.h"
 

@@ -4,11 +4,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "family/family.h"
 #include "search/order.h"
 
 enum {

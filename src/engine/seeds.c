@@ -2,12 +2,7 @@
 #include "engine/seeds.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "candidate/configuration.h"
-#include "learn/prediction.h"
 #include "search/order.h"
 
 enum {

@@ -2,10 +2,7 @@
 #include "engine/trial.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "candidate/candidate_work.h"
 
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail)

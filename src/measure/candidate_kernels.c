@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/candidate_kernels.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-
 enum {
 	CLUSTER_PORTABLE_MAX = 8, /* larger ones need an attribute of the function */
 	ARGUMENTS_MAX = 64,

@@ -2,13 +2,10 @@
 #include "measure/gpu_session.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "driver/cuda_api.h"
 #include "measure/helper_kernels.h"
 
 bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format, ...)

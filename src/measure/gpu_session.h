@@ -8,7 +8,6 @@
 
 #include "driver/cuda_api.h"
 #include "driver/nvml.h"
-#include "family/plan.h"
 #include "measure/helper_layout.h"
 #include "measure/protocol.h"
 

@@ -4,9 +4,6 @@
  * the GPU are fast.
  */
 #include "measure/helper_kernels.h"
-#include "base/memory.h"
-
-#include <stdlib.h>
 
 static bool launch_blocks(struct gpu_session *gpu, CUfunction function, uint32_t blocks,
 	uint32_t block_size, void **values, const char *what)

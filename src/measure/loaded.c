@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/loaded.h"
 
-#include <stdlib.h>
 #include <math.h>
-
-#include "base/memory.h"
-#include "measure/helper_kernels.h"
 
 static bool tensors_match(struct gpu_session *gpu, const struct loaded *loaded)
 {

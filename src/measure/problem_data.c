@@ -2,14 +2,10 @@
 #include "measure/problem_data.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "measure/candidate_kernels.h"
-#include "measure/helper_kernels.h"
 
 /* ---- which units are compared ---- */
 struct points {

@@ -15,10 +15,8 @@
 #ifndef MEASURE_PROTOCOL_H
 #define MEASURE_PROTOCOL_H
 
-#include "family/plan.h"
 #include "format/evaluation.h"
 #include "process/worker.h"
-#include "spec/device_spec.h"
 
 enum measure_request {
 	REQUEST_LIST = 1, /* which GPUs are there; no payload */

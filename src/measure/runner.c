@@ -2,11 +2,8 @@
 #include "measure/runner.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include "measure/helper_kernels.h"
 
 /* A sample should last this long: events tick in about half a microsecond, and the gap between two
  * queued pieces of work is about one. */

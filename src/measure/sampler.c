@@ -2,12 +2,8 @@
 #include "measure/sampler.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include "measure/runner.h"
-#include "base/statistics.h"
 
 enum {
 	THROTTLE_RETRIES = 3,  /* visits per candidate that are taken again */

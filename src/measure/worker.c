@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "measure/sampler.h"
-#include "measure/loaded.h"
 
 /* A candidate by its handle. */
 struct slot {
