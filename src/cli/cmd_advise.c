@@ -370,7 +370,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct advise_command *command = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&command->common.paths);
-	CLEANUP(context_release) struct context context = {0};
+	CLEANUP(common_context_release) struct context context = {0};
 	const struct operation *operation;
 
 	TRY(check_options(command, err));

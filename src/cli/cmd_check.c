@@ -207,7 +207,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const struct check_command *command = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&command->common.paths);
 	CLEANUP(tuned_release) struct tuned baseline = {0};
-	CLEANUP(context_release) struct context context = {0};
+	CLEANUP(common_context_release) struct context context = {0};
 	CLEANUP(check_release) struct check check = {0};
 	struct check_options options;
 	enum status status;

@@ -205,7 +205,7 @@ static void explain_release(struct explain *explain)
 {
 	problem_list_release(&explain->problems);
 	text_release(&explain->reasons);
-	context_release(&explain->context);
+	common_context_release(&explain->context);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)

@@ -352,7 +352,7 @@ static void tuning_release(struct tuning *tuning)
 	journal_record_release(&tuning->record);
 	tuned_release(&tuning->tuned);
 	problem_list_release(&tuning->problems);
-	context_release(&tuning->context);
+	common_context_release(&tuning->context);
 	suite_release(&tuning->suite);
 	folders_release(&tuning->folders);
 	free(tuning->output);

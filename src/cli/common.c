@@ -110,6 +110,16 @@ void common_notices(struct context *context)
 	say_once(&context->cache_notice);
 }
 
+void common_context_release(struct context *context)
+{
+	const char *problem =
+		context->compiler ? compiler_cache_problem(context->compiler) : NULL;
+
+	if (problem)
+		fprintf(stderr, "notice: compiled kernels are not kept: %s\n", problem);
+	context_release(context);
+}
+
 enum status common_problems(const struct operation *operation, const struct string_list *texts,
 	const char *const *extra, const char *command, const char *hint,
 	struct problem_list *problems, struct error *err)

@@ -71,6 +71,8 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 /* Says it, once: when what the user asked for is understood, so that it does not come before a
  * typing error. */
 void common_notices(struct context *context);
+/* Says what went wrong with the cache of kernels, if anything did. */
+void common_context_release(struct context *context);
 
 /* The problems of an operation that -p names; extra (NULL-terminated, may be NULL): more of them.
  * Errors, STATUS_BAD_INPUT: there are none; hint: how to name one. */
