@@ -79,21 +79,20 @@ static enum device_event_kind event_kind(enum measure_request kind)
 }
 
 /* The compiler's account, completed by what the driver says. */
-static struct kernel_resources *resources_merge(
-	const struct cuda_handle *handle, const struct measure_result *result)
+static void resources_merge(const struct cuda_handle *handle, struct device_event *event)
 {
-	struct kernel_resources *merged;
+	struct kernel_resources *merged =
+		memory_copy(handle->resources, (handle->launch_count + 1) * sizeof(*merged));
 
-	if (handle->launch_count == 0)
-		return NULL;
-	merged = memory_copy(handle->resources, handle->launch_count * sizeof(*merged));
-	for (size_t i = 0; i < handle->launch_count && i < result->launch_count; i++) {
-		merged[i].regs_per_thread = result->resources[i].regs_per_thread;
-		merged[i].smem_static_bytes = result->resources[i].smem_static_bytes;
-		merged[i].blocks_per_sm = result->resources[i].blocks_per_sm;
-		merged[i].max_clusters = result->resources[i].max_clusters;
+	for (size_t i = 0; i < handle->launch_count && i < event->launch_count; i++) {
+		merged[i].regs_per_thread = event->resources[i].regs_per_thread;
+		merged[i].smem_static_bytes = event->resources[i].smem_static_bytes;
+		merged[i].blocks_per_sm = event->resources[i].blocks_per_sm;
+		merged[i].max_clusters = event->resources[i].max_clusters;
 	}
-	return merged;
+	free(event->resources);
+	event->resources = merged;
+	event->launch_count = handle->launch_count;
 }
 
 /* The handle took a worker along. */
@@ -104,37 +103,23 @@ static void handle_charge(struct cuda_handle *handle, enum outcome outcome, cons
 	handle->failure_detail = string_copy(detail);
 }
 
-/* Takes the handle off the first request and makes the event. result's detail and samples move. */
-static void answer(struct cuda_device *cuda, struct measure_result *result)
+/* Takes the handle off the first request, and the result, which becomes the event. */
+static void answer(struct cuda_device *cuda, struct device_event *result)
 {
 	struct cuda_request *request = &cuda->requests[0];
-	const struct cuda_handle *handle = cuda_handle_find(cuda, result->handle);
+	const device_handle handle = result->handle;
 	size_t kept = 0;
-	struct device_event event = {
-		.kind = event_kind(request->kind),
-		.handle = result->handle,
-		.outcome = result->outcome,
-		.verification = result->verification,
-		.measured = result->measured,
-		.gave_up = result->gave_up,
-		.flags = result->flags,
-	};
 
-	if (!request->silent) {
-		event.detail = result->detail;
-		result->detail = NULL;
-		if (request->kind == REQUEST_LOAD) {
-			event.resources = resources_merge(handle, result);
-			event.launch_count = handle->launch_count;
-		} else if (request->kind == REQUEST_SAMPLE) {
-			event.samples_us = result->samples_us;
-			event.sample_count = result->sample_count;
-			result->samples_us = NULL;
-		}
-		device_event_push(cuda->device, event);
-	}
+	result->kind = event_kind(request->kind);
+	if (result->kind == DEVICE_EVENT_LOADED && !request->silent)
+		resources_merge(cuda_handle_find(cuda, handle), result);
+	if (request->silent)
+		device_event_release(result);
+	else
+		device_event_push(cuda->device, *result);
+	*result = (struct device_event){0};
 	for (size_t i = 0; i < request->sample.handle_count; i++)
-		if (request->sample.handles[i] != result->handle)
+		if (request->sample.handles[i] != handle)
 			request->sample.handles[kept++] = request->sample.handles[i];
 	request->sample.handle_count = kept;
 	if (kept == 0)
@@ -146,14 +131,8 @@ static void answer(struct cuda_device *cuda, struct measure_result *result)
 static void answer_outcome(
 	struct cuda_device *cuda, device_handle handle, enum outcome outcome, const char *detail)
 {
-	struct measure_result result = {
-		.handle = handle,
-		.outcome = outcome,
-		.detail = string_copy(detail),
-	};
-
-	answer(cuda, &result);
-	record_release(&measure_result_record, &result);
+	answer(cuda, &(struct device_event){
+			     .handle = handle, .outcome = outcome, .detail = string_copy(detail)});
 }
 
 /* ---- sending ---- */
@@ -359,7 +338,7 @@ static void worker_hangs(struct cuda_device *cuda, double allowed_s)
 
 /* ---- what the worker says ---- */
 /* The context is gone with this answer. */
-static void worker_ends(struct cuda_device *cuda, struct measure_result *result)
+static void worker_ends(struct cuda_device *cuda, struct device_event *result)
 {
 	struct cuda_request *request = &cuda->requests[0];
 	struct cuda_handle *handle = cuda_handle_find(cuda, result->handle);
@@ -386,15 +365,10 @@ static bool reply_fits(const struct cuda_device *cuda, uint32_t kind, device_han
 								 : REPLY_SAMPLED);
 }
 
-static void result_release(void *result)
-{
-	record_release(&measure_result_record, result);
-}
-
 static void receive(struct cuda_device *cuda, const struct message *message)
 {
 	static const char who[] = "measuring worker";
-	CLEANUP(result_release) struct measure_result result = {0};
+	CLEANUP(device_event_release) struct device_event result = {0};
 
 	cuda->watch_since_s = clock_seconds();
 	if (message->kind == REPLY_PROGRESS) {
@@ -405,7 +379,7 @@ static void receive(struct cuda_device *cuda, const struct message *message)
 	}
 	/* it speaks nonsense */
 	if (message->kind < REPLY_LOADED || message->kind > REPLY_SAMPLED ||
-		message_unpack(message, &measure_result_record, who, &result, NULL) != STATUS_OK ||
+		message_unpack(message, &device_event_record, who, &result, NULL) != STATUS_OK ||
 		!reply_fits(cuda, message->kind, result.handle)) {
 		worker_failed(cuda);
 		return;

@@ -188,8 +188,6 @@ size_t device_poll_fds(const struct device *device, struct pollfd *fds, size_t m
 
 void device_event_release(struct device_event *event)
 {
-	free(event->detail);
-	free(event->resources);
-	free(event->samples_us);
+	record_release(&device_event_record, event);
 	*event = (struct device_event){0};
 }

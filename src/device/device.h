@@ -52,29 +52,6 @@ struct device_sample_request {
 	struct sampling sampling;
 };
 
-enum device_event_kind {
-	DEVICE_EVENT_LOADED, /* outcome ok: resources hold the driver's blocks_per_sm */
-	DEVICE_EVENT_VERIFIED,
-	DEVICE_EVENT_SAMPLED, /* one per handle of the request */
-	DEVICE_EVENT_LOST,    /* nothing more will come */
-};
-
-struct device_event {
-	enum device_event_kind kind;
-	device_handle handle;
-	enum outcome outcome;
-	char *detail;
-	struct kernel_resources *resources; /* LOADED: per launch */
-	size_t launch_count;
-	struct verification verification; /* VERIFIED */
-	struct measured measured;         /* SAMPLED */
-	double *samples_us;
-	size_t sample_count;
-	bool predicted; /* samples are the model's */
-	bool gave_up;   /* stopped early by give_up_us */
-	uint32_t flags; /* FLAG_MASK(THROTTLED) */
-};
-
 /* name: "cuda:0", "cuda:GPU-...", "model:h200-sxm", "replay:FILE". Errors: STATUS_BAD_INPUT for an
  * unknown name, STATUS_NO_DEVICE with what was looked for, or who holds the lock. */
 enum status device_open(const char *name, const struct device_options *options,

@@ -327,7 +327,7 @@ static void describe_difference(const struct loaded *loaded,
 
 static enum outcome judge(struct gpu_session *gpu, struct loaded *loaded,
 	const struct layout *layout, const struct helper_compare_result *compared,
-	const uint64_t *counters, struct measure_result *result)
+	const uint64_t *counters, struct device_event *result)
 {
 	const struct problem_data *problem = loaded->problem;
 	CLEANUP(text_release) struct text text = {0};
@@ -364,7 +364,7 @@ static enum outcome judge(struct gpu_session *gpu, struct loaded *loaded,
 	return outcome;
 }
 
-static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct measure_result *result)
+static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)
 {
 	const struct layout layout = layout_of(loaded);
 	struct helper_compare_result compared = {0};
@@ -382,7 +382,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct measur
 	return true;
 }
 
-void loaded_verify(struct gpu_session *gpu, struct loaded *loaded, struct measure_result *result)
+void loaded_verify(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)
 {
 	if (verify(gpu, loaded, result))
 		return;

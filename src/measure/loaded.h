@@ -37,6 +37,6 @@ size_t loaded_operations(const struct loaded *loaded);
  * elements within the tolerance of the reference (else wrong_result); a second run on a poisoned
  * output gives the same bits (else nondeterministic). Fills outcome, detail, fatal and verification
  * of result. */
-void loaded_verify(struct gpu_session *gpu, struct loaded *loaded, struct measure_result *result);
+void loaded_verify(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result);
 
 #endif

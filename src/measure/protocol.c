@@ -93,23 +93,23 @@ static const struct record_member gpus_members[] = {
 };
 RECORD_DEFINE(struct measure_gpus, measure_gpus_record, gpus_members, .name = "gpus");
 
-#define RESULT(field, help) RECORD_VALUE(struct measure_result, field, #field, help)
+#define RESULT(field, help) RECORD_VALUE(struct device_event, field, #field, help)
 static const struct record_member result_members[] = {
 	RESULT(handle, "whose"),
-	RECORD_ENUM(struct measure_result, outcome, outcome_names, "outcome", "what became of it"),
+	RECORD_ENUM(struct device_event, outcome, outcome_names, "outcome", "what became of it"),
 	RESULT(detail, "in words"),
 	RESULT(fatal, "the context is gone"),
-	RECORD_RECORDS(struct measure_result, resources, launch_count, kernel_resources_record,
+	RECORD_RECORDS(struct device_event, resources, launch_count, kernel_resources_record,
 		"resources", "as the driver says, per launch"),
-	RECORD_NESTED(struct measure_result, verification, verification_record, "verification",
+	RECORD_NESTED(struct device_event, verification, verification_record, "verification",
 		"its output beside the reference's",
-		.present = RECORD_PRESENT(struct measure_result, verification.done)),
-	RECORD_FLAT(struct measure_result, measured, measured_record),
-	RECORD_VALUES(struct measure_result, samples_us, sample_count, "samples_us", "per run"),
+		.present = RECORD_PRESENT(struct device_event, verification.done)),
+	RECORD_FLAT(struct device_event, measured, measured_record),
+	RECORD_VALUES(struct device_event, samples_us, sample_count, "samples_us", "per run"),
 	RESULT(gave_up, "clearly too slow"),
-	RECORD_FLAGS(struct measure_result, flags, kernel_flag_names, "flags", "throttled"),
+	RECORD_FLAGS(struct device_event, flags, kernel_flag_names, "flags", "throttled"),
 };
-RECORD_DEFINE(struct measure_result, measure_result_record, result_members, .name = "result");
+RECORD_DEFINE(struct device_event, device_event_record, result_members, .name = "result");
 
 static const struct record_member progress_members[] = {
 	RECORD_VALUE(struct measure_progress, handle, "handle", "under way; 0: none"),

@@ -35,7 +35,7 @@ enum measure_reply {
 	REPLY_LIST = 101, /* struct measure_gpus */
 	REPLY_HELLO,      /* struct measure_gpu */
 	REPLY_HELPERS,    /* no payload */
-	REPLY_LOADED,     /* struct measure_result, and so are the next two */
+	REPLY_LOADED,     /* struct device_event, and so are the next two */
 	REPLY_VERIFIED,
 	REPLY_SAMPLED,
 	REPLY_ERROR,    /* struct error */
@@ -111,22 +111,32 @@ struct measure_gpus {
 };
 RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
 
+enum device_event_kind {
+	DEVICE_EVENT_LOADED, /* outcome ok: resources hold the driver's blocks_per_sm */
+	DEVICE_EVENT_VERIFIED,
+	DEVICE_EVENT_SAMPLED, /* one per handle of the request */
+	DEVICE_EVENT_LOST,    /* nothing more will come */
+};
+
 /* What became of a handle. */
-struct measure_result {
+struct device_event {
+	enum device_event_kind kind; /* set by the device, as is `predicted` */
 	uint32_t handle;
 	enum outcome outcome;
 	char *detail;
-	bool fatal;
-	struct kernel_resources *resources; /* LOADED: regs, smem, blocks, clusters are set */
+	bool fatal;                         /* the worker's last */
+	struct kernel_resources *resources; /* LOADED: per launch; the driver's: regs, smem, blocks,
+					     * clusters */
 	size_t launch_count;
 	struct verification verification; /* VERIFIED */
 	struct measured measured;         /* SAMPLED */
 	double *samples_us;
 	size_t sample_count;
-	bool gave_up;
-	uint32_t flags;
+	bool predicted; /* samples are the model's */
+	bool gave_up;   /* stopped early by give_up_us */
+	uint32_t flags; /* FLAG_MASK(THROTTLED) */
 };
-RECORD_DECLARE(struct measure_result, measure_result_record);
+RECORD_DECLARE(struct device_event, device_event_record);
 
 struct measure_progress {
 	uint32_t handle; /* 0: none */

@@ -49,7 +49,7 @@ static void append(struct series *series, const double *samples_us, size_t count
 
 static void finish(struct sampler *sampler, struct series *series)
 {
-	struct measure_result result = {
+	struct device_event result = {
 		.handle = series->entry->handle,
 		.outcome = series->failure.outcome,
 		.fatal = series->failure.fatal,
@@ -73,7 +73,7 @@ static void finish(struct sampler *sampler, struct series *series)
 	series->finished = true;
 	sampler->active--;
 	sampler->emit(&result, sampler->context);
-	record_release(&measure_result_record, &result);
+	record_release(&device_event_record, &result);
 }
 
 static unsigned visit_size(const struct sampler *sampler, const struct series *series)

@@ -20,7 +20,7 @@ struct sampler_entry {
 
 /* Called once per entry, in the order in which they end; result is released by the sampler. After
  * a fatal one nothing more comes. */
-typedef void sampler_emit(struct measure_result *result, void *context);
+typedef void sampler_emit(struct device_event *result, void *context);
 
 void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_t count,
 	const struct sampling *request, struct random_state *random, sampler_emit *emit,

@@ -43,9 +43,9 @@ static void reply_or_error(const struct serving *serving, enum status status,
 }
 
 static void reply_result(
-	struct serving *serving, enum measure_reply kind, const struct measure_result *result)
+	struct serving *serving, enum measure_reply kind, const struct device_event *result)
 {
-	reply(serving, kind, &measure_result_record, result);
+	reply(serving, kind, &device_event_record, result);
 	serving->ending |= result->fatal;
 }
 
@@ -162,7 +162,7 @@ static void serve_load(struct serving *serving, void *request)
 	struct measure_load *load = request;
 	struct problem_data *problem = problem_find(serving, load->problem);
 	struct slot *slot = memory_zeroed(1, sizeof(*slot));
-	struct measure_result result = {.handle = load->handle};
+	struct device_event result = {.handle = load->handle};
 
 	gpu_progress(&serving->gpu, load->handle, 0);
 	ARRAY_GROW(serving->slots, serving->slot_count, serving->slot_capacity);
@@ -190,7 +190,7 @@ static void serve_load(struct serving *serving, void *request)
 static void serve_verify(struct serving *serving, void *request)
 {
 	const struct measure_handle *asked = request;
-	struct measure_result result = {.handle = asked->handle, .outcome = OUTCOME_LAUNCH_FAILED};
+	struct device_event result = {.handle = asked->handle, .outcome = OUTCOME_LAUNCH_FAILED};
 	struct slot *slot = slot_find(serving, asked->handle);
 
 	gpu_progress(&serving->gpu, result.handle, 0);
@@ -204,10 +204,10 @@ static void serve_verify(struct serving *serving, void *request)
 		loaded_verify(&serving->gpu, &slot->loaded, &result);
 	}
 	reply_result(serving, REPLY_VERIFIED, &result);
-	record_release(&measure_result_record, &result);
+	record_release(&device_event_record, &result);
 }
 
-static void emit_sampled(struct measure_result *result, void *context)
+static void emit_sampled(struct device_event *result, void *context)
 {
 	reply_result(context, REPLY_SAMPLED, result);
 }

@@ -22,7 +22,7 @@ static const struct record *const records[] = {
 	&measure_handle_record,
 	&measure_sample_record,
 	&measure_gpus_record,
-	&measure_result_record,
+	&device_event_record,
 	&measure_progress_record,
 	&measure_error_record,
 };

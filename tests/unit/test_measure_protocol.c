@@ -167,7 +167,7 @@ static void test_results(void **state)
 		{.regs_per_thread = 40, .blocks_per_sm = 8, .max_clusters = 66}};
 	char detail[] = "no";
 	double samples[] = {1.5, 0.1, 1e6 / 3};
-	struct measure_result result = {.handle = 5,
+	struct device_event result = {.handle = 5,
 		.outcome = OUTCOME_WRONG_RESULT,
 		.detail = detail,
 		.fatal = true,
@@ -185,10 +185,10 @@ static void test_results(void **state)
 			.first_expected = -0.125,
 			.max_abs_error = INFINITY,
 			.max_rel_error = 1e-300}};
-	struct measure_result back;
+	struct device_event back;
 
 	(void)state;
-	there_and_back(&measure_result_record, &result, &back);
+	there_and_back(&device_event_record, &result, &back);
 	assert_int_equal(back.handle, 5);
 	assert_int_equal(back.outcome, OUTCOME_WRONG_RESULT);
 	assert_string_equal(back.detail, "no");
@@ -201,14 +201,14 @@ static void test_results(void **state)
 	assert_true(record_equal(&verification_record, &back.verification, &result.verification));
 	assert_true(back.verification.done && isnan(back.verification.first_out));
 	assert_true(back.verification.violations == UINT64_C(1) << 60);
-	record_release(&measure_result_record, &back);
+	record_release(&device_event_record, &back);
 
-	result = (struct measure_result){.handle = 6, .outcome = OUTCOME_OK};
-	there_and_back(&measure_result_record, &result, &back);
+	result = (struct device_event){.handle = 6, .outcome = OUTCOME_OK};
+	there_and_back(&device_event_record, &result, &back);
 	assert_null(back.detail);
 	assert_false(back.fatal || back.gave_up || back.verification.done);
 	assert_int_equal(back.sample_count, 0);
-	record_release(&measure_result_record, &back);
+	record_release(&device_event_record, &back);
 }
 
 static void test_errors(void **state)
