@@ -141,10 +141,16 @@ struct multiplier {
 		}
 	}
 
+	// Where Q has two buffers the compiler does not see that all lanes have the same address, and
+	// would move each operand to uniform registers: the reduction tells it.
+	static __device__ __forceinline__ u32 same_in_lanes(u32 address)
+	{
+		return Q_BUFFERS > 1 ? __reduce_max_sync(0xffffffffu, address) : address;
+	}
 	__device__ __forceinline__ void issue_scores()
 	{
-		u64 a = rows_operand<BM>(q_ring.at(q), group * 64);
-		u64 b = rows_operand<BN>(k_ring.at(k), 0);
+		u64 a = rows_operand<BM>(same_in_lanes(q_ring.at(q)), group * 64);
+		u64 b = rows_operand<BN>(same_in_lanes(k_ring.at(k)), 0);
 #pragma unroll
 		for (int i = 0; i < PADDED_DIM / 16; ++i)
 			multiply_keys(s, wgmma_advance(a, rows_advance<BM>(i)),
@@ -153,7 +159,7 @@ struct multiplier {
 	}
 	__device__ __forceinline__ void issue_output()
 	{
-		u64 b = values_operand(v_ring.at(v));
+		u64 b = values_operand(same_in_lanes(v_ring.at(v)));
 #if P_SMEM
 		u64 a = rows_operand<64, weight_span>(weights, 0);
 #endif

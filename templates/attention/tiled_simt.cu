@@ -134,19 +134,22 @@ __device__ __forceinline__ void output_add(
 	}
 }
 
+struct block_tiles {
+	element_memory queries[BM * head_dim], keys[BN * head_dim], values[BN * head_dim];
+	float output[BM * head_dim], scores[BM * BN], weights[BM * BN], top[BM], sum[BM];
+};
+static_assert(sizeof(block_tiles) == SMEM, "tiled_simt.json's smem_bytes");
+
 // MIN_BLOCKS is what shared memory allows, 3 at most: then 256 threads have up to 80 registers.
 extern "C" __global__ void __launch_bounds__(block_threads, MIN_BLOCKS)
 	tiled_simt(const element_memory *Q, const element_memory *K, const element_memory *V,
 		element_memory *O, int seq_q, int seq_k, int heads, int kv_heads, int row_blocks)
 {
 	extern __shared__ __align__(16) u8 shared[];
-	element_memory *queries = (element_memory *)shared;
-	element_memory *keys = queries + BM * head_dim;
-	element_memory *values = keys + BN * head_dim;
-	float *output = (float *)(values + BN * head_dim);
-	float *scores = output + BM * head_dim;
-	float *weights = scores + BM * BN;
-	running state = {weights + BM * BN, weights + BM * BN + BM};
+	block_tiles &tiles = *(block_tiles *)shared;
+	element_memory *queries = tiles.queries, *keys = tiles.keys, *values = tiles.values;
+	float *output = tiles.output, *scores = tiles.scores, *weights = tiles.weights;
+	running state = {tiles.top, tiles.sum};
 
 	block_place place = place_of_block(seq_q, seq_k, heads, kv_heads, row_blocks);
 	const element_memory *k = K + (i64)place.kv_head * seq_k * head_dim;

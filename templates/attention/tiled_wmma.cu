@@ -11,10 +11,17 @@ constexpr int full_rows = BM / 16 * 16;
 constexpr int full_keys = BN / 16 * 16;
 constexpr int full_dim = head_dim / 16 * 16;
 
-constexpr int align32(int bytes)
-{
-	return (bytes + 31) / 32 * 32;
-}
+struct block_tiles {
+	alignas(32) element_memory queries[BM * head_dim];
+	alignas(32) element_memory keys[BN * head_dim];
+	alignas(32) element_memory values[BN * head_dim];
+	alignas(32) float output[BM * head_dim];
+	alignas(32) float scores[BM * scores_pitch];
+	alignas(32) element_memory weights[BM * weights_pitch];
+	alignas(32) float top[BM];
+	float sum[BM];
+};
+static_assert(sizeof(block_tiles) == SMEM, "tiled_wmma.json's smem_bytes");
 
 // Dot product of one query and one key over elements first..head_dim-1 (a multiple of 8).
 __device__ __forceinline__ float dot(
@@ -124,20 +131,11 @@ extern "C" __global__ void __launch_bounds__(block_threads, MIN_BLOCKS)
 		element_memory *O, int seq_q, int seq_k, int heads, int kv_heads, int row_blocks)
 {
 	extern __shared__ __align__(128) u8 shared[];
-	u8 *next = shared;
-	auto take = [&](int bytes) {
-		u8 *start = next;
-		next += align32(bytes);
-		return start;
-	};
-	element_memory *queries = (element_memory *)take(BM * head_dim * 2);
-	element_memory *keys = (element_memory *)take(BN * head_dim * 2);
-	element_memory *values = (element_memory *)take(BN * head_dim * 2);
-	float *output = (float *)take(BM * head_dim * 4);
-	float *scores = (float *)take(BM * scores_pitch * 4);
-	element_memory *weights = (element_memory *)take(BM * weights_pitch * 2);
-	float *top = (float *)take(BM * 8);
-	running state = {top, top + BM};
+	block_tiles &tiles = *(block_tiles *)shared;
+	element_memory *queries = tiles.queries, *keys = tiles.keys, *values = tiles.values;
+	float *output = tiles.output, *scores = tiles.scores;
+	element_memory *weights = tiles.weights;
+	running state = {tiles.top, tiles.sum};
 
 	block_place place = place_of_block(seq_q, seq_k, heads, kv_heads, row_blocks);
 	const element_memory *k = K + (i64)place.kv_head * seq_k * head_dim;

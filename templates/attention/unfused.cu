@@ -63,6 +63,7 @@ extern "C" __global__ void __launch_bounds__(block_threads)
 	constexpr int row_tiles = QM / 32, column_tiles = QN / 16;
 	constexpr int a_bytes = QM * depth_layout::pitch_bytes;
 	constexpr int slot_bytes = (QM + QN) * depth_layout::pitch_bytes;
+	static_assert(stages * slot_bytes == SCORES_SMEM, "unfused.json's smem_bytes");
 	extern __shared__ __align__(128) u8 shared[];
 	int head = (int)blockIdx.x / (row_blocks * key_blocks);
 	int in_head = (int)blockIdx.x - head * row_blocks * key_blocks;
@@ -222,6 +223,7 @@ extern "C" __global__ void __launch_bounds__(block_threads)
 	typedef row_layout<DN, false> value_layout;
 	constexpr int a_bytes = VM * depth_layout::pitch_bytes;
 	constexpr int slot_bytes = a_bytes + depth * value_layout::pitch_bytes;
+	static_assert(stages * slot_bytes == VALUES_SMEM, "unfused.json's smem_bytes");
 	extern __shared__ __align__(128) u8 shared[];
 	int head = (int)blockIdx.x / (row_blocks * column_blocks);
 	int in_head = (int)blockIdx.x - head * row_blocks * column_blocks;

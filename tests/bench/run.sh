@@ -7,8 +7,9 @@
 # NAMEs: the benchmarks that need no GPU; default: all that are there. With a GPU the kernels follow,
 # and the tables of results/ are measured again: results/*/tuned.json and fp16_kn.json of this GPU
 # model against cuBLASLt (or, where there are none, a fresh tuning of suites of configs/suites), and
-# what gemm/mma reaches by itself (mma.json). The other tuned files there are no promises about
-# winners: sub-spaces, other operations, remedies that were tried.
+# what gemm/mma reaches by itself (mma.json); and where python3 has torch, attention and decoding against
+# PyTorch. The other tuned files there are no promises about winners: sub-spaces, remedies that were
+# tried.
 #
 # From the environment: BENCH_SUITES ("bf16_aligned bf16_misaligned fp8 fp32": what is tuned afresh),
 # BENCH_FRESH=1 (tune afresh although there are results), BENCH_EFFORT (quick).
@@ -75,4 +76,13 @@ fi
 # shellcheck disable=SC2086
 [ -z "$portable" ] || "$versus" --path . --cache-dir "$work/cache" --family gemm/mma \
 	-o "$work/gemm_mma_vs_cublaslt.json" $portable || missed=1
+# attention beside PyTorch, where there is one
+library=$(program libtiletune_launch.so) && python3 -c 'import torch' 2>/dev/null || {
+	echo "no PyTorch here: attention is not measured"
+	exit $missed
+}
+for file in $(tuned_here attention.json attention_drawn.json decode.json decode_paged.json); do
+	python3 "$here/attention_vs_torch.py" --tiletune "$tool" --library "$library" --cache-dir "$work/cache" \
+		--work "$work/attention" -o "$work/versus_$(basename "$file")" "$file" || missed=1
+done
 exit $missed
