@@ -30,7 +30,8 @@ static struct {
 
 struct ttl_bundle {
 	const struct ttl_header *header;
-	void *owned; /* NULL: the caller's memory */
+	void *owned;                    /* NULL: the caller's memory */
+	uint32_t next[TTL_TABLE_COUNT]; /* item to be checked */
 #define TTL_TABLE(name, type)                                                                      \
 	const type *name;                                                                          \
 	uint64_t name##_count;
@@ -166,9 +167,11 @@ static uint64_t ttl_xxh64(const unsigned char *at, size_t size)
 #define TTL_EXPECT(condition)                                                                      \
 	if (!(condition))                                                                          \
 		return #condition;
+/* Ranges of a table follow one another: none is checked twice. */
 #define TTL_EXPECT_RANGE(range, table)                                                             \
-	TTL_EXPECT((range).first <= b->table##_count &&                                            \
-		   (range).count <= b->table##_count - (range).first)
+	TTL_EXPECT((range).first == b->next[TTL_TABLE_##table] &&                                  \
+		   (range).count <= b->table##_count - (range).first);                             \
+	b->next[TTL_TABLE_##table] += (range).count
 #define TTL_EXPECT_TEXT(text) TTL_EXPECT((text) < b->texts_count)
 
 static const char *ttl_check_key(const struct ttl_bundle *b, const struct ttl_operation *operation,
@@ -182,7 +185,7 @@ static const char *ttl_check_key(const struct ttl_bundle *b, const struct ttl_op
 	return NULL;
 }
 
-static const char *ttl_check_step(const struct ttl_bundle *b, const struct ttl_operation *operation,
+static const char *ttl_check_step(struct ttl_bundle *b, const struct ttl_operation *operation,
 	const struct ttl_entry *entry, const struct ttl_step *step)
 {
 	TTL_EXPECT_TEXT(step->entry);
@@ -211,8 +214,8 @@ static const char *ttl_check_map(const struct ttl_bundle *b, const struct ttl_op
 	return NULL;
 }
 
-static const char *ttl_check_entry(const struct ttl_bundle *b,
-	const struct ttl_operation *operation, const struct ttl_entry *entry)
+static const char *ttl_check_entry(
+	struct ttl_bundle *b, const struct ttl_operation *operation, const struct ttl_entry *entry)
 {
 	TTL_EXPECT_TEXT(entry->family);
 	TTL_EXPECT_TEXT(entry->configuration);
@@ -248,7 +251,7 @@ static const char *ttl_check_entry(const struct ttl_bundle *b,
 	return NULL;
 }
 
-static const char *ttl_check(const struct ttl_bundle *b)
+static const char *ttl_check(struct ttl_bundle *b)
 {
 	TTL_EXPECT(b->texts_count && !b->texts[b->texts_count - 1]);
 	TTL_EXPECT_TEXT(b->header->device);
@@ -304,10 +307,10 @@ enum ttl_status ttl_open_memory(
 		return ttl_fail(err, TTL_BAD_ARGUMENT, "expected memory that is 8-byte aligned");
 	if (size < sizeof(*header) || memcmp(header->magic, "ttbundle", 8) != 0)
 		return ttl_fail(err, TTL_BAD_BUNDLE, "expected a bundle, found something else");
-	if (header->version != TTL_VERSION || header->header_bytes != sizeof(*header))
+	if (header->version != TTL_VERSION)
 		return ttl_fail(err, TTL_BAD_BUNDLE, "expected version %d of the format, found %u",
 			(int)TTL_VERSION, (unsigned)header->version);
-	if (header->bytes != size)
+	if (header->bytes != size || header->header_bytes != sizeof(*header))
 		return ttl_fail(err, TTL_BAD_BUNDLE, "expected %llu bytes, found %llu",
 			(unsigned long long)header->bytes, (unsigned long long)size);
 	if (ttl_xxh64((const unsigned char *)data + summed, size - summed) != header->checksum)

@@ -76,6 +76,16 @@ fi
 # shellcheck disable=SC2086
 [ -z "$portable" ] || "$versus" --path . --cache-dir "$work/cache" --family gemm/mma \
 	-o "$work/gemm_mma_vs_cublaslt.json" $portable || missed=1
+# what a launch through src/launch costs, with a kernel that is shorter than launching it a hundred times
+launch=$(program launch_overhead) || {
+	echo "launch_overhead: not built"
+	exit 1
+}
+problem=M=64,N=7168,K=4096,dtype=bf16
+for file in $(tuned_here tuned.json); do
+	"$tool" export "$file" --format bundle --path . --cache-dir "$work/cache" -o "$work/tuned.bundle" &&
+		"$launch" "$work/tuned.bundle" gemm "$problem" || missed=1
+done
 # attention beside PyTorch, where there is one
 library=$(program libtiletune_launch.so) && python3 -c 'import torch' 2>/dev/null || {
 	echo "no PyTorch here: attention is not measured"

@@ -7,7 +7,7 @@ gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.
 versus_sources := $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
 versus_programs := gemm_vs_cublaslt chain_vs_cublaslt
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) compare_rows libtiletune_launch.so)
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) compare_rows libtiletune_launch.so launch_overhead)
 
 $(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages
 	@mkdir -p $(@D)
@@ -28,7 +28,10 @@ $(OUT)/gpu/compare_rows: $(OUT)/gpu/obj/compare_rows.o $(call layer_libs,cli)
 $(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/gen/version.o $(call layer_libs,tune)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 
-# src/launch for Python; of the driver's functions only the names are needed
+# users of src/launch, and src/launch for Python; of the driver only the names are needed to link
+$(OUT)/gpu/launch_overhead: tests/bench/launch_overhead.c $(OUT)/include/tiletune_launch.h $(OUT)/faults/libcuda.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -I$(OUT)/include $(ALL_LDFLAGS) -o $@ $< $(OUT)/faults/libcuda.so.1
 $(OUT)/gpu/libtiletune_launch.so: $(OUT)/include/tiletune_launch.h $(OUT)/faults/libcuda.so.1
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -DTTL_IMPLEMENTATION -fPIC -shared -o $@ -x c $< -x none $(OUT)/faults/libcuda.so.1

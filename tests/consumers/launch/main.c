@@ -27,8 +27,8 @@ int main(int argc, char **argv)
 		buffers = ttl_buffers(bundle, entry);
 		for (uint32_t k = 0; k < entry->tensor_count; k++) {
 			tensors[k].name = ttl_string(bundle, buffers[k].name);
-			files[k] = mmap(NULL, buffers[k].bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-				open(tensors[k].name, O_RDWR), 0);
+			files[k] = mmap(NULL, buffers[k].bytes + 1, PROT_READ | PROT_WRITE,
+				MAP_SHARED, open(tensors[k].name, O_RDWR), 0);
 			TRY(cuMemAlloc(&tensors[k].address, buffers[k].bytes + 1) ||
 				cuMemcpyHtoD(tensors[k].address, files[k], buffers[k].bytes));
 		}
