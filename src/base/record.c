@@ -20,14 +20,30 @@ static void slots_add(
 		}
 		if (slots->count == RECORD_MEMBERS_MAX || depth == 8)
 			BUG("record %s has too many members for one object", record->name);
-		slots->items[slots->count++] = (struct record_slot){record, member, base};
+		slots->items[slots->count] = (struct record_slot){record, member, base};
+		if (member->kind == RECORD_KIND_UNKNOWN)
+			slots->unknown = &slots->items[slots->count];
+		slots->count++;
 	}
 }
 
 void record_slots_fill(const struct record *record, struct record_slots *slots)
 {
 	slots->count = 0;
+	slots->unknown = NULL;
 	slots_add(record, 0, slots, 0);
+}
+
+size_t record_slot_find(const struct record_slots *slots, const char *name, size_t from)
+{
+	for (size_t i = 0; i < slots->count; i++) {
+		const size_t at = (from + i) % slots->count;
+		const struct record_member *member = slots->items[at].member;
+
+		if (record_is_json(member) && strcmp(member->name, name) == 0)
+			return at;
+	}
+	return SIZE_MAX;
 }
 
 bool record_is_json(const struct record_member *member)
@@ -237,6 +253,20 @@ void record_store(const struct record_member *member, void *item, int64_t value)
 	memcpy(item, &value, member->size);
 }
 
+void record_store_string(const struct record_member *member, void *item, const char *string)
+{
+	char *copy;
+
+	if (member->kind == RECORD_KIND_TEXT) {
+		string_put(item, member->size, string);
+	} else if (member->kind == RECORD_KIND_STRING) {
+		copy = string_copy(string);
+		memcpy(item, &copy, sizeof(copy));
+	} else {
+		memcpy(item, &string, sizeof(string));
+	}
+}
+
 double record_load_real(const struct record_member *member, const void *item)
 {
 	float single;
@@ -365,24 +395,19 @@ void record_release(const struct record *record, void *value)
 
 void record_copy(const struct record *record, const void *from, void *to)
 {
-	struct text bytes = {0};
+	CLEANUP(text_release) struct text bytes = {0};
 	struct error err;
 
 	record_pack_local(record, from, &bytes);
 	if (record_unpack_local(record, &bytes, to, &err) != STATUS_OK)
 		BUG("a copy of %s: %s", record->name, err.message);
-	text_release(&bytes);
 }
 
 bool record_equal(const struct record *record, const void *a, const void *b)
 {
-	struct text x = {0}, y = {0};
-	bool same;
+	CLEANUP(text_release) struct text x = {0}, y = {0};
 
 	record_pack(record, a, &x);
 	record_pack(record, b, &y);
-	same = x.length == y.length && (x.length == 0 || memcmp(x.data, y.data, x.length) == 0);
-	text_release(&x);
-	text_release(&y);
-	return same;
+	return x.length == y.length && (x.length == 0 || memcmp(x.data, y.data, x.length) == 0);
 }

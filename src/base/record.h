@@ -54,7 +54,8 @@ enum record_kind {
 	RECORD_KIND_CUSTOM,
 	RECORD_KIND_CONSTANT, /* in JSON only: always this string */
 	RECORD_KIND_COMMENT,  /* in JSON only: words for people, accepted and not kept */
-	RECORD_KIND_UNKNOWN, /* struct json *: members that the table does not name; NULL if none */
+	RECORD_KIND_UNKNOWN, /* struct json *: what RECORD_UNKNOWN() keeps; NULL if there is nothing
+			      */
 };
 
 enum record_shape {
@@ -70,7 +71,9 @@ enum record_shape {
 
 enum {
 	RECORD_OPTIONAL = 1 << 0, /* need not be there; left out when absent */
-	RECORD_NULLABLE = 1 << 1, /* null is read as absent; absent is written as null */
+	/* null is read as absent, absent is written as null; where a real is absent as a number,
+	 * null is NaN and what is absent is left out */
+	RECORD_NULLABLE = 1 << 1,
 	RECORD_KEPT = 1 << 2,     /* with RECORD_OPTIONAL: written even when absent */
 	RECORD_COMPUTED = 1 << 3, /* written, and passed over when read */
 	RECORD_WHOLE = 1 << 4,    /* a real, written and read as a whole number */
@@ -113,6 +116,7 @@ struct record_member {
 	const char *const *keys;         /* RECORD_BY_NAME: of the items, NULL-terminated */
 	const struct record *record;
 	const struct record_custom *custom;
+	const struct record *object; /* what a custom member is in JSON, if that may grow */
 	const struct record_rule *rule;
 	const char *constant;
 	const char *expected;        /* of a number, in messages; NULL: from its range */
@@ -127,7 +131,9 @@ struct record {
 	size_t size;
 	const struct record_member *members;
 	size_t member_count;
-	bool open; /* unknown members are passed over; else an error, or kept by RECORD_UNKNOWN */
+	/* Unknown members are kept by the record that holds this one and has RECORD_UNKNOWN, or
+	 * passed over where there is none; else they are an error. */
+	bool open;
 	/* Checks members against each other, computes others; after reading and unpacking. `at` is
 	 * for json_error() in both cases. */
 	enum status (*check)(
@@ -156,10 +162,14 @@ struct record_slot {
 struct record_slots {
 	struct record_slot items[RECORD_MEMBERS_MAX];
 	size_t count;
+	const struct record_slot *unknown; /* that of RECORD_UNKNOWN, or NULL */
 };
 
 void record_slots_fill(const struct record *record, struct record_slots *slots);
 
+/* The slot of a member of JSON, looked for from the from-th slot on: members mostly stand in the
+ * order of the table. SIZE_MAX: there is none. */
+size_t record_slot_find(const struct record_slots *slots, const char *name, size_t from);
 /* Whether JSON has the member, by its own name. */
 bool record_is_json(const struct record_member *member);
 
@@ -182,6 +192,8 @@ void record_set_present(const struct record_member *member, void *base);
 /* Integers, enums and bools as 64 bits; size: of the item. */
 int64_t record_load(const struct record_member *member, const void *item);
 void record_store(const struct record_member *member, void *item, int64_t value);
+/* Copied into a text or an owned string; else the pointer. */
+void record_store_string(const struct record_member *member, void *item, const char *string);
 double record_load_real(const struct record_member *member, const void *item);
 void record_store_real(const struct record_member *member, void *item, double value);
 
@@ -266,6 +278,9 @@ bool record_allows_real(const struct record_member *member, double value);
 		.name = (key), .help = (meaning), .kind = RECORD_KIND_COMMENT,                     \
 		.flags = RECORD_OPTIONAL                                                           \
 	}
+/* Keeps what the table does not name, here and in records below that are open: an object of such
+ * members by their names and of objects by the names (in a list: numbers) of those that hold more.
+ */
 #define RECORD_UNKNOWN(type, field)                                                                \
 	{                                                                                          \
 		RECORD_BASICS(type, field, "", ""),                                                \

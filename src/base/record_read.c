@@ -10,6 +10,9 @@ struct reading {
 	const struct record *record; /* that the member stands in */
 	void *context;
 	struct error *err;
+	struct json *
+		*kept; /* of the record around it that keeps unknown members; NULL: none does */
+	const struct json_at *kept_at; /* that record */
 };
 
 static enum status read_object(const struct record *record, const struct json_at *at, void *value,
@@ -26,12 +29,11 @@ enum status record_rule_check(const struct record_rule *rule, const char *text,
 enum status record_name_from_json(
 	const struct json_at *at, const char *const *names, int *index, struct error *err)
 {
-	struct text expected = {0};
-	const char *name, *nearest;
+	CLEANUP(text_release) struct text expected = {0};
+	const char *name;
 	const size_t count = record_name_count(names);
 
-	if (json_get_string(at, &name, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_get_string(at, &name, err));
 	*index = name_find(name, names);
 	if (*index >= 0)
 		return STATUS_OK;
@@ -42,11 +44,7 @@ enum status record_name_from_json(
 						     : " or ",
 			names[i]);
 	json_error(at, err, "%s", text_string(&expected));
-	nearest = name_nearest(name, names);
-	if (nearest)
-		error_hint(err, "did you mean \"%s\"?", nearest);
-	text_release(&expected);
-	return STATUS_BAD_INPUT;
+	return name_hint(name, names, err);
 }
 
 static enum status read_integer(
@@ -58,12 +56,10 @@ static enum status read_integer(
 	double low = is_signed ? bits < 64 ? -ldexp(1, bits - 1) : -INFINITY : 0;
 	double high = bits < 64 ? ldexp(1, bits - is_signed) - 1 : INFINITY;
 
-	if (json_is_int(at)) {
-		if (json_get_int(at, &value, err) == STATUS_OK && record_allows(member, value) &&
-			(value >= 0 || is_signed)) {
-			record_store(member, item, value);
-			return STATUS_OK;
-		}
+	if (json_is_int(at) && json_get_int(at, &value, err) == STATUS_OK &&
+		record_allows(member, value) && (value >= 0 || is_signed)) {
+		record_store(member, item, value);
+		return STATUS_OK;
 	}
 	if (record_has_range(member)) {
 		low = fmax(low, member->low);
@@ -84,8 +80,7 @@ static enum status read_real(
 	double value;
 
 	if (json_type(at) == JSON_NUMBER && (!(member->flags & RECORD_WHOLE) || json_is_int(at))) {
-		if (json_get_double(at, &value, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(json_get_double(at, &value, err));
 		if (record_allows_real(member, value)) {
 			record_store_real(member, item, value);
 			return STATUS_OK;
@@ -104,24 +99,10 @@ static enum status read_real(
 static enum status store_string(const struct json_at *at, const struct record_member *member,
 	void *item, const char *string, struct error *err)
 {
-	char *copy;
-
-	if (record_rule_check(member->rule, string, at, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	switch (member->kind) {
-	case RECORD_KIND_TEXT:
-		if (strlen(string) >= member->size)
-			return json_error(
-				at, err, "a string of at most %zu bytes", member->size - 1);
-		string_put(item, member->size, string);
-		break;
-	case RECORD_KIND_STRING:
-		copy = string_copy(string);
-		memcpy(item, &copy, sizeof(copy));
-		break;
-	default:
-		memcpy(item, &string, sizeof(string));
-	}
+	TRY(record_rule_check(member->rule, string, at, err));
+	if (member->kind == RECORD_KIND_TEXT && strlen(string) >= member->size)
+		return json_error(at, err, "a string of at most %zu bytes", member->size - 1);
+	record_store_string(member, item, string);
 	return STATUS_OK;
 }
 
@@ -132,15 +113,56 @@ static enum status read_flags(
 	int64_t flags = 0;
 	int index;
 
-	if (json_expect(at, JSON_ARRAY, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect(at, JSON_ARRAY, err));
 	while (json_next(at, &name)) {
-		if (record_name_from_json(&name, member->names, &index, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(record_name_from_json(&name, member->names, &index, err));
 		flags |= (int64_t)1 << index;
 	}
 	record_store(member, item, flags);
 	return STATUS_OK;
+}
+
+/* The object of what is kept where `at` is a place below the record that keeps it. */
+static struct json *kept_place(const struct json_at *at, const struct reading *reading)
+{
+	struct json_at parent, found;
+	CLEANUP(memory_free) char *name = NULL;
+	struct json *place;
+
+	if (at->node == reading->kept_at->node) {
+		if (!*reading->kept)
+			*reading->kept = json_new_object();
+		return *reading->kept;
+	}
+	place = kept_place(at->parent, reading);
+	parent = json_root(place, "");
+	name = at->key ? string_copy(at->key) : string_format("%zu", at->index);
+	if (!json_find(&parent, name, &found)) {
+		json_put(place, name, json_new_object());
+		json_find(&parent, name, &found);
+	}
+	return (struct json *)(uintptr_t)found.node;
+}
+
+static void keep(const struct json_at *item, const struct reading *reading)
+{
+	if (reading->kept)
+		json_put(kept_place(item->parent, reading), item->key, json_copy(item->node));
+}
+
+/* What a custom reader passed over. */
+static void keep_of_custom(
+	const struct json_at *at, const struct record *record, const struct reading *reading)
+{
+	struct record_slots slots;
+	struct json_at item = {0};
+
+	if (!record || !reading->kept)
+		return;
+	record_slots_fill(record, &slots);
+	while (json_next(at, &item))
+		if (record_slot_find(&slots, item.key, item.index) == SIZE_MAX)
+			keep(&item, reading);
 }
 
 static enum status read_item(const struct json_at *at, const struct record_member *member,
@@ -154,8 +176,7 @@ static enum status read_item(const struct json_at *at, const struct record_membe
 
 	switch (member->kind) {
 	case RECORD_KIND_BOOL:
-		if (json_get_bool(at, &boolean, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(json_get_bool(at, &boolean, err));
 		record_store(member, item, boolean);
 		return STATUS_OK;
 	case RECORD_KIND_INT:
@@ -166,16 +187,14 @@ static enum status read_item(const struct json_at *at, const struct record_membe
 	case RECORD_KIND_STRING:
 	case RECORD_KIND_BORROWED:
 	case RECORD_KIND_TEXT:
-		if (json_get_string(at, &string, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(json_get_string(at, &string, err));
 		return store_string(at, member, item, string, err);
 	case RECORD_KIND_JSON:
 		json = json_copy(at->node);
 		memcpy(item, &json, sizeof(json));
 		return STATUS_OK;
 	case RECORD_KIND_ENUM:
-		if (record_name_from_json(at, member->names, &index, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(record_name_from_json(at, member->names, &index, err));
 		record_store(member, item, index);
 		return STATUS_OK;
 	case RECORD_KIND_FLAGS:
@@ -183,12 +202,12 @@ static enum status read_item(const struct json_at *at, const struct record_membe
 	case RECORD_KIND_RECORD:
 		return read_object(member->record, at, item, NULL, reading);
 	case RECORD_KIND_CUSTOM:
-		if (!member->custom->read)
-			return STATUS_OK;
-		return member->custom->read(at, item, reading->context, err);
+		if (member->custom->read)
+			TRY(member->custom->read(at, item, reading->context, err));
+		keep_of_custom(at, member->object, reading);
+		return STATUS_OK;
 	case RECORD_KIND_CONSTANT:
-		if (json_get_string(at, &string, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(json_get_string(at, &string, err));
 		return strcmp(string, member->constant) == 0
 			       ? STATUS_OK
 			       : json_error(at, err, "\"%s\"", member->constant);
@@ -204,18 +223,14 @@ static enum status read_entry(const struct json_at *at, const struct record *rec
 	const struct reading *reading)
 {
 	const struct record_member *key = &record->members[0], *value = &record->members[1];
-	const struct reading inner = {record, reading->context, reading->err};
-	enum status status =
-		store_string(at, key, (char *)item + key->offset, at->key, reading->err);
+	struct reading inner = *reading;
 
-	if (status != STATUS_OK)
-		return status;
+	inner.record = record;
+	TRY(store_string(at, key, (char *)item + key->offset, at->key, reading->err));
 	if (record->member_count != 2 || *value->name)
 		return read_object(record, at, item, key, reading);
-	status = read_item(at, value, (char *)item + value->offset, &inner);
-	if (status == STATUS_OK && record->check)
-		status = record->check(item, at, reading->context, reading->err);
-	return status;
+	TRY(read_item(at, value, (char *)item + value->offset, &inner));
+	return record->check ? record->check(item, at, reading->context, reading->err) : STATUS_OK;
 }
 
 static enum status read_by_name(const struct json_at *at, const struct record_member *member,
@@ -223,15 +238,13 @@ static enum status read_by_name(const struct json_at *at, const struct record_me
 {
 	struct json_at item = {0};
 
-	if (json_expect_keys(at, member->keys, reading->err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect_keys(at, member->keys, reading->err));
 	while (json_next(at, &item)) {
 		const size_t index = (size_t)name_find(item.key, member->keys);
 
 		if (index >= member->length)
 			BUG("member %s has more keys than items", member->name);
-		if (read_item(&item, member, data + index * member->size, reading) != STATUS_OK)
-			return STATUS_BAD_INPUT;
+		TRY(read_item(&item, member, data + index * member->size, reading));
 	}
 	return STATUS_OK;
 }
@@ -244,8 +257,7 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 	struct json_at item = {0};
 	char *data;
 
-	if (json_expect(at, mapped ? JSON_OBJECT : JSON_ARRAY, reading->err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect(at, mapped ? JSON_OBJECT : JSON_ARRAY, reading->err));
 	if (count < member->count_min || (member->count_max && count > member->count_max)) {
 		const bool few = count < member->count_min;
 		const size_t bound = few ? member->count_min : member->count_max;
@@ -263,11 +275,8 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 	if (!data)
 		return json_error(at, reading->err, "as many elements as its other lists have");
 	while (json_next(at, &item)) {
-		const enum status status = mapped ? read_entry(&item, member->record, data, reading)
-						  : read_item(&item, member, data, reading);
-
-		if (status != STATUS_OK)
-			return status;
+		TRY(mapped ? read_entry(&item, member->record, data, reading)
+			   : read_item(&item, member, data, reading));
 		data += member->size;
 	}
 	return STATUS_OK;
@@ -277,15 +286,18 @@ static enum status read_member(const struct json_at *at, const struct record_slo
 	const struct reading *outer)
 {
 	const struct record_member *member = slot->member;
-	const struct reading reading = {slot->record, outer->context, outer->err};
+	struct reading reading = *outer;
 	char *field = (char *)base + member->offset;
 
+	reading.record = slot->record;
 	if (member->flags & RECORD_COMPUTED)
 		return STATUS_OK;
 	if (member->flags & RECORD_NULLABLE && json_type(at) == JSON_NULL) {
 		record_set_absent(member, base);
 		if (member->kind == RECORD_KIND_REAL) /* there, and not finite */
 			record_set_present(member, base);
+		if (member->kind == RECORD_KIND_REAL && isfinite(member->absent))
+			record_store_real(member, field, NAN);
 		return STATUS_OK;
 	}
 	record_set_present(member, base);
@@ -307,69 +319,47 @@ static enum status read_member(const struct json_at *at, const struct record_slo
 
 /* What the table does not name: an error, or kept, or passed over. */
 static enum status read_unknown(const struct record *record, const struct record_slots *slots,
-	const struct json_at *item, char *value, struct error *err)
+	const struct json_at *item, const struct reading *reading)
 {
 	const char *names[RECORD_MEMBERS_MAX + 1] = {NULL};
-	const char *nearest;
 	size_t count = 0;
 
-	for (size_t i = 0; i < slots->count; i++) {
-		const struct record_member *member = slots->items[i].member;
-		char *field = value + slots->items[i].base + member->offset;
-		struct json *kept;
-
-		if (record_is_json(member))
-			names[count++] = member->name;
-		if (member->kind != RECORD_KIND_UNKNOWN)
-			continue;
-		memcpy(&kept, field, sizeof(kept));
-		kept = kept ? kept : json_new_object();
-		memcpy(field, &kept, sizeof(kept));
-		json_put(kept, item->key, json_copy(item->node));
+	if (record->open || slots->unknown) {
+		keep(item, reading);
 		return STATUS_OK;
 	}
-	if (record->open)
-		return STATUS_OK;
-	json_error(item, err, "a known member here");
-	nearest = name_nearest(item->key, names);
-	if (nearest)
-		error_hint(err, "did you mean \"%s\"?", nearest);
-	return STATUS_BAD_INPUT;
-}
-
-/* Members mostly stand in the order of the table: each is looked for behind the one before. */
-static size_t slot_find(const struct record_slots *slots, const char *name, size_t from)
-{
-	for (size_t i = 0; i < slots->count; i++) {
-		const size_t at = (from + i) % slots->count;
-		const struct record_member *member = slots->items[at].member;
-
-		if (record_is_json(member) && strcmp(member->name, name) == 0)
-			return at;
-	}
-	return SIZE_MAX;
+	for (size_t i = 0; i < slots->count; i++)
+		if (record_is_json(slots->items[i].member))
+			names[count++] = slots->items[i].member->name;
+	json_error(item, reading->err, "a known member here");
+	return name_hint(item->key, names, reading->err);
 }
 
 /* key: a member that is not one of the object, or NULL. */
 static enum status read_object(const struct record *record, const struct json_at *at, void *value,
-	const struct record_member *key, const struct reading *reading)
+	const struct record_member *key, const struct reading *outer)
 {
+	struct reading reading = *outer;
 	struct json_at found[RECORD_MEMBERS_MAX], item = {0};
 	struct record_slots slots;
 	size_t next = 0;
 
-	if (json_expect(at, JSON_OBJECT, reading->err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect(at, JSON_OBJECT, reading.err));
 	record_slots_fill(record, &slots);
+	if (slots.unknown) {
+		reading.kept = (struct json **)(void *)((char *)value + slots.unknown->base +
+							slots.unknown->member->offset);
+		reading.kept_at = at;
+	}
 	memset(found, 0, slots.count * sizeof(found[0]));
 	while (json_next(at, &item)) {
-		const size_t index = slot_find(&slots, item.key, next);
+		const size_t index = record_slot_find(&slots, item.key, next);
 
 		if (index < slots.count && slots.items[index].member != key) {
 			found[index] = item;
 			next = index + 1;
-		} else if (read_unknown(record, &slots, &item, value, reading->err) != STATUS_OK) {
-			return STATUS_BAD_INPUT;
+		} else {
+			TRY(read_unknown(record, &slots, &item, &reading));
 		}
 	}
 	for (size_t i = 0; i < slots.count; i++) {
@@ -378,22 +368,21 @@ static enum status read_object(const struct record *record, const struct json_at
 
 		if (!record_is_json(member) || member == key)
 			continue;
-		if (!found[i].node) {
-			if (!(member->flags & (RECORD_OPTIONAL | RECORD_COMPUTED)))
-				return json_error(
-					at, reading->err, "a member \"%s\"", member->name);
-			record_set_absent(member, base);
-		} else if (read_member(&found[i], &slots.items[i], base, reading) != STATUS_OK) {
-			return STATUS_BAD_INPUT;
+		if (found[i].node) {
+			TRY(read_member(&found[i], &slots.items[i], base, &reading));
+			continue;
 		}
+		if (!(member->flags & (RECORD_OPTIONAL | RECORD_COMPUTED)))
+			return json_error(at, reading.err, "a member \"%s\"", member->name);
+		record_set_absent(member, base);
 	}
-	return record->check ? record->check(value, at, reading->context, reading->err) : STATUS_OK;
+	return record->check ? record->check(value, at, reading.context, reading.err) : STATUS_OK;
 }
 
 enum status record_from_json(const struct record *record, const struct json_at *at, void *value,
 	void *context, struct error *err)
 {
-	const struct reading reading = {record, context, err};
+	const struct reading reading = {.record = record, .context = context, .err = err};
 
 	if (read_object(record, at, value, NULL, &reading) == STATUS_OK)
 		return STATUS_OK;

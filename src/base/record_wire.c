@@ -191,74 +191,57 @@ static enum status unpack_string(struct unpacker *unpacker, const struct record 
 {
 	const char *string;
 	size_t length;
-	char *copy;
 
 	if (!take_string(unpacker, &string, &length))
 		return refuse(unpacker, record, member, "no string");
 	if (string && *string && member->rule && member->rule->accepts &&
 		!member->rule->accepts(string))
 		return refuse(unpacker, record, member, "another string");
-	switch (member->kind) {
-	case RECORD_KIND_TEXT:
-		if (!string || length >= member->size)
-			return refuse(unpacker, record, member, "a string of another length");
-		memcpy(item, string, length + 1);
-		break;
-	case RECORD_KIND_STRING:
-		copy = string_copy(string);
-		memcpy(item, &copy, sizeof(copy));
-		break;
-	default:
-		memcpy(item, &string, sizeof(string));
-	}
+	if (member->kind == RECORD_KIND_TEXT && (!string || length >= member->size))
+		return refuse(unpacker, record, member, "a string of another length");
+	record_store_string(member, item, string);
 	return STATUS_OK;
 }
 
 static enum status unpack_json(struct unpacker *unpacker, const struct record *record,
 	const struct record_member *member, void *item)
 {
-	struct json *json = NULL;
+	CLEANUP(json_release) struct json *json = NULL;
 	struct json_at at;
 	const char *string;
 	size_t length;
-	enum status status = STATUS_OK;
 
 	if (!take_string(unpacker, &string, &length))
 		return refuse(unpacker, record, member, "no JSON");
 	if (string)
-		status = json_parse(string, length, unpacker->what, &json, unpacker->err);
-	if (status != STATUS_OK)
-		return status;
+		TRY(json_parse(string, length, unpacker->what, &json, unpacker->err));
 	if (member->kind != RECORD_KIND_CUSTOM) {
 		memcpy(item, &json, sizeof(json));
+		json = NULL;
 		return STATUS_OK;
 	}
+	if (!json)
+		return STATUS_OK;
 	at = json_root(json, unpacker->what);
-	if (json && !member->custom->read)
-		status = refuse(unpacker, record, member, "what is never read");
-	else if (json)
-		status = member->custom->read(&at, item, unpacker->context, unpacker->err);
-	json_free(json);
-	return status;
+	return member->custom->read
+		       ? member->custom->read(&at, item, unpacker->context, unpacker->err)
+		       : refuse(unpacker, record, member, "what is never read");
 }
 
 static enum status unpack_number(struct unpacker *unpacker, const struct record *record,
 	const struct record_member *member, void *item)
 {
 	const void *at = take(unpacker, member->size);
-	bool allowed;
 
 	if (!at)
 		return refuse(unpacker, record, member, "too few bytes");
 	/* a bool must not hold another bit pattern, not even for the time of this check; what is
 	 * copied within the process is what it was */
-	allowed = unpacker->local || (member->flags & RECORD_OPTIONAL &&
-					     record_item_is_absent(member, at))
-			  ? true
-		  : member->kind == RECORD_KIND_REAL
-			  ? record_allows_real(member, record_load_real(member, at))
-			  : record_allows(member, record_load(member, at));
-	if (!allowed)
+	if (!unpacker->local &&
+		!(member->flags & RECORD_OPTIONAL && record_item_is_absent(member, at)) &&
+		!(member->kind == RECORD_KIND_REAL
+				? record_allows_real(member, record_load_real(member, at))
+				: record_allows(member, record_load(member, at))))
 		return refuse(unpacker, record, member, "a value out of range");
 	memcpy(item, at, member->size);
 	return STATUS_OK;
@@ -272,14 +255,12 @@ static enum status unpack_item(struct unpacker *unpacker, const struct record *r
 
 	switch (member->kind) {
 	case RECORD_KIND_BORROWED:
-		if (unpacker->local) {
-			memcpy(item, take(unpacker, sizeof(char *)), sizeof(char *));
-			return STATUS_OK;
-		}
-		return unpack_string(unpacker, record, member, item);
 	case RECORD_KIND_TEXT:
 	case RECORD_KIND_STRING:
-		return unpack_string(unpacker, record, member, item);
+		if (!unpacker->local || member->kind != RECORD_KIND_BORROWED)
+			return unpack_string(unpacker, record, member, item);
+		memcpy(item, take(unpacker, sizeof(char *)), sizeof(char *));
+		return STATUS_OK;
 	case RECORD_KIND_BYTES:
 		at = take(unpacker, sizeof(size));
 		if (at)
@@ -342,7 +323,6 @@ static enum status unpack_member(struct unpacker *unpacker, const struct record 
 	const struct record_member *member, void *value)
 {
 	struct record_span span = record_span(member, value);
-	enum status status = STATUS_OK;
 	const void *at;
 	uint64_t count;
 
@@ -375,26 +355,25 @@ static enum status unpack_member(struct unpacker *unpacker, const struct record 
 		if (!span.data)
 			return refuse(unpacker, record, member, "another count");
 	}
-	for (size_t i = 0; i < span.count && status == STATUS_OK; i++)
-		status = unpack_item(unpacker, record, member, span.data + i * member->size);
-	return status;
+	for (size_t i = 0; i < span.count; i++)
+		TRY(unpack_item(unpacker, record, member, span.data + i * member->size));
+	return STATUS_OK;
 }
 
 static enum status unpack_record(
 	struct unpacker *unpacker, const struct record *record, void *value)
 {
 	const struct json_at at = json_root(NULL, unpacker->what);
-	enum status status = STATUS_OK;
 
 	if (++unpacker->depth > DEPTH_MAX)
 		return refuse(unpacker, record, NULL, "too many records within each other");
-	for (size_t i = 0; i < record->member_count && status == STATUS_OK; i++)
+	for (size_t i = 0; i < record->member_count; i++)
 		if (is_packed(&record->members[i], unpacker->local))
-			status = unpack_member(unpacker, record, &record->members[i], value);
-	if (status == STATUS_OK && record->check && !unpacker->local)
-		status = record->check(value, &at, unpacker->context, unpacker->err);
+			TRY(unpack_member(unpacker, record, &record->members[i], value));
+	if (record->check && !unpacker->local)
+		TRY(record->check(value, &at, unpacker->context, unpacker->err));
 	unpacker->depth--;
-	return status;
+	return STATUS_OK;
 }
 
 static enum status unpack(struct unpacker *unpacker, const struct record *record, void *value)

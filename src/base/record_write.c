@@ -7,6 +7,9 @@
 static void put_object(const struct record *record, const void *value,
 	const struct record_member *key, struct json *object);
 
+static void put_kept_below(
+	const struct record_member *member, const struct json_at *kept, const struct json_at *at);
+
 static struct json *integer_to_json(const struct record_member *member, const void *item)
 {
 	const int64_t value = record_load(member, item);
@@ -157,11 +160,50 @@ static struct json *member_to_json(const struct record_member *member, const voi
 	}
 }
 
+/* Puts back what was kept (RECORD_UNKNOWN): a member that the table names holds more of its own, if
+ * it is still there. */
+static void put_kept(const struct record *record, const struct json_at *kept, struct json *object)
+{
+	const struct json_at at = json_root(object, "");
+	struct json_at item = {0}, found;
+	struct record_slots slots;
+
+	record_slots_fill(record, &slots);
+	while (json_next(kept, &item)) {
+		const size_t slot = record_slot_find(&slots, item.key, 0);
+
+		if (slot == SIZE_MAX)
+			json_put(object, item.key, json_copy(item.node));
+		else if (json_find(&at, item.key, &found))
+			put_kept_below(slots.items[slot].member, &item, &found);
+	}
+}
+
+static void put_kept_below(
+	const struct record_member *member, const struct json_at *kept, const struct json_at *at)
+{
+	const struct record *record = member->object ? member->object : member->record;
+	const bool several = member->shape != RECORD_ONE && member->shape != RECORD_OWNED;
+	struct json_at item = {0};
+
+	if (!record)
+		return;
+	if (!several)
+		put_kept(record, kept, (struct json *)(uintptr_t)at->node);
+	while (several && json_next(at, &item)) {
+		CLEANUP(memory_free) char *number = string_format("%zu", item.index);
+		struct json_at more;
+
+		if (json_find(kept, item.key ? item.key : number, &more))
+			put_kept(record, &more, (struct json *)(uintptr_t)item.node);
+	}
+}
+
 static void put_object(const struct record *record, const void *value,
 	const struct record_member *key, struct json *object)
 {
 	struct record_slots slots;
-	struct json *unknown = NULL, *json;
+	struct json *kept = NULL, *json;
 
 	record_slots_fill(record, &slots);
 	for (size_t i = 0; i < slots.count; i++) {
@@ -169,19 +211,17 @@ static void put_object(const struct record *record, const void *value,
 		const char *base = (const char *)value + slots.items[i].base;
 
 		if (member->kind == RECORD_KIND_UNKNOWN)
-			memcpy(&unknown, base + member->offset, sizeof(unknown));
+			memcpy(&kept, base + member->offset, sizeof(kept));
 		if (!record_is_json(member) || member == key)
 			continue;
 		json = member_to_json(member, base);
 		if (json)
 			json_put(object, member->name, json);
 	}
-	if (unknown) {
-		const struct json_at at = json_root(unknown, "");
-		struct json_at item = {0};
+	if (kept) {
+		const struct json_at at = json_root(kept, "");
 
-		while (json_next(&at, &item))
-			json_put(object, item.key, json_copy(item.node));
+		put_kept(record, &at, object);
 	}
 }
 

@@ -53,7 +53,7 @@ struct verification {
 };
 
 /* What a device measures of a candidate beside its time; carried as one from the worker to the
- * journal and the tuned file. 0: not measured, or the card does not say. */
+ * journal and the tuned file. 0: not measured; NaN: the card does not say. */
 struct measured {
 	double energy_j;                /* of one run, the whole GPU's */
 	double power_w;                 /* the GPU's, while it ran again and again */

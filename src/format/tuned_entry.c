@@ -144,7 +144,7 @@ static const struct record_member row_members[] = {
 	RECORD_VALUES(struct tuned_row, tensor_maps, tensor_map_count, "tensor_maps",
 		"TMA descriptors", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct tuned_row, score, &score_custom, "score", "the model's account",
-		.flags = RECORD_OPTIONAL),
+		.flags = RECORD_OPTIONAL, .object = &score_record),
 	RECORD_TEXT(struct tuned_row, kernel_hash, "kernel_hash", "of sources and options",
 		.rule = &kernel_hash_rule),
 	RECORD_POINTER(struct tuned_row, errors, errors_record, "errors",

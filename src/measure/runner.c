@@ -343,6 +343,7 @@ bool energy_measure(
 		power_w = counting.sum_w / counting.samples;
 		resolution_ratio = (counting.high_w - counting.low_w) / power_w;
 	}
+	*measured = (struct measured){NAN, NAN, NAN}; /* asked, and the card does not say */
 	if (power_w > 0)
 		*measured = (struct measured){
 			.energy_j = power_w * counting.elapsed_s / counting.runs,

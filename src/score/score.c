@@ -165,7 +165,7 @@ static const struct record_member view_members[] = {
 	RECORD_RECORDS(struct view, launches, launch_count, launch_score_record, "launches",
 		"each of several", .flags = RECORD_OPTIONAL, .count_min = 2),
 };
-static RECORD_DEFINE(struct view, view_record, view_members, .name = "score", .open = true,
+RECORD_DEFINE(struct view, score_record, view_members, .name = "score", .open = true,
 	.help = "of the longest launch; launches[] where there are several");
 
 static size_t longest_of(const struct launch_score *launches, size_t count)
@@ -191,14 +191,14 @@ struct json *score_to_json(const struct score *score)
 		view.launches = score->launches;
 		view.launch_count = score->launch_count;
 	}
-	return record_to_json(&view_record, &view);
+	return record_to_json(&score_record, &view);
 }
 
 enum status score_from_json(const struct json_at *at, struct score *score, struct error *err)
 {
 	struct view view = {0};
 
-	if (record_from_json(&view_record, at, &view, NULL, err) != STATUS_OK)
+	if (record_from_json(&score_record, at, &view, NULL, err) != STATUS_OK)
 		return STATUS_BAD_INPUT;
 	if (!view.launches) {
 		view.launches = memory_copy(&view.longest, sizeof(view.longest));
@@ -227,7 +227,7 @@ static struct json *custom_write(const void *field)
 
 static struct json *custom_schema(struct json *definitions)
 {
-	return record_schema_reference(&view_record, definitions);
+	return record_schema_reference(&score_record, definitions);
 }
 
 static void custom_release(void *field)

@@ -65,6 +65,7 @@ struct json *score_to_json(const struct score *score); /* NULL: there are no lau
 enum status score_from_json(const struct json_at *at, struct score *score, struct error *err);
 /* A member of a table, a struct score; left out where there are no launches. */
 extern const struct record_custom score_custom;
+extern const struct record score_record;                  /* its object in JSON */
 RECORD_DECLARE(struct launch_score, launch_score_record); /* of one launch */
 
 #endif

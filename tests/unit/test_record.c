@@ -206,6 +206,64 @@ static void unknown_members_survive(void **state)
 	json_free(tree);
 }
 
+static const struct record_member asked_members[] = {
+	RECORD_VALUE(struct figure, value, "value", "", .low = 0, .high = INFINITY,
+		.flags = RECORD_OPTIONAL | RECORD_NULLABLE),
+};
+static RECORD_DEFINE(struct figure, asked_record, asked_members, .name = "measured");
+
+/* What is absent as a number: null is something else, which was asked for and is not known. */
+static void null_is_not_a_number(void **state)
+{
+	static const char *const texts[] = {"{}", "{\"value\":null}", "{\"value\":2}"};
+	struct error err = {0};
+	struct json *tree;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+		struct figure figure = {.value = 0}, copy = {.value = 0};
+
+		assert_ok(read_as(&asked_record, texts[i], &figure, &tree, &err));
+		json_free(tree);
+		record_copy(&asked_record, &figure, &copy);
+		assert_json(&asked_record, &copy, texts[i]);
+	}
+}
+
+struct holder {
+	struct newer one, *list;
+	size_t count;
+	struct json *unknown;
+};
+static const struct record_member holder_members[] = {
+	RECORD_NESTED(struct holder, one, open_record, "one", "", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct holder, list, count, open_record, "list", ""),
+	RECORD_UNKNOWN(struct holder, unknown),
+};
+static RECORD_DEFINE(struct holder, holder_record, holder_members, .name = "holder");
+
+/* An open record's are kept by the record around it, and go back to their place if it is there. */
+static void unknown_members_of_open_records_survive(void **state)
+{
+	struct holder holder = {.count = 0};
+	struct error err = {0};
+	struct json *tree;
+
+	(void)state;
+	assert_ok(read_as(&holder_record,
+		"{\"one\":{\"a\":1,\"q\":{\"r\":2}},\"list\":[{\"a\":3},{\"a\":4,\"0\":5}],\"z\":"
+		"6}",
+		&holder, &tree, &err));
+	json_free(tree);
+	assert_json(&holder_record, &holder,
+		"{\"one\":{\"a\":1,\"q\":{\"r\":2}},\"list\":[{\"a\":3},{\"a\":4,\"0\":5}],\"z\":"
+		"6}");
+	holder.count = 1;
+	assert_json(&holder_record, &holder,
+		"{\"one\":{\"a\":1,\"q\":{\"r\":2}},\"list\":[{\"a\":3}],\"z\":6}");
+	record_release(&holder_record, &holder);
+}
+
 static void open_records_pass_over_what_they_do_not_know(void **state)
 {
 	struct newer newer = {0};
@@ -268,7 +326,9 @@ int main(void)
 		cmocka_unit_test(wrong_members_are_refused),
 		cmocka_unit_test(every_member_is_needed_unless_it_is_optional),
 		cmocka_unit_test(typing_errors_get_the_nearest_name),
+		cmocka_unit_test(null_is_not_a_number),
 		cmocka_unit_test(unknown_members_survive),
+		cmocka_unit_test(unknown_members_of_open_records_survive),
 		cmocka_unit_test(open_records_pass_over_what_they_do_not_know),
 		cmocka_unit_test(lists_that_share_a_count_agree),
 	};

@@ -155,9 +155,18 @@ static void test_unknown_members_survive(void **state)
 		"[{\"operation\":\"gemm\",\"problem\":{\"M\":7},\"timing\":\"measured\",\"note\":"
 		"\"kept\",\"run\":\"r0\",\"winner\":{\"family\":\"gemm/a\",\"configuration\":{},"
 		"\"mood\":\"good\",\"kernel_hash\":\"\",\"time_us\":{\"median\":1.5,\"ci95_low\":1,"
-		"\"ci95_high\":2,\"samples\":1}},\"tied\":[],\"families\":[]}]}";
-	static const char *const members[] = {
-		"\"future\"", "\"colour\"", "\"weather\"", "\"note\"", "\"mood\""};
+		"\"skew\":0.5,\"ci95_high\":2,\"samples\":1},\"score\":{\"tiles\":1,"
+		"\"slots_per_wave\":1,\"waves\":1,\"waves_exact\":1,\"wave_efficiency_ratio\":1,"
+		"\"tile_efficiency_ratio\":1,\"blocks_per_sm\":1,\"occupancy_ratio\":1,"
+		"\"occupancy_limiter\":\"blocks\",\"regs_per_thread\":1,\"smem_bytes\":1,"
+		"\"bank_conflict_ratio\":1,\"lines_per_row_ratio\":1,\"sectors_per_row_ratio\":1,"
+		"\"dram_bytes\":1,\"l2_bytes\":1,\"arithmetic_intensity\":1,\"bound\":\"dram\","
+		"\"predicted_time_us\":1,\"predicted_tflops\":1,\"regs_estimated\":false,"
+		"\"luck\":1},\"errors\":{\"verified\":true,\"seed\":7},"
+		"\"workspaces\":[{\"name\":\"a\",\"bytes\":1,\"init\":\"none\"},{\"name\":\"b\","
+		"\"bytes\":2,\"init\":\"none\",\"pool\":3}]},\"tied\":[],\"families\":[]}]}";
+	static const char *const members[] = {"\"future\"", "\"colour\"", "\"weather\"", "\"note\"",
+		"\"mood\"", "\"skew\":\t0.5", "\"luck\"", "\"seed\"", "\"pool\":\t3"};
 	char *path = scratch_file();
 	struct text content = {0};
 	struct run run = run_of("r1", "");
