@@ -102,9 +102,9 @@ def make_sets(p, dtype):
     return sets
 
 
-def timed_runs(p, sets, kernel):
+def timed_runs(p, sets, kernel, names):
     """name: run(set) -> the output."""
-    bound = [kernel.bind({name: tensor.data_ptr() for name, tensor in s.items()}) for s in sets]
+    bound = [kernel.bind({name: s[name].data_ptr() for name in names}) for s in sets]
 
     def ours(index):
         bound[index].launch(torch.cuda.current_stream().cuda_stream)
@@ -220,8 +220,8 @@ def compare(entry, bundle, copy, options):
     ours = bundle.find("attention", text)
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}[p["dtype"]]
     sets = make_sets(p, dtype)
-    kernel = ours.load()
-    fields = {name: TimedRun(run, len(sets)) for name, run in timed_runs(p, sets, kernel).items()}
+    kernel, names = ours.load(), [name for name, size in ours.tensors.items() if size]
+    fields = {name: TimedRun(run, len(sets)) for name, run in timed_runs(p, sets, kernel, names).items()}
     fastest = min(field.estimate_us for field in fields.values())
     runs = min(256, max(len(sets), math.ceil(SAMPLE_US / fastest)))
     for field in fields.values():
