@@ -7,9 +7,9 @@
 	RECORD_VALUE(struct kernel_usage, field, #field, help, .low = 0, .high = INT32_MAX)
 static const struct record_member usage_members[] = {
 	RECORD_VALUE(struct kernel_usage, name, "name", "of the kernel"),
-	AMOUNT(regs_per_thread, "registers"),
-	AMOUNT(smem_static_bytes, "of a block"),
-	AMOUNT(spill_bytes, "stored, of a thread"),
+	AMOUNT(regs_per_thread, "registers of a thread"),
+	AMOUNT(smem_static_bytes, "shared memory that the kernel declares, of a block"),
+	AMOUNT(spill_bytes, "registers spilled to memory, of a thread"),
 };
 #undef AMOUNT
 static RECORD_DEFINE(
@@ -28,7 +28,8 @@ static const struct record_rule file_rule = {.expected = "the name of a file bes
 static const struct record_member unit_members[] = {
 	RECORD_VALUE(struct kernel_unit, name, "name", "of the source"),
 	RECORD_VALUE(struct kernel_unit, file, "file", "beside this one", .rule = &file_rule),
-	RECORD_VALUES(struct kernel_unit, options, option_count, "options", "of the compiler"),
+	RECORD_VALUES(struct kernel_unit, options, option_count, "options",
+		"of the compiler, the -D list among them"),
 	RECORD_VALUES(struct kernel_unit, entries, entry_count, "entries", "kernels of the unit",
 		.count_min = 1),
 	RECORD_RECORDS(struct kernel_unit, resources, resource_count, usage_record, "resources",
@@ -63,7 +64,7 @@ static const struct record_member document_members[] = {
 	RECORD_TEXT(struct kernel_document, kernel_hash, "kernel_hash", "of sources and options",
 		.rule = &kernel_hash_rule),
 	RECORD_RECORDS(struct kernel_document, units, unit_count, unit_record, "units",
-		"each with its file", .count_min = 1),
+		"each with its file; launches name them by index", .count_min = 1),
 	RECORD_NESTED(struct kernel_document, plan, plan_record, "plan", "how it is launched"),
 };
 #undef STRING

@@ -14,7 +14,7 @@
 #include "export/export.h"
 
 /* {"operation", "problem": "M=...", "timing", "family", "configuration", "defines": "BM=128;...",
- * "time_us", "workspace_bytes", "launches": [...]} */
+ * "time_us", "workspace_bytes", "tensor_maps", "launches": [...]} */
 static struct json *launch_json(const struct tuned_launch *launch)
 {
 	const struct {
@@ -65,6 +65,7 @@ static struct json *entry_json(const struct tuned_entry *entry)
 	json_put_double(json, "time_us", winner->time.median);
 	if (winner->workspace_bytes >= 0)
 		json_put_int(json, "workspace_bytes", winner->workspace_bytes);
+	json_put_int(json, "tensor_maps", (int64_t)winner->tensor_map_count);
 	for (size_t i = 0; i < winner->launch_count; i++)
 		json_push(launches, launch_json(&winner->launches[i]));
 	json_put(json, "launches", launches);
@@ -76,17 +77,24 @@ static const char module_head[] =
 	"#\n"
 	"#\tinclude(tuned.cmake)\n"
 	"#\ttiletune_find(TUNED gemm M=4096 N=4096 K=4096 dtype=bf16)\n"
+	"#\tset(templates /usr/local/share/tiletune/templates) # of your installation\n"
+	"#\tadd_library(kernels OBJECT ${templates}/${TUNED_SOURCE}) # needs the language CUDA\n"
+	"#\ttarget_include_directories(kernels PRIVATE ${templates})\n"
 	"#\ttarget_compile_definitions(kernels PRIVATE ${TUNED_DEFINES})\n"
+	"#\tset_target_properties(kernels PROPERTIES CUDA_STANDARD 17 CUDA_ARCHITECTURES 90a)\n"
 	"#\n"
 	"# tiletune_find(PREFIX OPERATION KEY=VALUE...) looks for the one entry whose problem has "
 	"all\n"
 	"# of these keys and sets PREFIX_FOUND, PREFIX_PROBLEM, PREFIX_FAMILY, "
 	"PREFIX_CONFIGURATION,\n"
 	"# PREFIX_DEFINES (a list for target_compile_definitions), PREFIX_TIME_US, PREFIX_TIMING,\n"
-	"# PREFIX_WORKSPACE_BYTES and, of the first launch, PREFIX_SOURCE, PREFIX_ENTRY, "
-	"PREFIX_GRID,\n"
-	"# PREFIX_BLOCK, PREFIX_CLUSTER, PREFIX_SMEM_DYNAMIC_BYTES; PREFIX_LAUNCHES is the JSON of "
-	"all.\n"
+	"# PREFIX_WORKSPACE_BYTES, PREFIX_TENSOR_MAPS (not 0: the kernel takes TMA descriptors; "
+	"what "
+	"is\n"
+	"# in them stands in a bundle, --format bundle, which tiletune_launch.h launches) and, of "
+	"the\n"
+	"# first launch, PREFIX_SOURCE, PREFIX_ENTRY, PREFIX_GRID, PREFIX_BLOCK, PREFIX_CLUSTER,\n"
+	"# PREFIX_SMEM_DYNAMIC_BYTES; PREFIX_LAUNCHES is the JSON of all.\n"
 	"# A family made of steps has no defines of its own: `tiletune export --format source` "
 	"writes\n"
 	"# each step's source with its defines.\n"
@@ -121,7 +129,7 @@ static const char module_tail[] =
 	"\tendif()\n"
 	"\tset(${prefix}_FOUND TRUE PARENT_SCOPE)\n"
 	"\tforeach(name operation problem family configuration defines time_us timing "
-	"workspace_bytes launches)\n"
+	"workspace_bytes tensor_maps launches)\n"
 	"\t\tstring(JSON value ERROR_VARIABLE error GET \"${TILETUNE_JSON}\" ${found} ${name})\n"
 	"\t\tstring(TOUPPER \"${name}\" upper)\n"
 	"\t\tset(${prefix}_${upper} \"${value}\" PARENT_SCOPE)\n"
@@ -249,6 +257,7 @@ static void entry_variables(struct text *text, size_t index, const struct tuned_
 	variable(text, prefix, "TIMING", "%s", timing_names[entry->predicted]);
 	variable(text, prefix, "WORKSPACE_BYTES", "%" PRId64,
 		winner->workspace_bytes > 0 ? winner->workspace_bytes : 0);
+	variable(text, prefix, "TENSOR_MAPS", "%zu", winner->tensor_map_count);
 	for (size_t i = 0; i < winner->launch_count; i++)
 		text_appendf(&value, "%s%zu", i ? " " : "", i);
 	built(text, prefix, "LAUNCHES", &value);

@@ -41,6 +41,9 @@ static const char head[] =
 	"of\n"
 	" * its own: `tiletune export --format source` writes each step's source with its "
 	"defines.\n"
+	" * Kernels that take tensor maps (TMA descriptors) cannot be launched from this table: "
+	"their\n"
+	" * dimensions are in a bundle, `--format bundle`, which tiletune_launch.h launches.\n"
 	" */\n"
 	"#ifndef TILETUNE_TUNED_H\n"
 	"#define TILETUNE_TUNED_H\n\n"
@@ -56,6 +59,7 @@ static const char head[] =
 	"\tunsigned long long workspace_bytes;\n"
 	"\tunsigned launch_count;\n"
 	"\tconst struct tiletune_launch *launches;\n"
+	"\tunsigned tensor_map_count; /* not 0: launched from a bundle */\n"
 	"};\n\n"
 	"#define TILETUNE_DEVICE ";
 
@@ -141,9 +145,9 @@ static void append_entry(struct text *text, const struct tuned_entry *entry, siz
 	format_put(text, append_string, "\t{%s, %s,\n\t\t%s, %s,\n\t\t%s,\n\t\t", entry->operation,
 		problem, winner->family, configuration, text_string(&defines));
 	export_number(winner->time.median, text);
-	text_appendf(text, ", %d, %" PRId64 "ULL, %zu, tiletune_launches + %zu},\n",
+	text_appendf(text, ", %d, %" PRId64 "ULL, %zu, tiletune_launches + %zu, %zu},\n",
 		!entry->predicted, winner->workspace_bytes > 0 ? winner->workspace_bytes : 0,
-		winner->launch_count, first_launch);
+		winner->launch_count, first_launch, winner->tensor_map_count);
 }
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)

@@ -21,15 +21,19 @@ static const struct record_member buffer_members[] = {
 	RECORD_TEXT(struct plan_buffer, name, "name", "as kernels and families call it"),
 	RECORD_ENUM(struct plan_buffer, role, role_names, "role", "who writes it"),
 	RECORD_ENUM(struct plan_buffer, dtype, dtype_names, "dtype", "of its elements"),
-	RECORD_VALUE(struct plan_buffer, bytes, "bytes", "0: the kernel gets a null pointer"),
-	RECORD_ENUM(struct plan_buffer, init, init_names, "init", "when a workspace is zeroed",
+	RECORD_VALUE(struct plan_buffer, bytes, "bytes",
+		"from the first element to the last, gaps included; 0: the kernel gets a null "
+		"pointer"),
+	RECORD_ENUM(struct plan_buffer, init, init_names, "init",
+		"who fills it: none: nobody; once: zeroed before the first run; each: zeroed "
+		"before every run, on its stream; given: a tensor, the program",
 		.flags = RECORD_OPTIONAL, .absent = BUFFER_INIT_GIVEN),
-	TENSOR_VALUE(rows, "of a tensor: all outer dimensions"),
-	TENSOR_VALUE(columns, "of a tensor: the innermost dimension"),
-	TENSOR_VALUE(ld, "of a tensor: elements from row to row"),
+	TENSOR_VALUE(rows, "of a tensor: the product of all dimensions but the innermost"),
+	TENSOR_VALUE(columns, "of a tensor: elements of the innermost dimension"),
+	TENSOR_VALUE(ld, "of a tensor: elements from the beginning of a row to that of the next"),
 	RECORD_ENUM(struct plan_buffer, contents, buffer_contents_names, "contents", "of an input",
 		.flags = RECORD_OPTIONAL),
-	TENSOR_VALUE(fill_low, "an input's lowest value"),
+	TENSOR_VALUE(fill_low, "an input's lowest value where it was measured"),
 	TENSOR_VALUE(fill_high, "an input's highest value"),
 };
 #undef TENSOR_VALUE
@@ -169,16 +173,25 @@ static enum status tensor_map_check(
 
 static const struct record_member tensor_map_members[] = {
 	RECORD_TEXT(struct plan_tensor_map, name, "name", "as the family calls it"),
-	RECORD_VALUE(struct plan_tensor_map, buffer, "buffer", "its index among the buffers"),
-	RECORD_ENUM(struct plan_tensor_map, dtype, dtype_names, "dtype", "of the elements"),
+	RECORD_VALUE(struct plan_tensor_map, buffer, "buffer",
+		"its index among the buffers, whose address it gets"),
+	RECORD_ENUM(struct plan_tensor_map, dtype, dtype_names, "dtype",
+		"of the elements: CU_TENSOR_MAP_DATA_TYPE_*, fp8 as UINT8, tf32 as FLOAT32"),
 	RECORD_ARRAY_COUNTED(struct plan_tensor_map, dims, rank, "dims",
-		"elements, innermost dimension first; none: the kernel does not use the map"),
+		"elements, innermost dimension first; none: the kernel is given 128 bytes of "
+		"zeros and does not use them. Interleave none, element strides 1, filled with "
+		"zeros outside"),
 	RECORD_DERIVED(struct plan_tensor_map, &strides_custom, "strides",
-		"bytes, of all dimensions but the innermost", .flags = RECORD_NOT_WIRE),
+		"bytes from one index to the next, of all dimensions but the innermost, the second "
+		"first",
+		.flags = RECORD_NOT_WIRE),
 	RECORD_ARRAY(struct plan_tensor_map, strides, "", "", .flags = RECORD_NOT_JSON),
-	RECORD_ARRAY_COUNTED(struct plan_tensor_map, box, rank, "box", "elements of a copy"),
-	RECORD_VALUE(struct plan_tensor_map, swizzle_bytes, "swizzle_bytes", "0: none"),
-	RECORD_VALUE(struct plan_tensor_map, l2_promotion_bytes, "l2_promotion_bytes", "0: none"),
+	RECORD_ARRAY_COUNTED(struct plan_tensor_map, box, rank, "box",
+		"elements that one copy moves, innermost dimension first"),
+	RECORD_VALUE(
+		struct plan_tensor_map, swizzle_bytes, "swizzle_bytes", "0 (none), 32, 64, 128"),
+	RECORD_VALUE(struct plan_tensor_map, l2_promotion_bytes, "l2_promotion_bytes",
+		"0 (none), 64, 128, 256"),
 };
 RECORD_DEFINE(struct plan_tensor_map, plan_tensor_map_record, tensor_map_members,
 	.name = "plan_tensor_map", .check = tensor_map_check);
@@ -271,15 +284,23 @@ static RECORD_DEFINE(struct plan_argument, argument_record, argument_members, .n
 static const struct record_custom argument_custom = {argument_read, argument_write, NULL, NULL};
 
 static const struct record_member launch_members[] = {
-	RECORD_VALUE(struct plan_launch, unit, "unit", "index of the cubin"),
+	RECORD_VALUE(
+		struct plan_launch, unit, "unit", "index among the units: where the kernel is"),
 	RECORD_VALUE(struct plan_launch, entry, "entry", "name of the kernel"),
-	RECORD_ARRAY(struct plan_launch, grid, "grid", "blocks"),
-	RECORD_ARRAY(struct plan_launch, block, "block", "threads"),
-	RECORD_ARRAY(struct plan_launch, cluster, "cluster", "blocks of a cluster"),
-	RECORD_VALUE(struct plan_launch, smem_dynamic_bytes, "smem_dynamic_bytes", "of a block"),
-	RECORD_VALUE(struct plan_launch, repeat, "repeat", "launched that many times in a row"),
+	RECORD_ARRAY(struct plan_launch, grid, "grid", "blocks along x, y, z"),
+	RECORD_ARRAY(struct plan_launch, block, "block", "threads along x, y, z"),
+	RECORD_ARRAY(struct plan_launch, cluster, "cluster",
+		"blocks of a cluster along x, y, z; 1 1 1: no clusters; more than 8 blocks need "
+		"the function attribute NON_PORTABLE_CLUSTER_SIZE_ALLOWED"),
+	RECORD_VALUE(struct plan_launch, smem_dynamic_bytes, "smem_dynamic_bytes",
+		"of a block; the function attribute MAX_DYNAMIC_SHARED_SIZE_BYTES must allow it"),
+	RECORD_VALUE(struct plan_launch, repeat, "repeat",
+		"launched that many times in a row, with the same arguments"),
 	RECORD_CUSTOMS(struct plan_launch, arguments, argument_count, &argument_custom, "args",
-		"of the kernel, each by its kind", .record = &argument_record),
+		"in the kernel's order, each by its kind: buffer, the address of buffers[i] (64 "
+		"bits); tensor_map, tensor_maps[i] encoded (128 bytes by value, 64-byte aligned); "
+		"i32, i64, f32, the number itself",
+		.record = &argument_record),
 };
 static RECORD_DEFINE(struct plan_launch, launch_record, launch_members, .name = "plan_launch");
 
@@ -319,9 +340,9 @@ static const struct record_member plan_members[] = {
 	RECORD_RECORDS(struct plan, buffers, buffer_count, buffer_record, "buffers",
 		"tensors in the operation's order, then workspaces"),
 	RECORD_RECORDS(struct plan, tensor_maps, tensor_map_count, plan_tensor_map_record,
-		"tensor_maps", "TMA descriptors"),
+		"tensor_maps", "TMA descriptors, as cuTensorMapEncodeTiled takes them"),
 	RECORD_RECORDS(struct plan, launches, launch_count, launch_record, "launches",
-		"one after the other"),
+		"on one stream, one after the other"),
 };
 RECORD_DEFINE(struct plan, plan_record, plan_members, .name = "plan", .check = plan_check);
 

@@ -1,6 +1,6 @@
 // How the states of warps and of blocks that saw different keys of a unit become its rows of O.
 #include "decode_rows.cuh"
-
+#pragma once
 // The warps' states become that of key warp 0, by halves.
 __device__ __forceinline__ void states_merge(
 	row_state &rows, float4 *exchange, int key_warp, int row_warp, int lane)

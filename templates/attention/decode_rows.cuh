@@ -5,7 +5,7 @@
 // each of them lines of 128 bytes. Columns beyond head_dim are zeros.
 #include "attention/mma_rows.cuh"
 #include "attention/rows.cuh"
-
+#pragma once
 constexpr int block_rows = 16 * ROW_TILES * ROW_WARPS;
 constexpr int row_pitch = 128;
 constexpr int key_bytes = (head_dim + 63) / 64 * KEYS * row_pitch;     // of a tile of K

@@ -1,7 +1,7 @@
 // How the tiles of flash_mma lie in shared memory, and what a warp does at the end of its rows.
 #include "attention/mma_rows.cuh"
 #include "attention/rows.cuh"
-
+#pragma once
 constexpr int threads = WARPS * 32;
 constexpr int row_tiles = BM / (16 * WARPS); // 16-row tiles of a warp
 constexpr int padded_dim = dim_steps * 16;   // whole k steps of the tensor cores

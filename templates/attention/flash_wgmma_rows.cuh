@@ -4,7 +4,7 @@
 #include "attention/flash_wgmma_schedule.cuh"
 #include "attention/quad.cuh"
 #include "common/stmatrix.cuh"
-
+#pragma once
 constexpr int score_count = BN / 2; // of a thread, in 64 rows
 constexpr int output_count = PADDED_DIM_V / 2;
 constexpr int value_steps = BN / 16; // k steps of P V

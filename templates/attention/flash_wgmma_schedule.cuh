@@ -8,7 +8,7 @@
 // With PACKED_HEADS > 1 a tile's rows are the query heads of one head of K and V, side by side for each
 // query: row r is head r % PACKED_HEADS of query r / PACKED_HEADS, and `head` counts heads of K and V.
 #include "attention/flash_wgmma_tile.cuh"
-
+#pragma once
 struct work {
 	i32 head, kv_head; // over all sequences
 	i32 row;           // the block's first row

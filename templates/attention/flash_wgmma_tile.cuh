@@ -8,7 +8,7 @@
 #include "common/tma.cuh"
 #include "common/tma_ranks.cuh"
 #include "common/wgmma_registers.cuh"
-
+#pragma once
 // PADDED_DIM and PADDED_DIM_V are head_dim and head_dim_v in whole k steps of 16; TMA fills what lies
 // beyond with zeros.
 constexpr __device__ __forceinline__ int line_span(int columns)

@@ -5,7 +5,7 @@
 #include "attention/quad.cuh"
 #include "common/ldmatrix.cuh"
 #include "common/mma.cuh"
-
+#pragma once
 constexpr int dim_steps = (head_dim + 15) / 16; // k steps of S = Q K^T
 
 template <int TALL, int DIM_TILES> struct warp_state {

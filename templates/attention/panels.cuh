@@ -4,7 +4,7 @@
 #include "attention/element.cuh"
 #include "attention/rows.cuh"
 #include "common/mma.cuh"
-
+#pragma once
 // Element (r, c) of the panel is source[r * pitch + c]; what lies outside of valid_rows x
 // valid_columns is zero. Valid columns are a multiple of 8 (or negative: none) and rows start at
 // multiples of 16 bytes.

@@ -1,6 +1,6 @@
 // The four lanes of a quad hold one row of an accumulator between them.
 #include "common/types.cuh"
-
+#pragma once
 __device__ __forceinline__ float quad_max(float x)
 {
 	x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));

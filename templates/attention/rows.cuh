@@ -6,7 +6,7 @@
 //   chunks.
 #include "common/cp_async.cuh"
 #include "common/ldmatrix.cuh"
-
+#pragma once
 template <int COLUMNS, bool SWIZZLED> struct row_layout {
 	static_assert(COLUMNS % 16 == 0, "a k step of the tensor cores is two chunks");
 	static constexpr int chunks = COLUMNS / 8;

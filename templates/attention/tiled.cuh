@@ -6,7 +6,7 @@
 // between.
 #include "attention/element.cuh"
 #include "common/cp_async.cuh"
-
+#pragma once
 constexpr int block_threads = 256;
 constexpr int block_warps = block_threads / 32;
 constexpr int row_chunks = head_dim / 8; // 16-byte chunks of a row of Q, K or V

@@ -1,7 +1,7 @@
 // The activation functions of the problem keys, on the fp32 sum before it is rounded.
 //   ACT_none, ACT_relu, ACT_gelu_tanh, ACT_silu: exactly one is defined by the build.
 #include "common/types.cuh"
-
+#pragma once
 // tanh(x) = 1 - 2 / (1 + exp(2x)): exact limits at both ends, error of a few units in the last
 // place.
 __device__ __forceinline__ float tanh_fp32(float x)

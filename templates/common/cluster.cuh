@@ -1,6 +1,6 @@
 // Thread-block clusters (sm_90): rank, the cluster-wide barrier, shared memory of a neighbour.
 #include "common/types.cuh"
-
+#pragma once
 __device__ __forceinline__ u32 cluster_rank()
 {
 	u32 rank;

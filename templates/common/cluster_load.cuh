@@ -1,6 +1,6 @@
 // Reading shared memory of another block of the cluster (see cluster.cuh).
 #include "common/types.cuh"
-
+#pragma once
 __device__ __forceinline__ float4 cluster_load4(u32 remote)
 {
 	float4 value;

@@ -7,7 +7,7 @@
 //   store(float)    rounding to nearest, ties to even (tf32: ties away, as cvt.rna)
 //   store2(lo, hi)  two 16-bit elements packed into one word (16-bit dtypes only)
 #include "common/types.cuh"
-
+#pragma once
 struct fp32 {
 	typedef float memory;
 	static constexpr int code = 0;

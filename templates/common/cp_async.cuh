@@ -2,7 +2,7 @@
 // A thread's copies complete in groups: commit closes a group, wait<N> lets at most N stay open.
 // What a thread waited for is visible to others only after a barrier.
 #include "common/types.cuh"
-
+#pragma once
 // Copies BYTES (4, 8 or 16; both addresses so aligned), of which `valid` (0..BYTES) are read from
 // global memory; the rest is written as zeros, so an edge needs no branch. 16 bytes bypass L1
 // (.cg).

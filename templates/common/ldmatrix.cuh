@@ -3,7 +3,7 @@
 // on; lane l receives the elements 2*(l%4) and 2*(l%4)+1 of row l/4 of each matrix. A row of 16
 // bytes may as well be four 32-bit elements: lane l then receives element l%4 of row l/4.
 #include "common/types.cuh"
-
+#pragma once
 __device__ __forceinline__ void ldmatrix_x4(u32 (&matrix)[4], u32 address)
 {
 	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

@@ -4,7 +4,7 @@
 // Barriers are named by their 32-bit shared address (8-byte aligned).
 // With -DMBARRIER_POLL_LIMIT=n a wait traps after n polls (for debugging: a hang becomes an error).
 #include "common/types.cuh"
-
+#pragma once
 __device__ __forceinline__ void mbarrier_init(u32 barrier, u32 arrivals)
 {
 	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)

@@ -6,7 +6,7 @@
 //   g) D:         d[0], d[1] = (row g, columns 2t, 2t+1), d[2], d[3] = (row g+8, same columns)
 // Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and "mma.m16n8k8".
 #include "common/convert.cuh"
-
+#pragma once
 template <typename DTYPE> struct mma_sync;
 
 template <> struct mma_sync<fp16> {

@@ -2,7 +2,7 @@
 // memory. Lanes 0-7 give the row addresses of the first matrix, 8-15 of the second, and so on; lane
 // l supplies the elements 2*(l%4) and 2*(l%4)+1 of row l/4 of each matrix, as accumulators lie.
 #include "common/types.cuh"
-
+#pragma once
 __device__ __forceinline__ void stmatrix_x4(u32 address, u32 a, u32 b, u32 c, u32 d)
 {
 	asm volatile(

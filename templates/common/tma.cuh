@@ -5,7 +5,7 @@
 // Shared memory written by ordinary stores needs proxy_fence() in each writing thread, then a
 // barrier, before the copy engine or wgmma may read it.
 #include "common/types.cuh"
-
+#pragma once
 __device__ __forceinline__ void tensor_map_prefetch(const tensor_map &map)
 {
 	asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");

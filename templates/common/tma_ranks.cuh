@@ -4,7 +4,7 @@
 // set in `blocks`, at the same shared address, and completes on the barrier at the same address
 // there.
 #include "common/types.cuh"
-
+#pragma once
 #define TMA_LIST(...) __VA_ARGS__
 #define TMA_LOAD(NAME, RANK, PARAMETERS, QUALIFIER, PLACES, OPERANDS)                              \
 	__device__ __forceinline__ void NAME(                                                      \

@@ -1,6 +1,6 @@
 // Fixed-width names for device code, and the 128-byte TMA descriptor as kernels receive it.
 // Nothing is included: NVRTC gets no include path, so every name here is our own.
-
+#pragma once
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -9,7 +9,7 @@
 // The instruction wants N as a literal and every register named: WGMMA_REGS_<N> and WGMMA_SUMS_<N>
 // grow by four registers from line to line. Only the N that WGMMA_DEFINE asks for becomes code.
 #include "common/types.cuh"
-
+#pragma once
 // Accumulator registers are about to be read by wgmma: earlier writes to them are done.
 __device__ __forceinline__ void wgmma_fence()
 {

@@ -5,7 +5,7 @@
 // so that two neighbouring blocks of 8 columns of an accumulator, rounded in pairs, are one fragment.
 // The registers must not change until wgmma_wait says that the product is complete.
 #include "common/wgmma.cuh"
-
+#pragma once
 // The six operands after the accumulators: A's registers, the descriptor of B, whether to add.
 #define WGMMA_REGISTER_INPUTS_8 "%4", "%5", "%6", "%7", "%8", "%9"
 #define WGMMA_REGISTER_INPUTS_16 "%8", "%9", "%10", "%11", "%12", "%13"

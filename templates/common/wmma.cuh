@@ -3,7 +3,7 @@
 // whole. Alignment as for CUDA's C++ interface: a fragment starts at a multiple of 32 bytes, the
 // leading dimension is a multiple of 8 elements of 16 bits and of 4 of fp32.
 #include "common/convert.cuh"
-
+#pragma once
 struct wmma_accumulator {
 	float value[8];
 };

@@ -1,6 +1,6 @@
 // The problem's types: `input` (A and B) and `output` (C), chosen by the build's -D names.
 #include "common/convert.cuh"
-
+#pragma once
 #if DTYPE_fp32
 typedef fp32 input;
 #elif DTYPE_tf32

@@ -2,7 +2,7 @@
 // address, from the tile's start, of byte `byte` of row `row`. whole_chunks: 16-byte chunks of a
 // row stay together and aligned.
 #include "common/types.cuh"
-
+#pragma once
 // Rows of ROW_BYTES, unpadded, whose 16-byte chunks are exchanged by XOR so that the eight rows of
 // an ldmatrix (or lanes that walk down a column) fall into different banks.
 //

@@ -1,6 +1,6 @@
 // Which tile and which share of k a block works on.
 #include "common/types.cuh"
-
+#pragma once
 struct tile_place {
 	int m, n; // tile indices
 };

@@ -7,7 +7,7 @@
 #include "common/activation.cuh"
 #include "gemm_types.cuh"
 #include "store.cuh"
-
+#pragma once
 __device__ __forceinline__ i64 split_k_pitch(int N)
 {
 	return ((i64)N + 3) / 4 * 4;

@@ -2,7 +2,7 @@
 // ldc keeps aligned. C_ALIGN is the power of two, 16 at most, that divides the bytes of a row's
 // pitch.
 #include "gemm_types.cuh"
-
+#pragma once
 constexpr int output_bytes = sizeof(output::memory);
 
 // COUNT floats as output words: 16-bit types are packed in pairs. (DTYPE is a template parameter so

@@ -5,7 +5,7 @@
 // thread_cols pieces that passes over the tile. Whole tiles are copied without any test; tiles at
 // an edge read only what lies inside and are filled up with zeros, which add nothing to a sum.
 #include "common/cp_async.cuh"
-
+#pragma once
 template <typename MEMORY, int ROWS, int COLS, int WIDTH, int THREADS, typename LAYOUT>
 struct tile_copy {
 	static constexpr int element_bytes = sizeof(MEMORY);

@@ -3,7 +3,7 @@
 // worker but a unit's first leaves its sums in its own slot and raises the flags of its warps; the
 // first waits for each in turn, adds, and lowers the flag for the next launch.
 #include "common/types.cuh"
-
+#pragma once
 __device__ __forceinline__ u32 flag_load(const u32 *flag)
 {
 	u32 value;

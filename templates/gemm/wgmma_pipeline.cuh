@@ -3,7 +3,7 @@
 #include "common/cluster.cuh"
 #include "common/mbarrier.cuh"
 #include "wgmma_tile.cuh"
-
+#pragma once
 struct pipeline {
 	u32 stages;   // shared address of the first stage, aligned to 1024 bytes
 	u32 barriers; // shared address of STAGES pairs of barriers, `full` first

@@ -10,7 +10,7 @@
 // worker owns it: the others leave their partial sums in the workspace, and the owner, to whom the
 // unit is the last of its run, adds them in the order of k. Nobody waits for a worker that waits.
 #include "common/types.cuh"
-
+#pragma once
 // A tile's share of work: `steps` k steps from `first_step` on.
 struct work {
 	i32 row, column; // first row and column of this block's tile, in elements

@@ -8,7 +8,7 @@
 #include "common/stmatrix.cuh"
 #include "common/tma.cuh"
 #include "gemm_types.cuh"
-
+#pragma once
 // Barrier 0 belongs to __syncthreads; each multiplying group has one of its own.
 __device__ __forceinline__ void group_barrier(u32 group)
 {

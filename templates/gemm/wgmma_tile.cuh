@@ -9,7 +9,7 @@
 #include "common/tma.cuh"
 #include "common/wgmma.cuh"
 #include "gemm_types.cuh"
-
+#pragma once
 constexpr int element_bytes = sizeof(input::memory);
 constexpr int cluster_plane = SHARE_ROWS * SHARE_COLUMNS;
 constexpr int instructions_per_step = BK * element_bytes / 32; // 32 bytes of k each

@@ -5,7 +5,7 @@
 #include "common/mma.cuh"
 #include "gemm/layout.cuh"
 #include "gemm_chain/chain_types.cuh"
-
+#pragma once
 // Rows of COLUMNS elements, a multiple of 16, whose 16-byte chunks are exchanged by XOR: neither
 // ldmatrix nor cp.async meets bank conflicts. (Rows padded by one chunk have none either, but make
 // cp.async up to 1.4 times slower: its rows then straddle the 128-byte lines of shared memory.)

@@ -9,7 +9,7 @@
 //   panels   all pieces of A's rows, unless they are streamed
 #include "gemm/tile.cuh"
 #include "gemm_chain/fragments.cuh"
-
+#pragma once
 constexpr int threads = 32 * WARPS_M * WARPS_N;
 
 #if A_PLACE_stream

@@ -2,7 +2,7 @@
 // into this block's plane of the workspace. Y_ALIGN is the power of two, 16 at most, that divides
 // the bytes of a row of Y.
 #include "gemm_chain/chain_types.cuh"
-
+#pragma once
 // Lane t of a quad holds words t of rows 0..3; afterwards it holds row t, words 0..3.
 __device__ __forceinline__ void quad_transpose(u32 (&word)[4], int lane)
 {

@@ -76,6 +76,22 @@ message("${E_FAMILY} grid ${grid}")
 CMAKE
 made=$(cmake -P "$work/h200-script.cmake" 2>&1) || fail "the H200's module: $made"
 [ "$made" = "$family $grid" ] || fail "cmake says $made, C says $said"
+# the recipe that the module prints, as it stands there
+nvcc=$(command -v nvcc || ls "${CUDA_INCLUDE:-/usr/local/cuda/include}"/../bin/nvcc 2>/dev/null)
+if [ -n "$nvcc" ]; then
+	mkdir -p "$work/recipe"
+	{
+		echo 'cmake_minimum_required(VERSION 3.19)'
+		echo 'project(recipe CUDA)'
+		sed -n "/^function/q;s/^#	//p" "$work/h200.cmake" |
+			sed "s|(tuned.cmake)|($work/h200.cmake)|;s|/usr/local/share/tiletune|$root|"
+	} >"$work/recipe/CMakeLists.txt"
+	cmake -S "$work/recipe" -B "$work/recipe/build" -DCMAKE_CUDA_COMPILER="$nvcc" >"$work/talk" 2>&1 &&
+		cmake --build "$work/recipe/build" >>"$work/talk" 2>&1 || { tail -n 20 "$work/talk"; fail "the recipe of the module"; }
+	grep -q 'wgmma.cu.o' "$work/talk" || fail "the recipe compiled nothing"
+else
+	echo "not tried: nvcc is not here"
+fi
 # what services that track benchmarks take
 for format in bencher github-benchmark; do
 	"$tiletune" export $h200 --format $format -o "$work/$format.json" || fail "$format"

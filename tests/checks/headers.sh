@@ -10,4 +10,9 @@ for header in $(find src tests/faults -name '*.h' | sort); do
 		bad=1
 	fi
 done
+# and every header of kernels can be included twice, as other compilers than ours do
+for header in $(grep -L '^#pragma once' templates/*/*.cuh); do
+	echo "$header: expected #pragma once, found none"
+	bad=1
+done
 exit $bad

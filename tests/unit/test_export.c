@@ -139,8 +139,8 @@ static void c_strings_are_escaped(void **state)
 	assert_holds(&text, "\"A,64,0.5\", {4, 2, 1}, {128, 1, 1}, {1, 1, 1}, 1024, 1}");
 	assert_holds(&text, "\"k=1,t=a\\\"b\\077\\\\$(x) #1\"");
 	assert_holds(&text, "{7, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0, 3}");
-	assert_holds(&text, "12.5, 1, 0ULL, 1, tiletune_launches + 0}");
-	assert_holds(&text, "3, 0, 0ULL, 2, tiletune_launches + 1}");
+	assert_holds(&text, "12.5, 1, 0ULL, 1, tiletune_launches + 0, 0}");
+	assert_holds(&text, "3, 0, 0ULL, 2, tiletune_launches + 1, 0}");
 	text_release(&text);
 	fixture.source.entry_count = 0;
 	assert_fails(export_format_find("c-header")->write(&fixture.source, &text, &err),
