@@ -38,8 +38,12 @@ if [ "$1" = test ]; then
 fi
 # the report's test in a browser is skipped, aloud, where there is none (Ubuntu has no such package)
 wanted=
+if [ "$1" = test ]; then
+	command -v groff >/dev/null 2>&1 || wanted="groff-base"
+	command -v zsh >/dev/null 2>&1 || wanted="$wanted zsh"
+fi
 if [ "$1" = test ] && ! command -v chromium >/dev/null 2>&1 && ! command -v google-chrome >/dev/null 2>&1; then
-	wanted="chromium fonts-dejavu-core"
+	wanted="$wanted chromium fonts-dejavu-core"
 fi
 [ -z "$missing$wanted" ] && exit 0
 
@@ -61,6 +65,8 @@ if ! install $missing $wanted; then
 		echo "These packages are missing and apt-get could not install them: $names" >&2
 		exit 1
 	fi
-	install $wanted || echo "not to be had here, and not needed: $wanted"
+	for package in $wanted; do
+		install "$package" || echo "not to be had here, and not needed: $package"
+	done
 fi
 exit 0

@@ -21,13 +21,17 @@ check)
 	;;
 esac
 code=$?
-passed=0 failed=0
+passed=0 failed=0 skipped=
 if [ "$kind" = unit ]; then
 	passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test(s).*/\1/p' "$log" | awk '{ s += $1 } END { print s + 0 }')
 	failed=$(sed -n 's/^\[  FAILED  \] .*: \([0-9]*\) test(s).*/\1/p;s/^\[  FAILED  \] \([0-9]*\) test(s).*/\1/p' "$log" | awk '{ s += $1 } END { print s + 0 }')
+	skipped=$(sed -n 's/^\[  SKIPPED \] \([a-z_0-9]*\)$/\1/p' "$log" | sort -u | paste -sd' ')
 	# a program that died, or ran nothing, failed whatever it counted
-	if [ $code -ne 0 ] && [ "$failed" = 0 ] || [ "$passed" = 0 ] && [ "$failed" = 0 ]; then failed=1; fi
-elif [ $code -eq 0 ]; then passed=1
+	if [ $code -ne 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+	if [ "$passed" = 0 ] && [ "$failed" = 0 ] && [ -z "$skipped" ]; then failed=1; fi
+elif [ $code -eq 0 ]; then
+	passed=1
+	skipped=$(sed -n 's/^skipped: //p' "$log" | tail -n 1)
 elif [ "$kind" = check ] && [ $code -eq 77 ]; then
 	# what it needs is not to be had here: said aloud, and again at the end
 	reason=$(sed -n 's/^skipped: //p' "$log" | tail -n 1)
@@ -35,6 +39,8 @@ elif [ "$kind" = check ] && [ $code -eq 77 ]; then
 	echo "0 0" >"$logs/$kind-$name.count"
 	exit 0
 else failed=1; fi
+# what was left out is said aloud, and again at the end
+[ -z "$skipped" ] || echo "SKIP  $kind $name: of it: $skipped" | tee "$logs/$kind-$name.skip"
 echo "$passed $failed" >"$logs/$kind-$name.count"
 took=$(($(date +%s) - start))
 if [ "$failed" = 0 ]; then

@@ -86,6 +86,11 @@ schemas: $(OUT)/tests/schemas
 test-full: $(TEST_PREREQUISITES)
 	@CUDA_INCLUDE=$(CUDA_INCLUDE) TEST_TIMEOUT=7200 sh tests/run.sh $(OUT) $(BUILD) full
 
+## mutants: mistakes put into the code on purpose, and whether the fast tests see them (20 minutes)
+.PHONY: mutants
+mutants: $(TEST_PREREQUISITES)
+	@/usr/bin/python3 tests/mutants/run.py
+
 include tests/gpu/gpu.mk
 
 ## test-gpu: on a machine with a GPU (gcc and a driver are enough): kernels, faults, timing

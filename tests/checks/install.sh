@@ -6,6 +6,7 @@ build=${TEST_BUILD:-build}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "install: $*"; exit 1; }
+missing=
 unset TILETUNE_PATH MAKEFLAGS MFLAGS
 
 root=$scratch/root
@@ -35,7 +36,7 @@ if command -v groff >/dev/null 2>&1; then
 	[ -s complaints ] && { cat complaints; fail "groff complains"; }
 	sed 's/.\x08//g;s/\x1b\[[0-9;]*m//g' formatted | grep -q '^EXIT STATUS' || fail "the formatted page has no exit status"
 else
-	echo "not tried: groff is not here"
+	missing="groff (the man page's form)"
 fi
 
 # ---- bash ----
@@ -83,6 +84,7 @@ if command -v zsh >/dev/null 2>&1; then
 	zsh -fc 'fpath=($1 $fpath); autoload -U compinit; compinit -u -D; [[ $_comps[tiletune] == _tiletune ]]' \
 		- "$share/zsh/site-functions" || fail "zsh does not take the completion"
 else
-	echo "not tried: zsh is not here"
+	missing="${missing:+$missing, }zsh (its completion)"
 fi
 echo "$(wc -l <commands) commands"
+[ -z "$missing" ] || echo "skipped: $missing: not here"

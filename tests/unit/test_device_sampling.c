@@ -16,9 +16,9 @@ static void test_rotation(void **state)
 		const char *script;
 		double us;
 	} cases[] = {
-		{"kernel candidate us=5000 hot_us=50 ok\n", 5000},
+		{"kernel candidate us=5000 hot_us=1000 ok\n", 5000},
 		{"kernel candidate us=20 hot_us=5 ok\n", 20},
-		{"kernel candidate us=5000 empty_us=50 ok\n", 5000},
+		{"kernel candidate us=5000 empty_us=1000 ok\n", 5000},
 		{"kernel candidate us=20 empty_us=5 ok\n", 20},
 	};
 

@@ -1,0 +1,69 @@
+"""Which test runs which function: the fast tests, once, over a build with --coverage.
+
+Reads what gcc 12 writes (gcov-io.h: notes with the functions' lines, data with their counters).
+"""
+import os
+import struct
+
+FUNCTION, ARCS = 0x01000000, 0x01A10000
+
+
+def words(data, at, count):
+	return struct.unpack_from(f"<{count}I", data, at)
+
+
+def notes(path):
+	"""ident -> (first line, last line) of the functions of an object."""
+	with open(path, "rb") as file:
+		data = file.read()
+	functions, at = {}, 16
+	at += 4 + words(data, at, 1)[0] + 4  # the folder, and whether blocks have no lines
+	while at + 8 <= len(data):
+		tag, length = words(data, at, 2)
+		if tag == FUNCTION:
+			ident = words(data, at + 8, 1)[0]
+			place = at + 20
+			place += 4 + words(data, place, 1)[0] + 4
+			place += 4 + words(data, place, 1)[0]
+			first, _, last = words(data, place, 3)
+			functions[ident] = (first, last)
+		if tag == 0 and length == 0:
+			break
+		at += 8 + length
+	return functions
+
+
+def ran(path):
+	"""Idents of the functions of which some arc was taken."""
+	with open(path, "rb") as file:
+		data = file.read()
+	found, ident, at = set(), None, 16
+	while at + 8 <= len(data):
+		tag, length = words(data, at, 2)
+		at += 8
+		if tag == FUNCTION and length:
+			ident = words(data, at, 1)[0]
+		elif tag == ARCS and length < 0x80000000 and any(data[at : at + length]):
+			found.add(ident)
+		elif tag == 0:
+			break
+		at += length if length < 0x80000000 else 0
+	return found
+
+
+def collect(prefix, build, known):
+	"""Functions that a test ran: {"src/base/text.c:first:last"}. prefix: where its data lies; known: notes by object."""
+	found = set()
+	for folder, _, names in os.walk(prefix):
+		for name in names:
+			path = os.path.join(folder, name)
+			object_path = os.path.relpath(path, prefix)
+			marker = os.path.join(build, "obj") + os.sep
+			if not name.endswith(".gcda") or marker not in "/" + object_path:
+				continue
+			unit = object_path.split(marker.lstrip("/"), 1)[-1] if marker.lstrip("/") in object_path else object_path
+			source = "src/" + unit[: -len(".gcda")] + ".c"
+			if source not in known:
+				known[source] = notes("/" + object_path[: -len(".gcda")] + ".gcno")
+			found |= {f"{source}:{known[source][ident][0]}:{known[source][ident][1]}" for ident in ran(path) if ident in known[source]}
+	return found

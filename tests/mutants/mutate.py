@@ -1,0 +1,186 @@
+"""Mutants: one small mistake each, as a rule or drawn with a fixed seed.
+
+A mutant is (name, file, start, end, replacement): text[start:end] of the file becomes the replacement.
+"""
+import glob
+import hashlib
+import os
+import re
+
+PER_FOLDER, PER_FAMILY = 8, 4
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Mutant:
+	def __init__(self, name, file, text, start, end, replacement, family=None):
+		self.name, self.file, self.start, self.end, self.replacement, self.family = name, file, start, end, replacement, family
+		self.line = text.count("\n", 0, start) + 1
+		self.before = " ".join(text[start:end].split())
+		# the same whatever stands around it: results and notes are kept by it
+		whole = text[text.rfind("\n", 0, start) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1]
+		column = start - text.rfind("\n", 0, start) - len(whole) + len(whole.lstrip())
+		nth = text.count(whole, 0, start)
+		self.key = hashlib.sha256(f"{file}|{' '.join(whole.split())}|{nth}|{column}|{self.before}|{replacement}".encode()).hexdigest()[:12]
+
+	def apply(self, text):
+		return text[: self.start] + self.replacement + text[self.end :]
+
+	def __str__(self):
+		return f"{self.key} {self.file}:{self.line} {self.name}: {self.before[:60]} -> {' '.join(self.replacement.split())[:60]}"
+
+
+# ---- listed ones ----
+def loose(text):
+	"""A pattern for the text however it is wrapped."""
+	return r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", text))
+
+
+def listed(root):
+	"""Blocks of listed.txt: `= name`, `in GLOB...`, `- what stands there`, `+ what it becomes`."""
+	with open(os.path.join(HERE, "listed.txt"), encoding="utf-8") as file:
+		blocks = [b for b in re.split(r"^= ", file.read(), flags=re.M)[1:]]
+	for block in blocks:
+		lines = block.splitlines()
+		part = {sign: "\n".join(line[2:] for line in lines if line.startswith(sign + " ")) for sign in "-+"}
+		places = [w for line in lines if line.startswith("in ") for w in line.split()[1:]]
+		found = []
+		for path in sorted(p for place in places for p in glob.glob(os.path.join(root, place), recursive=True)):
+			with open(path, encoding="utf-8") as file:
+				text = file.read()
+			found += [(path, text, m) for m in re.finditer(loose(part["-"]), text)]
+		if len(found) != 1:
+			raise SystemExit(f"listed.txt: {lines[0]}: expected to find it once in {' '.join(places)}, found {len(found)}: bring it up to date")
+		path, text, match = found[0]
+		family = path.split("templates/")[1].split(".")[0] if "templates/" in path else None
+		yield Mutant("listed, " + lines[0], os.path.relpath(path, root), text, match.start(), match.end(), part["+"], family)
+
+
+# ---- rules ----
+def swaps(pairs):
+	return [(re.compile(pattern), replacement) for pattern, replacement in pairs]
+
+
+C_RULES = swaps([
+	(r"(?<= )<(?= )", "<="), (r"(?<= )<=(?= )", "<"), (r"(?<= )>(?= )", ">="), (r"(?<= )>=(?= )", ">"),
+	(r"(?<= )==(?= )", "!="), (r"(?<= )!=(?= )", "=="), (r"(?<= )&&(?= )", "||"), (r"(?<= )\|\|(?= )", "&&"),
+	(r"(?<=[\w)\]]) \+ (?=[\w(])", " - "), (r"(?<=[\w)\]]) - (?=[\w(])", " + "), (r"(?<=[\w)\]]) \* (?=[\w(])", " / "),
+	(r"(?<=[\w)\]]) / (?=[\w(])", " * "), (r" [-+] 1\b(?!\.)", ""), (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
+	(r"\+\+(?=[;)])", "--"), (r" \+= ", " -= "), (r"\bcontinue;", "break;"), (r"\bbreak;", ";"),
+	(r"\bfmin\(", "fmax("), (r"\bfmax\(", "fmin("), (r"(?<=\bif \()(?=[\w!])", "!"), (r"(?<=\breturn )(?=\w+\()", "!"),
+])
+NUMBER = re.compile(r"(?<![\w.%\[\"#-])(\d+)(?![\w.\]])")
+CALL = re.compile(r"\b(\w+)\((\w+(?:->\w+|\.\w+)*), (\w+(?:->\w+|\.\w+)*)(?=[,)])")
+STATEMENT = re.compile(r"(?<=\t)(?!return|if|for|while|else|goto|case|break|continue)[\w*>.()\[\]-]+(?: [-+*/|&]?= [^;{}]*|\([^;{}]*\));(?=$)")
+# without effect on what is said, or on purpose without: memory, progress, speed, words of messages
+PASSED_OVER = re.compile(
+	r"free\(|_release\(|_close\(|ARRAY_GROW|capacity|gpu_progress|clock_|static_assert|error_set|error_hint|error_context|json_error|printf|text_append"
+	r"|^\s*(//|/\*|\*|#)|\.why|\.help|\.summary|\"help\"|\"why\"|LIKELY|BUG\(|assert|CLEANUP|volatile|memory_zeroed|memory_resize|unroll|regs_estimate"
+	r"|string_format|\bsize_t \w+ = 0|= \{0\}|= NULL|PROMISE|timeout|sleep|close\(|fsync|usage|\.summary|RECORD_|AT\(|VALUE\(|TIME\(|VIEW\(")
+
+
+def strings_masked(line):
+	return re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'|/\*.*?\*/|//.*', lambda m: "\x01" * len(m.group(0)), line)
+
+
+def of_code(path, text, family=None):
+	"""Every rule at every place."""
+	at, comment, depth = 0, False, 0
+	for line in text.splitlines(keepends=True):
+		masked = strings_masked(line)
+		start, at = at, at + len(line)
+		was_comment, comment = comment, (comment or "/*" in masked) and "*/" not in masked
+		inside = depth > 0
+		depth += masked.count("{") - masked.count("}")
+		if was_comment or comment or PASSED_OVER.search(line) or not inside:
+			continue
+		for pattern, replacement in C_RULES:
+			for m in pattern.finditer(masked):
+				yield Mutant("operator", path, text, start + m.start(), start + m.end(), replacement, family)
+		for m in NUMBER.finditer(masked):
+			yield Mutant("constant", path, text, start + m.start(), start + m.end(), str(int(m.group(1)) + 1), family)
+		for m in CALL.finditer(masked):
+			if m.group(1) not in ("if", "while", "sizeof", "fmin", "fmax", "min", "max") and m.group(2) != m.group(3):
+				yield Mutant("arguments swapped", path, text, start + m.start(2), start + m.end(3), f"{m.group(3)}, {m.group(2)}", family)
+		for m in STATEMENT.finditer(masked.rstrip("\n")):
+			if masked[: m.start()].strip() == "":
+				yield Mutant("statement dropped", path, text, start + m.start(), start + m.end(), ";", family)
+
+
+JSON_RULES = swaps([
+	(r"(?<= )<=(?= )", "<"), (r"(?<= )<(?= )", "<="), (r"(?<= )>=(?= )", ">"), (r"(?<= )>(?= )", ">="), (r"(?<= )==(?= )", "!="), (r"\bceil_div\(", "min("),
+	(r"(?<=[\w)])\s?\+\s?(?=[\w(])", " - "), (r"(?<=[\w)])\s?\*\s?(?=[\w(])", " + "), (r"(?<=[\w)])\s?//\s?(?=[\w(])", " + "), (r" and ", " or "),
+])
+JSON_KEYS = ("grid", "block", "smem_bytes", "bytes", "expr", "units", "useful_fraction", "steps", "when", "args")
+
+
+def of_json(path, text, family):
+	"""Inside of expressions: of launches, of constraints, of constants."""
+	at, part = 0, ""
+	for line in text.splitlines(keepends=True):
+		start, at = at, at + len(line)
+		key = re.match(r'\s*\{?"(\w+)":', line)
+		named = key.group(1) if key else ""
+		part = named if named in ("constants", "constraints", "launches", "examples", "defaults", "parameters", "prune", "per_step", "facts") else part
+		if part in ("examples", "defaults", "parameters", "prune", "facts") or '"as": "model"' in line:
+			continue
+		if named == "args":
+			m = re.search(r'\[("\w+"), ("\w+")', line)
+			if m:
+				yield Mutant("arguments swapped", path, text, start + m.start(1), start + m.end(2), f"{m.group(2)}, {m.group(1)}", family)
+			continue
+		expression = re.search(r'(?:"expr": |: |\[)"([^"]*[<>=+*/(][^"]*)"', line)
+		if not expression or (named not in JSON_KEYS and part != "constants"):
+			continue
+		low, high = expression.span(1)
+		for pattern, replacement in JSON_RULES:
+			for m in pattern.finditer(line, low, high):
+				yield Mutant("operator", path, text, start + m.start(), start + m.end(), replacement, family)
+		for m in NUMBER.finditer(line, low, high):
+			yield Mutant("constant", path, text, start + m.start(), start + m.end(), str(int(m.group(1)) + 1), family)
+
+
+def pick(mutants, count, seed):
+	"""So many, no two on a line, spread over the files."""
+	mutants = sorted(mutants, key=lambda m: hashlib.sha256((m.key + seed).encode()).hexdigest())
+	chosen, lines = [], set()
+	while mutants and len(chosen) < count:
+		files = [c.file for c in chosen]
+		least = min(files.count(m.file) for m in mutants)
+		mutant = next(m for m in mutants if files.count(m.file) == least)
+		mutants.remove(mutant)
+		if (mutant.file, mutant.line) not in lines:
+			lines.add((mutant.file, mutant.line))
+			chosen.append(mutant)
+	return chosen
+
+
+def read(path):
+	with open(path, encoding="utf-8") as file:
+		return file.read()
+
+
+def drawn(root, seed):
+	"""PER_FOLDER of every folder of src, PER_FAMILY of every family: source and what it alone includes, and JSON."""
+	for folder in sorted(glob.glob(os.path.join(root, "src/*/"))):
+		files = sorted(glob.glob(folder + "*.c")) or sorted(glob.glob(folder + "*.h"))
+		everything = [m for path in files for m in of_code(os.path.relpath(path, root), read(path))]
+		yield from pick(everything, PER_FOLDER, seed)
+	for path in sorted(glob.glob(os.path.join(root, "templates/*/*.json"))):
+		family = os.path.relpath(path, root)[len("templates/") : -len(".json")]
+		if family.endswith("operation"):
+			continue
+		source = path[: -len("json")] + "cu"
+		code = [m for p in [source] if os.path.exists(p) for m in of_code(os.path.relpath(p, root), read(p), family)]
+		rules = list(of_json(os.path.relpath(path, root), read(path), family))
+		half = PER_FAMILY // 2 if code else 0
+		yield from pick(code, half, seed)
+		yield from pick(rules, PER_FAMILY - half, seed)
+
+
+def all_mutants(root, seed="1"):
+	return list(listed(root)) + list(drawn(root, seed))
+
+
+if __name__ == "__main__":
+	for each in all_mutants(os.getcwd()):
+		print(each)

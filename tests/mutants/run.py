@@ -1,0 +1,351 @@
+#!/usr/bin/python3
+"""Puts each mutant of mutate.py in, and runs the fast tests that can see it until one fails.
+
+	tests/mutants/run.py [--jobs N] [--only WORD] [--limit N] [--fresh]
+
+Works in build/mutants: results.json is a line per mutant, and what is there is not run again (unless
+the mutant changed, or with --fresh); report.md says what survived. Needs `make test`'s programs built.
+"""
+import argparse
+import functools
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import coverage  # noqa: E402
+import mutate  # noqa: E402
+
+ROOT = os.getcwd()
+WORK = os.path.join(ROOT, "build/mutants")
+RELEASE = "build/release"
+SECONDS_PER_MUTANT = 100
+SLOW = ("interrupt",)  # tests that wait
+# processes that are killed leave no trace of what they ran
+WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
+QUOTA = {"src": mutate.PER_FOLDER, "templates": mutate.PER_FAMILY}
+
+
+def shell(command, **options):
+	return subprocess.run(command, shell=True, check=True, capture_output=True, text=True, **options).stdout
+
+
+# ---- tests ----
+@functools.cache
+def tests():
+	"""name -> how it is called, from a folder that looks like the checkout."""
+	found = {}
+	for path in sorted(glob.glob("tests/unit/test_*.c")):
+		name = os.path.basename(path)[:-2]
+		found["unit " + name] = [f"{RELEASE}/tests/{name}"]
+	for path in sorted(glob.glob("tests/fuzz/fuzz_*.c")):
+		name = os.path.basename(path)[:-2]
+		found["fuzz " + name] = [f"{RELEASE}/tests/{name}", "tests/fuzz/corpus/" + name[len("fuzz_") :]]
+	for path in sorted(glob.glob("tests/cli/*.sh")):
+		found["cli " + os.path.basename(path)[:-3]] = ["sh", "tests/cli/run_case", path]
+	for name in ("recomputed.py", "kernels.py", "grids.py", "scores.py"):
+		if os.path.exists("tests/checks/" + name):
+			found["check " + name] = [sys.executable, "tests/checks/" + name, RELEASE]
+	return {name: call for name, call in found.items() if not any(word in name for word in SLOW)}
+
+
+def environment(build, more):
+	names = {"TEST_OUT": build, "TEST_BUILD": os.path.dirname(build), "TEST_SIZE": "quick", "JOBS": "1", "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
+	return {**os.environ, **names, **more}
+
+
+def execute(call, folder, seconds, more=None):
+	"""True if it passes."""
+	process = subprocess.Popen(call, cwd=folder, env=environment(RELEASE, more or {}), stdin=subprocess.DEVNULL,
+		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+	try:
+		return process.wait(timeout=seconds) == 0
+	except subprocess.TimeoutExpired:
+		return False
+	finally:
+		try:
+			os.killpg(process.pid, signal.SIGKILL)
+		except ProcessLookupError:
+			pass
+		process.wait()
+
+
+# ---- a folder that looks like the checkout ----
+def lane_make(name, build):
+	"""Copies of what tests read, links to what is built; the binary and programs of mutants lie beside them."""
+	lane = os.path.join(WORK, name)
+	shutil.rmtree(lane, ignore_errors=True)
+	os.makedirs(lane + "/" + RELEASE + "/tests")
+	for part in ("templates", "configs", "tests"):
+		shutil.copytree(part, os.path.join(lane, part), symlinks=True)
+	for part in ("src", "results", "Makefile", "README.md"):
+		os.symlink(os.path.join(ROOT, part), os.path.join(lane, part))
+	for path in glob.glob(build + "/*"):
+		if os.path.basename(path) == "tiletune":
+			os.link(path, os.path.join(lane, RELEASE, "tiletune"))  # templates are looked for beside it
+		elif os.path.basename(path) != "tests":
+			os.symlink(os.path.join(ROOT, path), os.path.join(lane, RELEASE, os.path.basename(path)))
+	for path in glob.glob(build + "/tests/*"):
+		if os.access(path, os.X_OK) and not os.path.isdir(path):
+			os.symlink(os.path.join(ROOT, path), os.path.join(lane, RELEASE, "tests", os.path.basename(path)))
+	os.symlink("release/tiletune", lane + "/build/tiletune")
+	if build != RELEASE:  # programs know where they were built
+		os.makedirs(os.path.dirname(os.path.join(lane, build)), exist_ok=True)
+		os.symlink(os.path.join(ROOT, build), os.path.join(lane, build))
+	if os.path.exists("build/test-cache"):
+		shutil.copytree("build/test-cache", lane + "/build/test-cache", copy_function=os.link)
+	return lane
+
+
+# ---- who runs what ----
+def measure_coverage():
+	"""{test: {"seconds": s, "functions": [...]}}, kept in coverage.json."""
+	path = WORK + "/coverage.json"
+	state = shell("git rev-parse HEAD && git diff HEAD -- src templates tests/unit tests/cli | sha256sum")
+	if os.path.exists(path):
+		with open(path, encoding="utf-8") as file:
+			kept = json.load(file)
+		if kept["state"] == state:
+			return kept["tests"]
+	print("which test runs which function: building and running with --coverage", flush=True)
+	build = "build/mutants/coverage"
+	programs = " ".join(f"{build}/release/{p}" for p in
+		["tiletune", "tests/kernel_text", *(call[0][len(RELEASE) + 1 :] for name, call in tests().items() if name.split()[0] in ("unit", "fuzz")),
+			*(os.path.relpath(p, RELEASE) for p in glob.glob(RELEASE + "/faults/*"))])
+	shell(f"make -j2 BUILD={build} CFLAGS='-O0 --coverage' WARNINGS= LDFLAGS=--coverage {programs}")
+	lane = lane_make("coverage-lane", build + "/release")
+	known, result = {}, {}
+
+	def one(item):
+		name, call = item
+		prefix = os.path.join(WORK, "data", name.replace(" ", "-"))
+		shutil.rmtree(prefix, ignore_errors=True)
+		start = time.time()
+		passed = execute(call, lane, 300, {"GCOV_PREFIX": prefix})
+		seconds = time.time() - start
+		functions = coverage.collect(prefix, os.path.join(ROOT, build, "release"), known)
+		shutil.rmtree(prefix, ignore_errors=True)
+		result[name] = {"seconds": round(seconds, 2), "functions": sorted(functions), "passed": passed}
+
+	with ThreadPoolExecutor(2) as pool:
+		list(pool.map(one, tests().items()))
+	with open(path, "w", encoding="utf-8") as file:
+		json.dump({"state": state, "tests": result}, file)
+	return result
+
+
+def order(mutant, covered):
+	"""Names of the tests that can see it, those that say most a second first."""
+	if mutant.file.startswith("src/"):
+		def runs(function):
+			return int(function.split(":")[1]) <= mutant.line <= int(function.split(":")[2])
+		of_file = {t: [f for f in covered[t]["functions"] if f.startswith(mutant.file + ":")] for t in covered}
+		names = [t for t in covered if any(map(runs, of_file[t]))]
+		if not names:  # a constant beside the functions
+			names = [t for t in covered if of_file[t]]
+		near, folder = os.path.basename(mutant.file)[:-2], mutant.file.split("/")[1]
+		names += [t for t in covered if t not in names and any(word in t for word in WORKERS.get(folder, ()))]
+		return sorted(names, key=lambda t: (near not in t, covered[t]["seconds"]))
+	first = ["check kernels.py", "check grids.py", "check scores.py", "unit test_catalogue", "unit test_candidate", "unit test_plan", "unit test_picks", "unit test_scoring", "unit test_score"]
+	cli = sorted((t for t in covered if t.startswith("cli ") and any(w in t for w in ("explain", "dry", "tune", "advise", "help", "rules"))), key=lambda t: covered[t]["seconds"])
+	return [t for t in first + cli if t in covered]
+
+
+# ---- one mutant ----
+class Lane:
+	def __init__(self, name):
+		self.folder = lane_make(name, RELEASE)
+		self.layers = [word for line in mutate.read("src/layers.txt").splitlines() if not line.startswith("#") for word in line.split()]
+		shell(f"gcc {FLAGS} -c -o {self.folder}/kernel_text.o tests/tools/kernel_text.c")
+
+	def compile(self, mutant, text):
+		"""The object with the mistake; None if no compiler takes it."""
+		path = os.path.join(self.folder, "mutant.c")
+		with open(path, "w", encoding="utf-8") as file:
+			file.write(text)
+		folder = os.path.dirname(mutant.file)
+		done = subprocess.run(f"gcc {FLAGS} -Wall -Wextra -Werror -Wconversion -Wno-unused -Wno-format-truncation -Wno-maybe-uninitialized -I{folder} -c -o {self.folder}/mutant.o {path}", shell=True, capture_output=True, text=True, check=False)
+		return os.path.join(self.folder, "mutant.o") if done.returncode == 0 else None
+
+	def link(self, target, first, layer, libraries):
+		libs = [f"{RELEASE}/lib{l}.a" for l in reversed(self.layers[: self.layers.index(layer) + 1])]
+		path = os.path.join(self.folder, RELEASE, target)
+		if os.path.lexists(path):
+			os.unlink(path)
+		subprocess.run(["gcc", "-o", path, *first, os.path.join(self.folder, "mutant.o"), *libs, *libraries,
+			"-lcjson", "-lxxhash", "-lz", "-ldl", "-lm", "-lpthread", "-Wl,-rpath,$ORIGIN/lib"], check=True, capture_output=True)
+
+	def restore(self, target):
+		path = os.path.join(self.folder, RELEASE, target)
+		if os.path.lexists(path):
+			os.unlink(path)
+		(os.link if target == "tiletune" else os.symlink)(os.path.join(ROOT, RELEASE, target), path)
+
+	def try_source(self, mutant, names, covered):
+		text = mutant.apply(mutate.read(mutant.file))
+		if self.compile(mutant, text) is None:
+			return "no program", None
+		changed = []
+		layer = mutant.file.split("/")[1]
+		try:
+			is_main = mutant.file == "src/cli/main.c"
+			self.link("tiletune", [] if is_main else [f"{RELEASE}/obj/cli/main.o"], "cli", [])
+			changed.append("tiletune")
+			if any(n.startswith("check") for n in names):
+				self.link("tests/kernel_text", [self.folder + "/kernel_text.o"], "advise", [])
+				changed.append("tests/kernel_text")
+			for name in names:
+				kind, test = name.split(" ", 1)
+				if kind in ("unit", "fuzz"):
+					source = mutate.read(f"tests/{kind}/{test}.c").split("\n", 1)[0]
+					own = source.split("layer:")[1].split()[0]
+					if self.layers.index(own) < self.layers.index(layer):
+						continue
+					first = [f"{RELEASE}/tests/{test}.o"] + ([f"{RELEASE}/tests/fuzz_replay.o"] if kind == "fuzz" else [])
+					self.link("tests/" + test, first, own, ["-lcmocka"] if kind == "unit" else [])
+					changed.append("tests/" + test)
+				if not execute(tests()[name], self.folder, 10 + 6 * covered[name]["seconds"]):
+					return "caught", name
+				yield_time(mutant)
+			return "survived", None
+		except subprocess.CalledProcessError:
+			return "no program", None
+		except TooLong:
+			return "survived", f"after {SECONDS_PER_MUTANT} s"
+		finally:
+			for target in changed:
+				self.restore(target)
+
+	def try_template(self, mutant, names, covered):
+		path = os.path.join(self.folder, mutant.file)
+		text = mutate.read(path)
+		with open(path, "w", encoding="utf-8") as file:
+			file.write(mutant.apply(text))
+		try:
+			for name in names:
+				call = tests()[name] + ([mutant.family.replace("/", " ")] if mutant.family and name == "check kernels.py" else [])
+				if name == "check kernels.py" and mutant.family and not has_kernels(mutant.family):
+					continue
+				if not execute(call, self.folder, 60 + 6 * covered[name]["seconds"]):
+					return "caught", name
+				yield_time(mutant)
+			return "survived", None
+		except TooLong:
+			return "survived", f"after {SECONDS_PER_MUTANT} s"
+		finally:
+			with open(path, "w", encoding="utf-8") as file:
+				file.write(text)
+
+
+class TooLong(Exception):
+	pass
+
+
+def yield_time(mutant):
+	if time.time() - mutant.started > SECONDS_PER_MUTANT:
+		raise TooLong
+
+
+def has_kernels(family):
+	text = mutate.read("tests/checks/kernels.py")
+	return "\n" + family.replace("/", " ") + " " in text or "." in family
+
+
+# ---- all of them ----
+def group_of(mutant):
+	if mutant.name.startswith("listed"):
+		return "listed"
+	return "templates/" + mutant.family if mutant.family else "/".join(mutant.file.split("/")[:2])
+
+
+def main():
+	parser = argparse.ArgumentParser()
+	parser.add_argument("--jobs", type=int, default=2)
+	parser.add_argument("--only", default="")
+	parser.add_argument("--limit", type=int, default=10**6)
+	parser.add_argument("--fresh", action="store_true")
+	options = parser.parse_args()
+	os.makedirs(WORK, exist_ok=True)
+	mutants = mutate.all_mutants(ROOT)
+	results_path = WORK + "/results.json"
+	results = {}
+	if os.path.exists(results_path) and not options.fresh:
+		with open(results_path, encoding="utf-8") as file:
+			results = {r["key"]: r for r in map(json.loads, file)}
+	results = {m.key: results[m.key] for m in mutants if m.key in results}
+	covered = measure_coverage()
+	lanes, lock, began = [Lane(f"lane{i}") for i in range(options.jobs)], threading.Lock(), time.time()
+	queue = [m for m in mutants if options.only in str(m) and m.key not in results][: options.limit]
+	chosen = {}  # group -> how many of it count
+
+	for mutant in mutants:
+		if results.get(mutant.key, {}).get("verdict") in ("caught", "survived"):
+			chosen[group_of(mutant)] = chosen.get(group_of(mutant), 0) + 1
+
+	def work(lane):
+		while True:
+			with lock:
+				if not queue:
+					return
+				mutant = queue.pop(0)
+				group = group_of(mutant)
+				quota = 10**6 if group == "listed" else QUOTA[group.split("/")[0]]
+				if chosen.get(group, 0) >= quota:
+					continue
+				chosen[group] = chosen.get(group, 0) + 1
+			mutant.started = time.time()
+			names = order(mutant, covered)
+			attempt = lane.try_source if mutant.file.startswith("src/") else lane.try_template
+			verdict, by = attempt(mutant, names, covered) if names else ("survived", "no test runs it")
+			with lock:
+				if verdict == "no program":
+					chosen[group] -= 1
+				results[mutant.key] = {"key": mutant.key, "mutant": str(mutant), "group": group, "verdict": verdict, "by": by, "seconds": round(time.time() - mutant.started, 1)}
+				print(f"{verdict:10} {str(mutant)}  [{by}] {results[mutant.key]['seconds']} s", flush=True)
+				with open(results_path, "w", encoding="utf-8") as file:
+					file.write("".join(json.dumps(r) + "\n" for r in results.values()))
+
+	threads = [threading.Thread(target=work, args=(lane,)) for lane in lanes]
+	for thread in threads:
+		thread.start()
+	for thread in threads:
+		thread.join()
+	return report(list(results.values()), time.time() - began)
+
+
+def reasons():
+	"""survivors.txt: "KEY why" lines of mutants that no test can or should see."""
+	path = os.path.join(mutate.HERE, "survivors.txt")
+	lines = mutate.read(path).splitlines() if os.path.exists(path) else []
+	return dict(line.split(" ", 1) for line in lines if " " in line and not line.startswith("#"))
+
+
+def report(results, seconds):
+	counted = [r for r in results if r["verdict"] in ("caught", "survived")]
+	caught = [r for r in counted if r["verdict"] == "caught"]
+	why = reasons()
+	with open(WORK + "/report.md", "w", encoding="utf-8") as file:
+		file.write(f"{len(caught)} of {len(counted)} mutants caught ({100 * len(caught) / max(1, len(counted)):.1f}%)\n\n")
+		for r in counted:
+			if r["verdict"] == "survived":
+				file.write(f"- {r['mutant']}: {why.get(r['key'], r['by'] or '')}\n")
+		file.write("\n| where | mutants | caught |\n|---|---|---|\n")
+		for group in sorted({r["group"] for r in counted}):
+			own = [r for r in counted if r["group"] == group]
+			file.write(f"| {group} | {len(own)} | {sum(r['verdict'] == 'caught' for r in own)} |\n")
+	print(f"{len(caught)} of {len(counted)} mutants caught ({100 * len(caught) / max(1, len(counted)):.1f}%), {seconds:.0f} s; build/mutants/report.md")
+	return len(counted) < 120 or len(caught) < 0.95 * len(counted)
+
+
+if __name__ == "__main__":
+	LIBS = shell("make -pn 2>/dev/null | sed -n 's/^LIBS := //p'").split()
+	FLAGS = "-std=gnu11 -O1 -D_GNU_SOURCE -Isrc -isystem " + shell("make -pn 2>/dev/null | sed -n 's/^CUDA_INCLUDE := //p'").strip().splitlines()[-1]
+	sys.exit(main())
