@@ -272,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 			auto part = [&](int i, int at) {
 				return cluster_load4(cluster_address(place, (u32)i) + (u32)at * 16);
 			};
-			int worker = (int)rank * KEY_WARPS + key_warp;
+			int worker = key_warp * CLUSTER + (int)rank; // few columns: blocks first
 			if (cluster_parts == 1) {
 				parts_finish<KEY_WARPS * CLUSTER>(
 					part, CLUSTER, worker, out, row, rows, lane);

@@ -40,6 +40,9 @@ __device__ __forceinline__ void parts_combine(
 	PART part, int count, int worker, HEAD emit_head, TILE emit_tile)
 {
 	constexpr int own_tiles = (state_tiles + WORKERS - 1) / WORKERS;
+	constexpr int ahead = own_tiles <= 2 ? 8 : 4; // parts whose loads are under way at once
+	if (WORKERS > state_tiles && worker >= state_tiles)
+		return;
 #pragma unroll 1
 	for (int r = 0; r < ROW_TILES; r++) {
 		int at = r * (state_tiles + 1) * 32;
@@ -51,7 +54,7 @@ __device__ __forceinline__ void parts_combine(
 			top[1] = fmaxf(top[1], head.y);
 		}
 		float output[own_tiles][4] = {};
-#pragma unroll 4
+#pragma unroll ahead
 		for (int i = 0; i < count; i++) {
 			float4 head = part(i, at);
 			float factor[2] = {exp2_fast(head.x - exponent_offset(top[0])),
