@@ -6,10 +6,10 @@
 # OUT: where the programs are (build/release: OUT/tests, OUT/gpu; a dist folder has them in BUILD/gpu).
 # NAMEs: the benchmarks that need no GPU; default: all that are there. With a GPU the kernels follow,
 # and the tables of results/ are measured again: results/*/tuned.json and fp16_kn.json of this GPU
-# model against cuBLASLt (or, where there are none, a fresh tuning of suites of configs/suites), and
-# what gemm/mma reaches by itself (mma.json); and where python3 has torch, attention and decoding against
-# PyTorch. The other tuned files there are no promises about winners: sub-spaces, remedies that were
-# tried.
+# model against cuBLASLt (or, where there are none, a fresh tuning of suites of configs/suites),
+# what gemm/mma reaches by itself (mma.json), and the map of fused products (chain_map.json; 4 minutes);
+# and where python3 has torch, attention and decoding against PyTorch. The other tuned files there are no
+# promises about winners: sub-spaces, remedies that were tried.
 #
 # From the environment: BENCH_SUITES ("bf16_aligned bf16_misaligned fp8 fp32": what is tuned afresh),
 # BENCH_FRESH=1 (tune afresh although there are results), BENCH_EFFORT (quick).
@@ -76,6 +76,19 @@ fi
 # shellcheck disable=SC2086
 [ -z "$portable" ] || "$versus" --path . --cache-dir "$work/cache" --family gemm/mma \
 	-o "$work/gemm_mma_vs_cublaslt.json" $portable || missed=1
+# When does fusing pay? The map of results/, with what it promises of it.
+OUT=$work CACHE=$work/cache BUILD=$build sh "$here/../gpu/chain_map.sh" map >"$work/chain_map.log" 2>&1 || {
+	tail -n 5 "$work/chain_map.log"
+	missed=1
+}
+awk '/^m=/ && !/DIFFERS/ && $(NF - 1) > 1 { wins++; sum += log($(NF - 1)) }
+	END {
+		mean = wins ? exp(sum / wins) : 0
+		good = wins >= 78 && mean >= 1.55
+		printf "fusing two products pays on %d of 187, %.2f times (promised: >= 78, >= 1.55)%s\n",
+			wins, mean, good ? "" : " MISSED"
+		exit !good
+	}' "$work/chain_map.log" || missed=1
 # what a launch through src/launch costs, with a kernel that is shorter than launching it a hundred times
 launch=$(program launch_overhead) || {
 	echo "launch_overhead: not built"

@@ -104,7 +104,7 @@ for phase in "$@"; do
 		cold quick gemm -p M=4096,N=4096,K=4096,dtype=bf16
 		;;
 	bench)
-		step bench 560 80 sh tests/bench/run.sh "$build/release" "$build"
+		step bench 900 80 sh tests/bench/run.sh "$build/release" "$build"
 		;;
 	suite:*)
 		suite=${phase#suite:}
