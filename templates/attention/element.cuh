@@ -1,15 +1,23 @@
-// The 16-bit element type of this problem, picked by the build: DTYPE_fp16 or DTYPE_bf16.
+// The element type of Q, K and V, picked by the build (DTYPE_...), and that of the output.
 #include "common/convert.cuh"
 #pragma once
 #if DTYPE_bf16
 typedef bf16 element;
 #elif DTYPE_fp16
 typedef fp16 element;
+#elif DTYPE_fp8_e4m3
+typedef fp8_e4m3 element;
 #else
-#error "attention knows fp16 and bf16"
+#error "attention knows fp16, bf16 and fp8_e4m3"
 #endif
 
 typedef element::memory element_memory;
+#if DTYPE_fp8_e4m3
+typedef bf16 output_element;
+#else
+typedef element output_element;
+#endif
+typedef output_element::memory output_memory;
 
 // log2(e): softmax runs on exp2, and the factor is folded into the scale of the scores.
 constexpr float log2_e = 1.4426950408889634f;

@@ -12,13 +12,17 @@
 // A cluster takes CLUSTER neighbouring tiles of rows of a head, whose K and V it shares by multicast.
 // Parameters: flash_wgmma.json.
 #include "attention/flash_wgmma_rows.cuh"
+#if DTYPE_fp8_e4m3
+#include "attention/flash_wgmma_fp8.cuh"
+#endif
 #include "common/named_barrier.cuh"
 #include "common/setmaxnreg.cuh"
 
 constexpr int threads = 128 * (GROUPS + 1);
 static_assert(query_ring::bytes + key_ring::bytes + value_ring::bytes + GROUPS * weight_bytes +
-			unit_ring::bytes + query_ring::barrier_bytes + key_ring::barrier_bytes +
-			value_ring::barrier_bytes + unit_ring::barrier_bytes ==
+			loaded_bytes + unit_ring::bytes + query_ring::barrier_bytes + key_ring::barrier_bytes +
+			value_ring::barrier_bytes + loaded_barrier_bytes +
+			unit_ring::barrier_bytes ==
 		SMEM,
 	"flash_wgmma.json's smem_bytes");
 
@@ -28,11 +32,11 @@ struct loader {
 	unit_ring units;
 	query_ring q_ring;
 	key_ring k_ring;
-	value_ring v_ring;
+	loaded_ring v_ring;
 	u32 block;
 	query_ring::position q;
 	key_ring::position k;
-	value_ring::position v;
+	loaded_ring::position v;
 
 	__device__ __forceinline__ void load_keys(const work &item, i32 tile)
 	{
@@ -107,7 +111,7 @@ struct multiplier {
 	u32 group, thread;
 	turns<BARRIER == 1> product_turn;
 	turns<BARRIER == 2> softmax_turn;
-	float scale;
+	float scale, value_scale;
 	unit_ring::position at;
 	query_ring::position q;
 	key_ring::position k;
@@ -122,13 +126,13 @@ struct multiplier {
 		return item.row + (i32)(group * 64 + thread / 32 * 16 + thread % 32 / 4);
 	}
 	__device__ __forceinline__ void store(
-		const schedule &list, const work &item, element_memory *out) const
+		const schedule &list, const work &item, output_memory *out) const
 	{
-		output_store(rows, out, list, item, thread_row(item));
+		output_store(rows, out, list, item, thread_row(item), value_scale);
 	}
 	// The next tile with work; false at the end. Rows that see no key get zeros.
 	__device__ __forceinline__ bool next(
-		const schedule &list, work &item, element_memory *out)
+		const schedule &list, work &item, output_memory *out)
 	{
 		for (;;) {
 			i32 unit = unit_take(units, at);
@@ -152,7 +156,7 @@ struct multiplier {
 		u64 a = rows_operand<BM>(same_in_lanes(q_ring.at(q)), group * 64);
 		u64 b = rows_operand<BN>(same_in_lanes(k_ring.at(k)), 0);
 #pragma unroll
-		for (int i = 0; i < PADDED_DIM / 16; ++i)
+		for (int i = 0; i < row_bytes / 32; ++i)
 			multiply_keys(s, wgmma_advance(a, rows_advance<BM>(i)),
 				wgmma_advance(b, rows_advance<BN>(i)), i > 0);
 		wgmma_commit();
@@ -226,6 +230,7 @@ struct multiplier {
 			wgmma_fence();
 			issue_scores();
 			v_ring.wait(v);
+			wgmma_fence();
 			issue_output();
 			product_turn.pass();
 			wgmma_wait<1>();
@@ -298,7 +303,7 @@ struct multiplier {
 	}
 	template <int PENDING>
 	__device__ __forceinline__ void end(
-		const schedule &list, const work &item, element_memory *out)
+		const schedule &list, const work &item, output_memory *out)
 	{
 		wgmma_wait<PENDING>();
 		wgmma_hold(rows.output);
@@ -308,7 +313,7 @@ struct multiplier {
 
 	// With two buffers of Q, the next tile's first scores are computed beside the last P V and the
 	// stores of this one.
-	__device__ __forceinline__ void run_all(const schedule &list, element_memory *out)
+	__device__ __forceinline__ void run_all(const schedule &list, output_memory *out)
 	{
 		work item;
 #if Q_BUFFERS == 1
@@ -341,8 +346,9 @@ struct multiplier {
 
 extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 	const __grid_constant__ tensor_map map_q, const __grid_constant__ tensor_map map_k,
-	const __grid_constant__ tensor_map map_v, element_memory *O, u32 *counter, i32 seq_q,
-	i32 seq_k, i32 heads, i32 kv_heads, i32 head_count, i32 row_units, i32 head_group)
+	const __grid_constant__ tensor_map map_v, output_memory *O, u32 *counter,
+	const float *Q_scale, const float *K_scale, const float *V_scale, i32 seq_q, i32 seq_k,
+	i32 heads, i32 kv_heads, i32 head_count, i32 row_units, i32 head_group)
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	query_ring q_ring = {shared_address(shared)};
@@ -352,11 +358,19 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 	key_ring k_ring = {after_queries + (keys_first ? 0 : value_ring::bytes)};
 	value_ring v_ring = {after_queries + (keys_first ? key_ring::bytes : 0)};
 	u32 weights = after_queries + key_ring::bytes + value_ring::bytes;
-	unit_ring units = {weights + GROUPS * weight_bytes};
+	unit_ring units = {weights + GROUPS * weight_bytes + loaded_bytes};
 	units.barriers = units.buffers + unit_ring::bytes;
 	q_ring.barriers = units.barriers + unit_ring::barrier_bytes;
 	k_ring.barriers = q_ring.barriers + query_ring::barrier_bytes;
 	v_ring.barriers = k_ring.barriers + key_ring::barrier_bytes;
+#if DTYPE_fp8_e4m3
+	loaded_ring loaded = {
+		weights + GROUPS * weight_bytes, v_ring.barriers + value_ring::barrier_bytes};
+	const float scale = score_scale() * *Q_scale * *K_scale, value_scale = *V_scale;
+#else
+	const loaded_ring &loaded = v_ring;
+	const float scale = score_scale(), value_scale = 1.0f;
+#endif
 	u32 block = CLUSTER > 1 ? cluster_rank() : 0;
 	// The shuffle tells the compiler that the value is the same in all lanes.
 	u32 group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
@@ -366,6 +380,8 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 		q_ring.init();
 		k_ring.init();
 		v_ring.init();
+		if constexpr (transposers > 0)
+			loaded.init();
 		mbarrier_init_fence();
 		tensor_map_prefetch(map_q);
 		tensor_map_prefetch(map_k);
@@ -383,9 +399,15 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 		if constexpr (CONSUMER_REGISTERS != 0)
 			registers_lower<PRODUCER_REGISTERS>();
 		if (threadIdx.x == 0) {
-			loader load = {map_q, map_k, map_v, units, q_ring, k_ring, v_ring, block};
+			loader load = {map_q, map_k, map_v, units, q_ring, k_ring, loaded, block};
 			load.run(list, counter);
 		}
+#if DTYPE_fp8_e4m3
+		if (threadIdx.x >= 32) {
+			transposer transpose = {units, loaded, v_ring, threadIdx.x / 32 - 1};
+			transpose.run(list);
+		}
+#endif
 		__syncwarp();
 	} else {
 		if constexpr (CONSUMER_REGISTERS != 0)
@@ -393,7 +415,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 		group -= 1;
 		multiplier multiply = {units, q_ring, k_ring, v_ring,
 			weights + group * weight_bytes, group, threadIdx.x % 128, {group}, {group},
-			score_scale()};
+			scale, value_scale};
 		multiply.product_turn.init();
 		multiply.softmax_turn.init();
 		multiply.run_all(list, O);

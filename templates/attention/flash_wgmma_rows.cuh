@@ -7,7 +7,9 @@
 #pragma once
 constexpr int score_count = BN / 2; // of a thread, in 64 rows
 constexpr int output_count = PADDED_DIM_V / 2;
-constexpr int value_steps = BN / 16; // k steps of P V
+constexpr int value_steps = BN * element_bytes / 32; // k steps of P V
+// Weights of 8 bits are as large as these allow, by a power of two that the sums have as well.
+constexpr float weight_log2 = element_bytes == 1 ? 8.0f : 0.0f;
 
 typedef float score_fragment[score_count];
 typedef u32 weight_fragment[value_steps][4];
@@ -30,7 +32,7 @@ struct row_state {
 	}
 };
 
-// 2^x for x <= 0 in the multiply-add pipes, relative error 7.5e-5: the nearest integer goes into the
+// 2^x for x <= 8 in the multiply-add pipes, relative error 7.5e-5: the nearest integer goes into the
 // exponent, a cubic (minimax on [-1/2, 1/2]) gives the rest. Below 2^-126 it stays there.
 __device__ __forceinline__ float exp2_cubic(float x)
 {
@@ -55,9 +57,9 @@ __device__ __forceinline__ void scores_mask(score_fragment &s, const i32 (&limit
 }
 
 // Raises the running maxima to those of the new scores. `offset` is what to subtract in the exponent:
-// the maximum, or 0 in a row that has seen no key. `factor` is for what was added up before; it comes
-// from the rounded maxima that were in fact subtracted, so that huge scores, whose maxima are
-// coarsely rounded, are weighted alike before and after a change.
+// the maximum (0 in a row that has seen no key) less weight_log2. `factor` is for what was added up
+// before; it comes from the rounded maxima that were in fact subtracted, so that huge scores, whose
+// maxima are coarsely rounded, are weighted alike before and after a change.
 template <bool MASKED>
 __device__ __forceinline__ void scores_raise(const score_fragment &s, row_state &rows, float scale,
 	float (&offset)[2], float (&factor)[2])
@@ -74,8 +76,9 @@ __device__ __forceinline__ void scores_raise(const score_fragment &s, row_state 
 		float all = fmaxf(fmaxf(top[0], top[1]), fmaxf(top[2], top[3]));
 		float old = rows.bias[half];
 		float bias = fmaxf(old, quad_max(all) * scale);
-		offset[half] = MASKED && bias == masked_score() ? 0.0f : bias;
-		factor[half] = exp2_fast(old - offset[half]);
+		float most = MASKED && bias == masked_score() ? 0.0f : bias;
+		offset[half] = most - weight_log2;
+		factor[half] = exp2_fast(old - most);
 		rows.bias[half] = bias;
 	}
 }
@@ -109,35 +112,58 @@ __device__ __forceinline__ void output_rescale(row_state &rows, const float (&fa
 		rows.output[i] *= factor[i / 2 % 2];
 }
 
-// Rounded weights as the operand of P V: two blocks of 8 columns are one fragment of 16 keys.
+#if DTYPE_fp8_e4m3
+// Four rounded weights: of k step `step` word number `word` of this thread's fragment.
+__device__ __forceinline__ u32 weights_word(const score_fragment &s, int step, int word)
+{
+	const float *from = &s[16 * step + word / 2 * 8 + word % 2 * 2];
+	u32 four;
+	asm("{\n"
+	    ".reg .b16 low, high;\n"
+	    "cvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n"
+	    "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n"
+	    "mov.b32 %0, {low, high};\n"
+	    "}"
+	    : "=r"(four)
+	    : "f"(from[0]), "f"(from[1]), "f"(from[4]), "f"(from[5]));
+	return four;
+}
+#else
+// Two rounded weights: of k step `step` word number `word` of this thread's fragment.
+__device__ __forceinline__ u32 weights_word(const score_fragment &s, int step, int word)
+{
+	int from = 8 * step + 2 * word;
+	return element::store2(s[from], s[from + 1]);
+}
+#endif
+
+// Rounded weights as the operand of P V: neighbouring blocks of 8 columns are one fragment.
 __device__ __forceinline__ void weights_round(weight_fragment &p, const score_fragment &s)
 {
 #pragma unroll
-	for (int i = 0; i < BN / 4; ++i)
-		p[i / 4][i % 4] = element::store2(s[2 * i], s[2 * i + 1]);
+	for (int i = 0; i < 4 * value_steps; ++i)
+		p[i / 4][i % 4] = weights_word(s, i / 4, i % 4);
 }
 
-// The same by way of shared memory. A warp's rows are read by its own part of the product alone.
+// The same by way of shared memory: lane addresses are those of stmatrix, rows lane % 16 of the
+// warp's 16 and 16 bytes of a row. A warp's rows are read by its own part of the product alone.
 __device__ __forceinline__ void weights_store(u32 tile, u32 thread, const score_fragment &s)
 {
 	u32 row = thread / 32 * 16 + thread % 16, side = thread % 32 / 16;
 #pragma unroll
-	for (int i = 0; i < value_steps; ++i) {
-		u32 word[4];
-#pragma unroll
-		for (int j = 0; j < 4; ++j)
-			word[j] = element::store2(s[8 * i + 2 * j], s[8 * i + 2 * j + 1]);
-		stmatrix_x4(weights_place(tile, row, 2 * i + side), word[0], word[1], word[2],
-			word[3]);
-	}
+	for (int i = 0; i < value_steps; ++i)
+		stmatrix_x4(rows_place<64, weight_span>(tile, row, 2 * i + side),
+			weights_word(s, i, 0), weights_word(s, i, 1), weights_word(s, i, 2),
+			weights_word(s, i, 3));
 	proxy_fence();
 	__syncwarp();
 }
 
+#if !DTYPE_fp8_e4m3
 // Output / sum, rounded, by 16-byte chunks straight to memory. `row` is this thread's first one. A row
 // that saw no key has sum 0 and output 0.
-__device__ __forceinline__ void output_store(const row_state &rows, element_memory *O,
-	const schedule &list, const work &item, i32 row)
+__device__ __forceinline__ void output_store(const row_state &rows, output_memory *O,
+	const schedule &list, const work &item, i32 row, float)
 {
 	constexpr int blocks = PADDED_DIM_V / 8; // of 8 columns, a chunk of 16 bytes in each row
 #pragma unroll
@@ -145,7 +171,7 @@ __device__ __forceinline__ void output_store(const row_state &rows, element_memo
 		float sum = quad_sum(rows.sum[half]);
 		float inverse = sum == 0.0f ? 0.0f : 1.0f / sum;
 		bool inside = row + half * 8 < list.rows();
-		element_memory *to = O + list.place_of_row(item, row + half * 8) * HEAD_DIM_V;
+		output_memory *to = O + list.place_of_row(item, row + half * 8) * HEAD_DIM_V;
 #pragma unroll
 		for (int block = 0; block < blocks; block += 4) {
 			vec16 chunk;
@@ -164,10 +190,11 @@ __device__ __forceinline__ void output_store(const row_state &rows, element_memo
 		}
 	}
 }
+#endif
 
 // Zeros in all of the block's rows; `thread` of GROUPS * 128.
 __device__ __forceinline__ void output_zero(
-	element_memory *O, const schedule &list, const work &item, u32 thread)
+	output_memory *O, const schedule &list, const work &item, u32 thread)
 {
 	constexpr i32 row_chunks = HEAD_DIM_V / 8;
 	i32 chunks = min(BM, list.rows() - item.row) * row_chunks;

@@ -62,9 +62,9 @@ struct schedule {
 	}
 };
 
-// Numbers of units on their way from the loading thread to the multiplying warps. Whatever is not
+// Numbers of units on their way from the loading thread to the other warps. Whatever is not
 // below units() is the end.
-typedef ring<2, 16, 4 * GROUPS, 1> unit_ring;
+typedef ring<2, 16, 4 * GROUPS + transposers, 1> unit_ring;
 
 __device__ __forceinline__ void unit_pass(const unit_ring &ring, unit_ring::position &p, i32 unit)
 {

@@ -9,27 +9,38 @@
 #include "common/tma_ranks.cuh"
 #include "common/wgmma_registers.cuh"
 #pragma once
-// PADDED_DIM and PADDED_DIM_V are head_dim and head_dim_v in whole k steps of 16; TMA fills what lies
-// beyond with zeros.
-constexpr __device__ __forceinline__ int line_span(int columns)
+// PADDED_DIM and PADDED_DIM_V are head_dim and head_dim_v in whole k steps of 32 bytes; TMA fills what
+// lies beyond with zeros.
+constexpr int element_bytes = sizeof(element_memory);
+constexpr __device__ __forceinline__ int line_span(int bytes)
 {
-	return columns % 64 == 0 ? 128 : columns % 32 == 0 ? 64 : 32;
+	return bytes % 128 == 0 ? 128 : bytes % 64 == 0 ? 64 : 32;
 }
-constexpr int span = line_span(PADDED_DIM), value_span = line_span(PADDED_DIM_V);
-constexpr int query_bytes = BM * PADDED_DIM * 2;
-constexpr int key_bytes = BN * PADDED_DIM * 2;
-constexpr int value_bytes = BN * PADDED_DIM_V * 2;
+constexpr int row_bytes = PADDED_DIM * element_bytes;
+constexpr int span = line_span(row_bytes), value_span = line_span(PADDED_DIM_V * element_bytes);
+constexpr int query_bytes = BM * row_bytes;
+constexpr int key_bytes = BN * row_bytes;
+constexpr int value_bytes = BN * PADDED_DIM_V * element_bytes;
 
 #if DTYPE_fp16
 #define FLASH_TYPE WGMMA_FP16
-#else
+#elif DTYPE_bf16
 #define FLASH_TYPE WGMMA_BF16
 #endif
+#if DTYPE_fp8_e4m3
+WGMMA_DEFINE(multiply_keys, BN, WGMMA_E4M3, WGMMA_LAYOUT_ALONG_K)
+#if P_SMEM
+WGMMA_DEFINE(multiply_values, PADDED_DIM_V, WGMMA_E4M3, WGMMA_LAYOUT_ALONG_K)
+#else
+WGMMA_DEFINE_REGISTERS(multiply_values, PADDED_DIM_V, WGMMA_E4M3, WGMMA_LAYOUT_ALONG_K)
+#endif
+#else
 WGMMA_DEFINE(multiply_keys, BN, FLASH_TYPE, WGMMA_LAYOUT(0, 0))
 #if P_SMEM
 WGMMA_DEFINE(multiply_values, PADDED_DIM_V, FLASH_TYPE, WGMMA_LAYOUT(0, 1))
 #else
-WGMMA_DEFINE_REGISTERS(multiply_values, PADDED_DIM_V, FLASH_TYPE, 1)
+WGMMA_DEFINE_REGISTERS(multiply_values, PADDED_DIM_V, FLASH_TYPE, WGMMA_LAYOUT_B(1))
+#endif
 #endif
 
 // Operand of the rows from `row` on, of a tile of ROWS rows with k along its lines of LINE bytes; and
@@ -44,6 +55,7 @@ template <int ROWS, int LINE = span> constexpr __device__ __forceinline__ u32 ro
 	return step / box_steps * (ROWS * LINE) + step % box_steps * 32;
 }
 
+#if !DTYPE_fp8_e4m3
 // Operand of a tile of V, whose rows are k; and the distance to that of the 16 rows number `step`.
 __device__ __forceinline__ u64 values_operand(u32 tile)
 {
@@ -53,19 +65,20 @@ constexpr __device__ __forceinline__ u32 values_advance(int step)
 {
 	return step * 16 * value_span;
 }
+#endif
 
-// A group's weights, where they go through shared memory: 64 rows with k = keys along the lines. Lane
-// addresses are those of stmatrix: rows lane % 16 of the warp's 16, 8 keys in a chunk of 16 bytes.
-constexpr int weight_span = BN % 64 == 0 ? 128 : BN % 32 == 0 ? 64 : 32;
-constexpr int weight_bytes = P_SMEM ? 64 * BN * 2 : 0;
-__device__ __forceinline__ u32 weights_place(u32 tile, u32 row, u32 chunk)
+// Where the 16 bytes number `chunk` of a row of such a tile lie, swizzled as TMA does it.
+template <int ROWS, int LINE> __device__ __forceinline__ u32 rows_place(u32 tile, u32 row, u32 chunk)
 {
-	constexpr u32 chunks = weight_span / 16;
+	constexpr u32 chunks = LINE / 16;
 	constexpr u32 rows_per_turn = 8 / chunks; // 8 rows meet each bank group once
 	u32 turn = row / rows_per_turn % chunks;
-	return tile + chunk / chunks * (64 * weight_span) + row * weight_span +
-	       ((chunk % chunks) ^ turn) * 16;
+	return tile + chunk / chunks * (ROWS * LINE) + row * LINE + ((chunk % chunks) ^ turn) * 16;
 }
+
+// A group's weights, where they go through shared memory: 64 rows with k = keys along the lines.
+constexpr int weight_span = line_span(BN * element_bytes);
+constexpr int weight_bytes = P_SMEM ? 64 * BN * element_bytes : 0;
 
 // Loads the rows from `row` on of matrix number `matrix`, COLUMNS wide; rows beyond its end become
 // zeros. With SHARE > 1 this block loads slice number `slice` for all blocks of the cluster.
@@ -73,12 +86,12 @@ template <int ROWS, int COLUMNS, int SHARE>
 __device__ __forceinline__ void rows_load(
 	u32 tile, const tensor_map &map, u32 barrier, i32 row, i32 matrix, u32 slice)
 {
-	constexpr int line = line_span(COLUMNS), slice_rows = ROWS / SHARE;
+	constexpr int line = line_span(COLUMNS * element_bytes), slice_rows = ROWS / SHARE;
 	tile += slice * slice_rows * line;
 	row += (i32)slice * slice_rows;
 #pragma unroll
-	for (int column = 0; column < COLUMNS; column += line / 2) {
-		u32 box = tile + column * 2 * ROWS;
+	for (int column = 0; column < COLUMNS; column += line / element_bytes) {
+		u32 box = tile + column * element_bytes * ROWS;
 		if constexpr (SHARE > 1)
 			tma_load_multicast(box, map, barrier, column, row, matrix,
 				(u16)((1u << SHARE) - 1u));
@@ -92,8 +105,9 @@ __device__ __forceinline__ void queries_load(
 	u32 tile, const tensor_map &map, u32 barrier, i32 row, i32 matrix)
 {
 #pragma unroll
-	for (int column = 0; column < PADDED_DIM; column += span / 2)
-		tma_load(tile + column * 2 * BM, map, barrier, column, 0, row / PACKED_HEADS, matrix);
+	for (int column = 0; column < PADDED_DIM; column += span / element_bytes)
+		tma_load(tile + column * element_bytes * BM, map, barrier, column, 0,
+			row / PACKED_HEADS, matrix);
 }
 
 // A place in an endless sequence that goes round a ring of COUNT buffers.
@@ -108,9 +122,9 @@ template <int COUNT> struct ring_position {
 	}
 };
 
-// COUNT buffers of BYTES each. Buffer b has two barriers: `full` (its bytes have landed) and `empty`
-// (every reader is done with it: READERS arrivals from each of SHARE blocks).
-template <int COUNT, int BYTES, int READERS, int SHARE> struct ring {
+// COUNT buffers of BYTES each. Buffer b has two barriers: `full` (WRITERS arrivals, its bytes have
+// landed) and `empty` (every reader is done with it: READERS arrivals from each of SHARE blocks).
+template <int COUNT, int BYTES, int READERS, int SHARE, int WRITERS = 1> struct ring {
 	static constexpr int bytes = COUNT * BYTES;
 	static constexpr int barrier_bytes = COUNT * 16;
 	typedef ring_position<COUNT> position;
@@ -134,7 +148,7 @@ template <int COUNT, int BYTES, int READERS, int SHARE> struct ring {
 	__device__ __forceinline__ void init() const
 	{
 		for (u32 i = 0; i < COUNT; ++i) {
-			mbarrier_init(barriers + i * 16, 1);
+			mbarrier_init(barriers + i * 16, WRITERS);
 			mbarrier_init(barriers + i * 16 + 8, READERS * SHARE);
 		}
 	}
@@ -167,4 +181,13 @@ template <int COUNT, int BYTES, int READERS, int SHARE> struct ring {
 
 typedef ring<Q_BUFFERS, query_bytes, GROUPS, 1> query_ring;
 typedef ring<STAGES, key_bytes, GROUPS, CLUSTER> key_ring;
-typedef ring<STAGES, value_bytes, GROUPS, CLUSTER> value_ring;
+#if DTYPE_fp8_e4m3
+constexpr int transposers = 3; // warps
+typedef ring<STAGES, value_bytes, GROUPS, 1, transposers> value_ring;
+typedef ring<2, value_bytes, transposers, 1> loaded_ring; // of V as it lies in memory
+constexpr int loaded_bytes = loaded_ring::bytes, loaded_barrier_bytes = loaded_ring::barrier_bytes;
+#else
+constexpr int transposers = 0;
+typedef ring<STAGES, value_bytes, GROUPS, CLUSTER> value_ring, loaded_ring;
+constexpr int loaded_bytes = 0, loaded_barrier_bytes = 0; // beside those of value_ring
+#endif

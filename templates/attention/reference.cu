@@ -43,7 +43,8 @@ struct key_places {
 };
 
 extern "C" __global__ void __launch_bounds__(threads) attention_reference(const element_memory *Q,
-	const element_memory *K, const element_memory *V, const i32 *block_table, const i64 *units,
+	const element_memory *K, const element_memory *V, const i32 *block_table,
+	const float *Q_scale, const float *K_scale, const float *V_scale, const i64 *units,
 	int unit_count, double *expected, int seq_q, int seq_k, int heads, int kv_heads, int page,
 	int head_dim_v)
 {
@@ -58,6 +59,9 @@ extern "C" __global__ void __launch_bounds__(threads) attention_reference(const 
 	key_places places = {nullptr, (sequence * kv_heads + kv_head) * seq_k, 1, page};
 	if (page > 0)
 		places = {block_table + sequence * ceil_div(seq_k, page), kv_head, kv_heads, page};
+	// only 8-bit tensors have scales
+	double score_scale = (Q_scale ? (double)*Q_scale * *K_scale : 1.0) / sqrt((double)head_dim);
+	double value_scale = V_scale ? *V_scale : 1.0;
 	int thread = (int)threadIdx.x;
 	for (int d = thread; d < head_dim; d += threads)
 		query[d] = element::load(Q[unit * head_dim + d]);
@@ -76,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(threads) attention_reference(const 
 			double dot = 0.0;
 			for (int d = 0; d < head_dim; d++)
 				dot += query[d] * (double)element::load(key[d]);
-			score = dot / sqrt((double)head_dim);
+			score = dot * score_scale;
 		}
 		double chunk_top = block_reduce(score, scratch, true);
 		double now = top > chunk_top ? top : chunk_top;
@@ -107,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(threads) attention_reference(const 
 			for (int group = 0; group < key_groups; group++)
 				value += scratch[group * width + thread];
 			expected[(i64)blockIdx.x * head_dim_v + column] =
-				total > 0.0 ? value / total : 0.0;
+				total > 0.0 ? value / total * value_scale : 0.0;
 		}
 	}
 }

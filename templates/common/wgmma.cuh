@@ -164,12 +164,13 @@ __device__ __forceinline__ u64 wgmma_advance(u64 descriptor, u32 bytes)
 #define WGMMA_TEXT(a) WGMMA_QUOTE(a)
 
 // The types of an instruction (k and operands), and how its operands lie: 1 = transposed, with m or
-// n innermost, which 16-bit operands alone can be.
+// n innermost, which 16-bit operands alone can be. LAYOUT_B: where A comes from registers.
 #define WGMMA_FP16 "k16.f32.f16.f16"
 #define WGMMA_BF16 "k16.f32.bf16.bf16"
 #define WGMMA_E4M3 "k32.f32.e4m3.e4m3"
 #define WGMMA_LAYOUT(transpose_a, transpose_b) \
 	", " WGMMA_TEXT(transpose_a) ", " WGMMA_TEXT(transpose_b)
+#define WGMMA_LAYOUT_B(transpose_b) ", " WGMMA_TEXT(transpose_b)
 #define WGMMA_LAYOUT_ALONG_K ""
 
 #define WGMMA_FORM_(n, type, layout, regs, a, b, add) \

@@ -34,12 +34,12 @@ constexpr int exchange_bytes = SPLIT_N > 1 ? SPLIT_N *own_columns8 *consumers * 
 
 #if DTYPE_bf16
 WGMMA_DEFINE(t_multiply, BN, WGMMA_BF16, WGMMA_LAYOUT(0, 1))
-WGMMA_DEFINE_REGISTERS(t_multiply_held, BN, WGMMA_BF16, 1)
-WGMMA_DEFINE_REGISTERS(y_multiply, BP, WGMMA_BF16, 1)
+WGMMA_DEFINE_REGISTERS(t_multiply_held, BN, WGMMA_BF16, WGMMA_LAYOUT_B(1))
+WGMMA_DEFINE_REGISTERS(y_multiply, BP, WGMMA_BF16, WGMMA_LAYOUT_B(1))
 #else
 WGMMA_DEFINE(t_multiply, BN, WGMMA_FP16, WGMMA_LAYOUT(0, 1))
-WGMMA_DEFINE_REGISTERS(t_multiply_held, BN, WGMMA_FP16, 1)
-WGMMA_DEFINE_REGISTERS(y_multiply, BP, WGMMA_FP16, 1)
+WGMMA_DEFINE_REGISTERS(t_multiply_held, BN, WGMMA_FP16, WGMMA_LAYOUT_B(1))
+WGMMA_DEFINE_REGISTERS(y_multiply, BP, WGMMA_FP16, WGMMA_LAYOUT_B(1))
 #endif
 
 // Where things lie in shared memory; barriers come in pairs, `full` first.
