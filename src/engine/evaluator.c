@@ -237,7 +237,8 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 			evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
 		}
 	}
-	if (event->outcome != OUTCOME_OK || event->kind == DEVICE_EVENT_SAMPLED) {
+	if (event->outcome != OUTCOME_OK || event->kind == DEVICE_EVENT_SAMPLED ||
+		trial->stage == TRIAL_CHECKING) {
 		trial_finish(trial, event->outcome, event->detail);
 		return STATUS_OK;
 	}
@@ -337,6 +338,21 @@ enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *t
 		trial->goal = TRIAL_DONE;
 	}
 	return submit(evaluator, handles, loaded, sampling, err);
+}
+
+enum status evaluator_check(
+	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err)
+{
+	struct device *device = evaluator->context->device;
+
+	for (size_t i = 0; i < count && device_measures(device); i++) {
+		if (!trials[i]->handle || trials[i]->evaluation.outcome != OUTCOME_OK)
+			continue;
+		trials[i]->stage = TRIAL_CHECKING;
+		trials[i]->goal = TRIAL_DONE;
+		TRY(device_verify(device, trials[i]->handle, err));
+	}
+	return STATUS_OK;
 }
 
 enum status evaluator_compare(

@@ -67,6 +67,10 @@ enum status evaluator_run(struct evaluator *evaluator, struct error *err);
  * goal is TRIAL_DONE now. Those that are not loaded are left out. */
 enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
 	const struct sampling *sampling, struct error *err);
+/* Verifies again those of them that are on the device and worked so far: a kernel may go wrong with
+ * a later launch than those that were verified first. Its outcome is what becomes of that. */
+enum status evaluator_check(
+	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err);
 /* All trials that are not done side by side: those that verify are sampled in one request. They are
  * unloaded then: their memory is for others, their numbers stay. */
 enum status evaluator_compare(

@@ -18,6 +18,7 @@ enum trial_stage {
 	TRIAL_VERIFYING,
 	TRIAL_VERIFIED,
 	TRIAL_SAMPLING,
+	TRIAL_CHECKING, /* verified again, after its samples */
 	TRIAL_DONE, /* its evaluation says how it ended */
 };
 

@@ -314,8 +314,11 @@ bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, 
 	return problem->expected_ready;
 }
 
-bool problem_data_refill(struct gpu_session *gpu, struct problem_data *problem)
+bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)
 {
+	if (!problem->touched)
+		return true;
+	problem->touched = false;
 	return arena_repair(gpu, &problem->arena, problem->told.reference.tensor_count) &&
 	       fill_set(gpu, problem, 0);
 }

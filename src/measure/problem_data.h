@@ -27,6 +27,7 @@ struct problem_data {
 	uint64_t *input_checksums;   /* of set 0, per tensor */
 	unsigned users;              /* handles loaded */
 	double last_use_s;
+	bool touched; /* something ran on it that was not checked, or wrote where it must not */
 
 	bool expected_ready;
 	CUdeviceptr units, expected;
@@ -41,8 +42,9 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);
 /* Computes the expected values, if that is not done yet. handle: for the watchdog. */
 bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle);
-/* Fills the inputs of set 0 again after a kernel overwrote them. */
-bool problem_data_refill(struct gpu_session *gpu, struct problem_data *problem);
+/* Makes set 0 what it was, where something ran since that was not checked: who comes next is not
+ * blamed for what another wrote. */
+bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem);
 /* Frees device memory; the rest stays, so that it can be prepared again. */
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem);
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem);

@@ -223,6 +223,8 @@ static void serve_sample(struct serving *serving, void *request)
 		entries[i].handle = sample->handles[i];
 		entries[i].loaded = slot ? &slot->loaded : NULL;
 		entries[i].runner = slot ? &slot->runner : NULL;
+		if (slot && slot->loaded.problem)
+			slot->loaded.problem->touched = true;
 	}
 	sampler_serve(&serving->gpu, entries, sample->handle_count, &sample->sampling,
 		&serving->random, emit_sampled, serving);

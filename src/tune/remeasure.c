@@ -167,7 +167,8 @@ enum status remeasure_energy(struct search *search, struct evaluated *evaluated,
 	return STATUS_OK;
 }
 
-/* They verified in the search; what does not load again keeps what the search measured. */
+/* They verified in the search, and are verified again: what went wrong since does not win. What
+ * does not load again keeps what the search measured. */
 static enum status measure(
 	struct search *search, struct evaluated **chosen, size_t count, struct error *err)
 {
@@ -189,6 +190,8 @@ static enum status measure(
 		trials[i]->evaluation.flags = 0; /* those of the samples are what is new */
 	}
 	TRY(sample(search, trials, count, &sampling, err));
+	TRY(evaluator_check(&search->evaluator, trials, count, err));
+	TRY(run(search, err));
 	for (size_t i = 0; i < count; i++) {
 		if (!sampled[i])
 			continue;
