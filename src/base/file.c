@@ -254,6 +254,24 @@ enum status directory_make(const char *path, struct error *err)
 	return status;
 }
 
+enum status directory_make_own(const char *path, struct error *err)
+{
+	CLEANUP(memory_free) char *parent = path_parent(path);
+	struct stat info;
+
+	TRY(directory_make(parent, err));
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return error_set(
+			err, STATUS_BAD_INPUT, "%s: making the folder: %s", path, strerror(errno));
+	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+		!(info.st_mode & (S_IWGRP | S_IWOTH)))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a folder of this user that nobody else can write to, found another",
+		path);
+	return error_hint(err, "chmod go-w %s, if it is yours", path);
+}
+
 static int not_dots(const struct dirent *entry)
 {
 	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -318,14 +336,18 @@ char *path_executable(void)
 	return string_copy_bytes(path, (size_t)length);
 }
 
-char *path_cache_folder(void)
+enum status path_cache_folder(const char *chosen, char **folder, struct error *err)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
 
-	if (cache && cache[0] == '/')
-		return path_join(cache, "tiletune");
-	if (home && home[0] == '/')
-		return path_join(home, ".cache/tiletune");
-	return string_format("/tmp/tiletune-%u", (unsigned)getuid());
+	*folder = chosen                     ? string_copy(chosen)
+		  : cache && cache[0] == '/' ? path_join(cache, "tiletune")
+		  : home && home[0] == '/'   ? path_join(home, ".cache/tiletune")
+					     : NULL;
+	if (*folder)
+		return STATUS_OK;
+	/* everybody knows this name */
+	*folder = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
+	return directory_make_own(*folder, err);
 }

@@ -29,6 +29,10 @@ bool directory_exists(const char *path);
 /* Makes path and its parents (mode 0777 less umask). */
 enum status directory_make(const char *path, struct error *err);
 
+/* The same for one that nobody else may write to (mode 0700 where it is new); not through a link.
+ */
+enum status directory_make_own(const char *path, struct error *err);
+
 typedef enum status directory_visit(const char *name, void *context, struct error *err);
 /* Calls visit for every entry but . and .. in alphabetical order; stops at the first failure. */
 enum status directory_list(
@@ -38,7 +42,9 @@ char *path_join(const char *folder, const char *name); /* caller frees; absolute
 char *path_parent(const char *path);                   /* "a/b" -> "a", "b" -> "."; caller frees */
 const char *path_name(const char *path);               /* "a/b.c" -> "b.c"; borrowed */
 char *path_executable(void);                           /* of this process; caller frees */
-char *path_cache_folder(void); /* $XDG_CACHE_HOME/tiletune, ~/.cache/tiletune; caller frees */
+/* chosen, or where that is NULL $XDG_CACHE_HOME/tiletune, ~/.cache/tiletune, or a folder in /tmp
+ * that is made, and must be, ours alone. Caller frees *folder, on failure too. */
+enum status path_cache_folder(const char *chosen, char **folder, struct error *err);
 
 /* Writes all of data, retrying short writes and EINTR. */
 enum status file_write_all(int fd, const void *data, size_t size, struct error *err);

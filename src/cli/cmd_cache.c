@@ -190,14 +190,14 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct cache_options *options = options_;
 	const char *name = positional->count ? positional->items[0] : "list";
-	CLEANUP(memory_free)
-	char *folder = options->folder ? string_copy(options->folder) : path_cache_folder();
+	CLEANUP(memory_free) char *folder = NULL;
 	struct cache *cache = NULL;
 	enum status status;
 
 	for (size_t i = 0; i < ARRAY_COUNT(actions); i++) {
 		if (strcmp(actions[i].name, name) != 0)
 			continue;
+		TRY(path_cache_folder(options->folder, &folder, err));
 		TRY(open_folder(options, folder, &cache, err));
 		status = actions[i].run(options, cache, err);
 		cache_close(cache);

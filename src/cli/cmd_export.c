@@ -144,13 +144,12 @@ static enum status write_bytes(const char *output, const struct text *bytes, str
 static enum status open_compiler(struct exporting *exporting, unsigned workers, struct error *err)
 {
 	const struct export_options *options = exporting->options;
-	CLEANUP(memory_free)
-	char *cache = options->cache ? string_copy(options->cache) : path_cache_folder();
-	struct compiler_options compiler = {.workers = workers,
-		.worker_path = options->worker,
-		.nvrtc_path = options->nvrtc,
-		.cache_folder = cache};
+	CLEANUP(memory_free) char *cache = NULL;
+	struct compiler_options compiler = {
+		.workers = workers, .worker_path = options->worker, .nvrtc_path = options->nvrtc};
 
+	TRY(path_cache_folder(options->cache, &cache, err));
+	compiler.cache_folder = cache;
 	return compiler_open(&compiler, &exporting->compiler, err);
 }
 

@@ -159,8 +159,9 @@ static enum status choose_files(struct tuning *tuning, struct error *err)
 	if (options->journal) {
 		tuning->journal_path = string_copy(options->journal);
 	} else if (to_stdout(tuning) || !string_ends_with(tuning->output, ".json")) {
-		CLEANUP(memory_free) char *folder = path_cache_folder();
+		CLEANUP(memory_free) char *folder = NULL;
 
+		TRY(path_cache_folder(NULL, &folder, err));
 		tuning->journal_path = path_join(folder, "tuned.journal.jsonl");
 		return directory_make(folder, err);
 	} else {

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/record_wire.h"
+#include "compile/cubin.h"
 #include "compile/worker.h"
 
 enum {
@@ -48,13 +49,18 @@ enum status cache_open(const char *folder, struct cache **cache, struct error *e
 {
 	struct cache *opened = memory_zeroed(1, sizeof(*opened));
 	enum status status;
+	struct stat info;
 
 	*cache = NULL;
 	opened->folder = path_join(folder, "kernels");
-	status = directory_make(opened->folder, err);
+	status = directory_make_own(opened->folder, err);
 	if (status == STATUS_OK && access(opened->folder, R_OK | W_OK | X_OK) != 0)
 		status = error_set(err, STATUS_BAD_INPUT, "%s: expected a folder to write to: %s",
 			opened->folder, strerror(errno));
+	if (status == STATUS_OK && stat(folder, &info) == 0 && (info.st_mode & S_IWOTH) &&
+		!(info.st_mode & S_ISVTX))
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a folder that not everybody can write to", folder);
 	if (status != STATUS_OK) {
 		cache_close(opened);
 		return error_context(err, "kernel cache");
@@ -140,6 +146,17 @@ static void note_use(int fd, const struct stat *info)
 		(void)!futimens(fd, now);
 }
 
+/* Machine code for the architecture that the label names, or PTX. */
+static bool is_kernel_for(const struct cache_entry *entry)
+{
+	const struct text *cubin = &entry->result.cubin;
+	const char *arch = entry->label.arch ? entry->label.arch : "";
+
+	return string_starts_with(arch, "compute_") ||
+	       (string_starts_with(arch, "sm_") &&
+		       cubin_is_for(cubin->data, cubin->length, atoi(arch + strlen("sm_"))));
+}
+
 bool cache_entry_unpack(
 	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry)
 {
@@ -152,9 +169,14 @@ bool cache_entry_unpack(
 	body.data = (char *)(uintptr_t)bytes + HEADER_SIZE; /* borrowed, only read */
 	body.length = size - HEADER_SIZE;
 	header_format(header, key, &body);
-	return memcmp(header, bytes, HEADER_SIZE) == 0 &&
-	       record_unpack(&entry_record, body.data, body.length, "kernel cache", entry, NULL,
-		       NULL) == STATUS_OK;
+	if (memcmp(header, bytes, HEADER_SIZE) != 0 ||
+		record_unpack(&entry_record, body.data, body.length, "kernel cache", entry, NULL,
+			NULL) != STATUS_OK)
+		return false;
+	if (entry->result.outcome != OUTCOME_OK || is_kernel_for(entry))
+		return true;
+	cache_entry_release(entry);
+	return false;
 }
 
 void cache_entry_pack(
@@ -179,18 +201,19 @@ static enum cache_found entry_read(
 	const char *path, bool use, const char key[HASH_SIZE], struct cache_entry *entry)
 {
 	CLEANUP(text_release) struct text content = {0};
-	enum cache_found found = CACHE_ABSENT;
+	enum cache_found found = CACHE_DAMAGED;
 	struct stat info;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* a pipe must not make us wait */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0)
 		return CACHE_ABSENT;
-	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-		found = info.st_size <= entry_size_max &&
-					read_raw(fd, (size_t)info.st_size, &content) &&
-					cache_entry_unpack(content.data, content.length, key, entry)
-				? CACHE_GOOD
-				: CACHE_DAMAGED;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		found = CACHE_ABSENT;
+	else if (info.st_uid == geteuid() && !(info.st_mode & (S_IWGRP | S_IWOTH)) &&
+		 info.st_size <= entry_size_max && read_raw(fd, (size_t)info.st_size, &content) &&
+		 cache_entry_unpack(content.data, content.length, key, entry))
+		found = CACHE_GOOD;
 	if (found == CACHE_GOOD && use)
 		note_use(fd, &info);
 	close(fd);
@@ -224,8 +247,6 @@ static enum status write_replacing(const char *path, const struct text *content,
 	if (fd < 0)
 		return error_set(err, STATUS_FAILED, "%s: creating it: %s", path, strerror(errno));
 	status = file_write_all(fd, content->data, content->length, err);
-	/* mkstemp made it ours alone; a shared cache is a matter of the umask */
-	(void)!fchmod(fd, 0644);
 	if (close(fd) != 0 && status == STATUS_OK)
 		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
 	if (status == STATUS_OK && rename(temporary, path) != 0)
@@ -245,7 +266,7 @@ enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	CLEANUP(text_release) struct text content = {0};
 
 	cache_entry_pack(key, &(struct cache_entry){*label, *result}, &content);
-	if (directory_make(folder, err) == STATUS_OK &&
+	if (directory_make_own(folder, err) == STATUS_OK &&
 		write_replacing(path, &content, err) == STATUS_OK)
 		return STATUS_OK;
 	return error_context(err, "kernel cache");

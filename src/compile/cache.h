@@ -5,7 +5,8 @@
  * rename), and several processes may use one folder at once.
  *
  * The cache may always be deleted. What is wrong with an entry (other format, wrong size or
- * checksum) makes it a miss and removes it; it is never an error.
+ * checksum, no code for the architecture that it names, another's file, one that others can write
+ * to) makes it a miss and removes it; it is never an error. Folders are the user's alone.
  */
 #ifndef COMPILE_CACHE_H
 #define COMPILE_CACHE_H

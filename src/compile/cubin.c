@@ -104,6 +104,19 @@ static enum status header_read(struct cubin *cubin, struct error *err)
 	return STATUS_OK;
 }
 
+bool cubin_is_for(const void *data, size_t size, int compute_capability)
+{
+	Elf64_Ehdr header;
+
+	if (size < sizeof(header))
+		return false;
+	memcpy(&header, data, sizeof(header));
+	/* the low byte until CUDA 12, the one above it since */
+	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine == MACHINE_CUDA &&
+	       ((int)(header.e_flags & 0xff) == compute_capability ||
+		       (int)(header.e_flags >> 8 & 0xff) == compute_capability);
+}
+
 enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struct error *err)
 {
 	Elf64_Shdr symbols, strings;

@@ -36,6 +36,9 @@ struct cubin_kernel {
 
 enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struct error *err);
 
+/* Whether the bytes begin as a cubin for this architecture does (90 for 9.0). */
+bool cubin_is_for(const void *data, size_t size, int compute_capability);
+
 /* The index-th kernel's name, borrowed; NULL beyond the last one. */
 const char *cubin_kernel_name(const struct cubin *cubin, size_t index);
 

@@ -40,16 +40,19 @@ static bool no_gpu(const struct device_options *options, char **why)
 static enum status open_compiler(const struct context_options *options, struct context *context,
 	int driver_version, struct error *err)
 {
-	CLEANUP(memory_free)
-	char *cache =
-		options->cache_folder ? string_copy(options->cache_folder) : path_cache_folder();
+	CLEANUP(memory_free) char *cache = NULL;
 	struct compiler_options compiler_options = {.workers = options->workers,
 		.worker_path = options->worker_path,
 		.nvrtc_path = options->nvrtc_path,
-		.driver_cuda_version = driver_version,
-		.cache_folder = options->no_cache ? NULL : cache};
-	enum status status = compiler_open(&compiler_options, &context->compiler, err);
+		.driver_cuda_version = driver_version};
+	enum status status = options->no_cache
+				     ? STATUS_OK
+				     : path_cache_folder(options->cache_folder, &cache, err);
 
+	if (status == STATUS_OK) {
+		compiler_options.cache_folder = cache;
+		status = compiler_open(&compiler_options, &context->compiler, err);
+	}
 	/* a home that cannot be written to is no reason not to tune; a named folder is */
 	if (status == STATUS_BAD_INPUT && !options->cache_folder && !options->no_cache) {
 		context->cache_notice = string_format("no compile cache: %s", err->message);

@@ -140,6 +140,40 @@ static void gzip_is_read_by_content(void **state)
 	free(path);
 }
 
+/* Without a home the cache is a folder whose name everybody knows: ours alone, or none. */
+static void a_cache_without_a_home_is_ours_alone(void **state)
+{
+	char *path = NULL, *own = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
+	char *kept = string_format("%s-kept-%d", own, (int)getpid());
+	const bool there = rename(own, kept) == 0; /* a real one */
+	struct stat info;
+	struct error err;
+
+	(void)state;
+	unsetenv("HOME");
+	unsetenv("XDG_CACHE_HOME");
+	assert_int_equal(symlink(folder, own), 0); /* planted */
+	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT, "nobody else");
+	free(path);
+	assert_int_equal(unlink(own), 0);
+	assert_ok(path_cache_folder(NULL, &path, &err));
+	assert_string_equal(path, own);
+	assert_int_equal(lstat(own, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0700);
+	free(path);
+	assert_int_equal(chmod(own, 0777), 0);
+	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT, "nobody else");
+	free(path);
+	assert_ok(path_cache_folder("named", &path, &err));
+	assert_string_equal(path, "named");
+	free(path);
+	rmdir(own);
+	if (there)
+		assert_int_equal(rename(kept, own), 0);
+	free(kept);
+	free(own);
+}
+
 static void paths_are_taken_apart(void **state)
 {
 	char *path = path_join("a/", "b"), *parent = path_parent("a/b/c"), *top = path_parent("x");
@@ -166,6 +200,7 @@ int main(void)
 		cmocka_unit_test(unusable_paths_are_named),
 		cmocka_unit_test(gzip_is_read_by_content),
 		cmocka_unit_test(paths_are_taken_apart),
+		cmocka_unit_test(a_cache_without_a_home_is_ours_alone),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -17,9 +17,10 @@
 
 #include "base/memory.h"
 #include "compile/cache.h"
+#include "faults/fake_cubin.h"
 #include "unit/compile_folder.h"
 
-static char unit_name[] = "unit.cu", arch_name[] = "sm_90a",
+static char unit_name[] = "unit.cu", arch_name[] = "compute_90a",
 	    compiler_name[] = "NVRTC 13.0 (V13.0.88)";
 static const struct cache_label label = {unit_name, arch_name, compiler_name};
 
@@ -197,7 +198,7 @@ static void test_wrong_content(void **state)
 	key_of(5, key);
 	cache_entry_pack(key, &entry, &bytes);
 	assert_true(cache_entry_unpack(bytes.data, bytes.length, key, &got));
-	assert_string_equal(got.label.arch, "sm_90a");
+	assert_string_equal(got.label.arch, "compute_90a");
 	cache_entry_release(&got);
 	text_clear(&bytes);
 	entry.result.entries[0].resources.flags = ~0u; /* a flag that does not exist */
@@ -205,6 +206,75 @@ static void test_wrong_content(void **state)
 	assert_false(cache_entry_unpack(bytes.data, bytes.length, key, &got));
 	text_release(&bytes);
 	compile_result_release(&entry.result);
+}
+
+/* An entry holds machine code for the architecture that it names. */
+static void test_architecture(void **state)
+{
+	static const struct fake_kernel kernel = {.name = "kernel", .regs = 32};
+	static char arch_90[] = "sm_90a", arch_80[] = "sm_80";
+	unsigned char cubin[FAKE_CUBIN_SIZE];
+	const size_t size = fake_cubin_build(cubin, &kernel, 1);
+	char *const arches[] = {arch_90, arch_80};
+	char key[HASH_SIZE];
+
+	(void)state;
+	key_of(7, key);
+	for (int i = 0; i < 4; i++) {
+		struct cache_entry entry = {label, result_of(OUTCOME_OK, 0)}, got;
+		struct text bytes = {0};
+
+		entry.label.arch = arches[i % 2];
+		text_append_bytes(&entry.result.cubin, i < 2 ? (const void *)cubin : "text",
+			i < 2 ? size : 4);
+		cache_entry_pack(key, &entry, &bytes);
+		assert_int_equal(cache_entry_unpack(bytes.data, bytes.length, key, &got), i == 0);
+		if (i == 0)
+			cache_entry_release(&got);
+		text_release(&bytes);
+		compile_result_release(&entry.result);
+	}
+}
+
+/* What others could have written is not read, and a pipe does not make us wait. */
+static void test_not_ours(void **state)
+{
+	struct fixture *fixture = *state;
+	char *path = path_of(fixture->cache, 8), *planted = path_join(fixture->folder, "planted");
+	char *kernels = path_join(planted, "kernels");
+	const char *folder = cache_folder(fixture->cache);
+	struct cache *cache;
+	struct error err;
+
+	put(fixture->cache, 8, OUTCOME_OK, 100);
+	assert_true(has(fixture->cache, 8));
+	assert_int_equal(chmod(path, 0666), 0);
+	assert_false(has(fixture->cache, 8));
+	assert_false(file_exists(path));
+	put(fixture->cache, 8, OUTCOME_OK, 100);
+	if (geteuid() == 0) { /* nobody else can give a file away */
+		assert_int_equal(chown(path, 1, 1), 0);
+		assert_false(has(fixture->cache, 8));
+	}
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_false(has(fixture->cache, 8));
+	put(fixture->cache, 8, OUTCOME_OK, 100);
+	assert_true(has(fixture->cache, 8));
+	/* the folder: writable by others, behind a link, another's */
+	assert_int_equal(chmod(folder, 0777), 0);
+	assert_int_equal(cache_open(fixture->folder, &cache, &err), STATUS_BAD_INPUT);
+	assert_non_null(strstr(err.message, "nobody else can write to"));
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_int_equal(mkdir(planted, 0700), 0);
+	assert_int_equal(symlink(folder, kernels), 0);
+	assert_int_equal(cache_open(planted, &cache, &err), STATUS_BAD_INPUT);
+	assert_int_equal(unlink(kernels), 0);
+	assert_int_equal(chmod(planted, 0777), 0);
+	assert_int_equal(cache_open(planted, &cache, &err), STATUS_BAD_INPUT);
+	free(kernels);
+	free(planted);
+	free(path);
 }
 
 /* Two processes write the same entries over each other while a third reads. */
@@ -388,6 +458,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_concurrent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_list_and_check, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_trim, set_up, tear_down),
+		cmocka_unit_test(test_architecture),
+		cmocka_unit_test_setup_teardown(test_not_ours, set_up, tear_down),
 		cmocka_unit_test(test_key),
 		cmocka_unit_test_setup_teardown(test_unwritable, set_up, tear_down),
 	};

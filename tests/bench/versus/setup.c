@@ -36,10 +36,11 @@ static enum status open_gpu(
 {
 	struct measure_open open = {.seed = 1, .kernel_timeout_s = 60};
 	struct compiler_options compiler = {0};
-	char *cache =
-		options->cache_folder ? string_copy(options->cache_folder) : path_cache_folder();
-	enum status status = gpu_session_hello(&setup->gpu, options->device, err);
+	char *cache = NULL;
+	enum status status = path_cache_folder(options->cache_folder, &cache, err);
 
+	if (status == STATUS_OK)
+		status = gpu_session_hello(&setup->gpu, options->device, err);
 	if (status == STATUS_OK)
 		status = gpu_lock_acquire(setup->gpu.gpu.identity.uuid, 60, &setup->lock_fd, err);
 	if (status == STATUS_OK)
