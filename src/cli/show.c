@@ -166,6 +166,14 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 	}
 }
 
+/* Beside the winner: by the rounds that both have, where they were timed side by side. */
+static double beside_us(const struct problem_result *result, const struct evaluated *item)
+{
+	const double paired_us = result->paired_us[item - result->evaluated->items];
+
+	return paired_us > 0 ? paired_us : item->evaluation.time.median;
+}
+
 /* The fastest but the winner, of those timed as it was; family SIZE_MAX: of all. NULL: none. */
 static const struct evaluated *fastest_other(const struct problem_result *result, size_t family)
 {
@@ -178,7 +186,7 @@ static const struct evaluated *fastest_other(const struct problem_result *result
 			item->remeasured != winner->remeasured ||
 			(family != SIZE_MAX && result->pool->family_of[item->candidate] != family))
 			continue;
-		if (!best || item->evaluation.time.median < best->evaluation.time.median)
+		if (!best || beside_us(result, item) < beside_us(result, best))
 			best = item;
 	}
 	return best;
@@ -199,10 +207,10 @@ static void show_families(FILE *out, const struct problem_result *result)
 	}
 }
 
-static void show_difference(
-	FILE *out, const struct evaluated *winner, const struct evaluated *second)
+static void show_difference(FILE *out, const struct problem_result *result,
+	const struct evaluated *winner, const struct evaluated *second)
 {
-	double ratio = second->evaluation.time.median / winner->evaluation.time.median - 1;
+	double ratio = beside_us(result, second) / beside_us(result, winner) - 1;
 
 	fprintf(out, "             %.1f%% %s\n", 100 * (ratio < 0 ? -ratio : ratio),
 		ratio < 0 ? "faster: tied" : "slower");
@@ -317,7 +325,7 @@ static void end(void *context, const struct problem_result *result)
 	show_energy(show->out, &winner->evaluation.measured, "             ");
 	if (second) {
 		show_row(show->out, "runner-up", problem, second);
-		show_difference(show->out, winner, second);
+		show_difference(show->out, result, winner, second);
 	}
 	show_families(show->out, result);
 	show_ties(show->out, result);

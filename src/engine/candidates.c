@@ -132,6 +132,53 @@ static enum status choose_steps(const struct catalogue *catalogue,
 	return STATUS_OK;
 }
 
+/* A problem whose tensors do not fit is nobody's, measured or not. */
+static enum status expect_memory(const struct bound_family *bound, struct error *err)
+{
+	const double most = (double)bound->device->dram_bytes;
+	double bytes = 0;
+
+	for (size_t i = 0; i < bound->family->operation->tensor_count; i++)
+		bytes += (double)bound->model.tensors[i].bytes;
+	if (most <= 0 || bytes <= most)
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected tensors of at most %.4g GB, the memory of %s, found %.4g GB",
+		bound->problem->text, most * 1e-9, bound->device->title, bytes * 1e-9);
+}
+
+/* Whether the family can launch for this problem (an argument may be too small for it), by one of
+ * its configurations; if not, why. */
+static bool can_launch(const struct family_candidates *family, struct text *left_out)
+{
+	struct candidate candidate = {.bound = family->bound};
+	struct plan plan = {0};
+	struct error reason = {0};
+	CLEANUP(memory_free) struct value *slots = NULL;
+
+	if (!family->count)
+		return true; /* the constraints say why */
+	memcpy(candidate.choices, family->configurations,
+		family->parameter_count * sizeof(*candidate.choices));
+	slots = candidate_values(&candidate, &reason);
+	if (slots && candidate_plan(family->bound, slots, &plan, &reason) == STATUS_OK) {
+		plan_release(&plan);
+		return true;
+	}
+	text_appendf(
+		left_out, "%s does not compete: %s\n", family->bound->family->name, reason.message);
+	return false;
+}
+
+static void family_candidates_release(struct family_candidates *family)
+{
+	bound_family_free(family->bound);
+	free(family->configurations);
+	free(family->ordered);
+	free(family->argument);
+	free(family->removed.by_constraint);
+}
+
 static enum status add_family(const struct catalogue *catalogue, struct candidates *pool,
 	const struct family *family, const struct candidates_options *options,
 	struct text *left_out, struct error *err)
@@ -145,7 +192,9 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 		family->step_count ? NULL : options->where, &bound, left_out, err));
 	if (!bound)
 		return STATUS_OK;
-	status = choose_steps(catalogue, options, bound, &ready, left_out, err);
+	status = expect_memory(bound, err);
+	if (status == STATUS_OK)
+		status = choose_steps(catalogue, options, bound, &ready, left_out, err);
 	if (status != STATUS_OK || !ready) {
 		bound_family_free(bound);
 		return status;
@@ -159,6 +208,11 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 		TRY(take_recorded(pool->problem, options->device, added, err));
 	if (!added->recorded)
 		TRY(space_enumerate(bound->space, collect, added, &added->removed, err));
+	if (!can_launch(added, left_out)) {
+		family_candidates_release(added);
+		pool->family_count--;
+		return STATUS_OK;
+	}
 	pool->count += added->count;
 	return STATUS_OK;
 }
@@ -250,15 +304,8 @@ enum status candidates_open(const struct catalogue *catalogue, const struct prob
 
 void candidates_release(struct candidates *pool)
 {
-	for (size_t f = 0; f < pool->family_count; f++) {
-		struct family_candidates *family = &pool->families[f];
-
-		bound_family_free(family->bound);
-		free(family->configurations);
-		free(family->ordered);
-		free(family->argument);
-		free(family->removed.by_constraint);
-	}
+	for (size_t f = 0; f < pool->family_count; f++)
+		family_candidates_release(&pool->families[f]);
 	free(pool->families);
 	free(pool->predicted_us);
 	free(pool->family_of);

@@ -74,6 +74,8 @@ size_t candidates_rank(const struct candidates *pool, size_t candidate);
 struct evaluated {
 	size_t candidate;
 	bool remeasured;  /* its samples are those of the re-measurement */
+	bool taken_up;    /* the re-measurement has had it, whatever came of it */
+	bool settled;     /* and of its second part, among the best and their neighbours */
 	double search_us; /* median of the search, before it was re-measured; 0: it was not */
 	struct evaluation evaluation;
 };

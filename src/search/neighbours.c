@@ -96,8 +96,8 @@ static void search_pair(struct search *search, size_t p, size_t q)
 	search->configuration[q] = own_q;
 }
 
-size_t neighbourhood_list(
-	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit)
+static size_t list(const struct neighbourhood *neighbourhood, size_t candidate, bool pairs,
+	size_t *found, size_t limit)
 {
 	const struct search_view *view = neighbourhood->view;
 	const struct search_family *family = &view->families[view->family[candidate]];
@@ -111,7 +111,7 @@ size_t neighbourhood_list(
 		family->parameter_count * sizeof(choice));
 	for (size_t p = 0; p < search.parameters; p++)
 		search_single(&search, p);
-	for (size_t p = 0; p < search.parameters; p++)
+	for (size_t p = 0; pairs && p < search.parameters; p++)
 		for (size_t q = p + 1; q < search.parameters; q++)
 			search_pair(&search, p, q);
 	order_sort(search.found, search.count, view->predicted_us);
@@ -121,6 +121,18 @@ size_t neighbourhood_list(
 		memcpy(found, search.found, search.count * sizeof(*found));
 	free(search.found);
 	return search.count;
+}
+
+size_t neighbourhood_list(
+	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit)
+{
+	return list(neighbourhood, candidate, true, found, limit);
+}
+
+size_t neighbourhood_nearest(
+	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit)
+{
+	return list(neighbourhood, candidate, false, found, limit);
 }
 
 /* ---- similarity ---- */

@@ -22,6 +22,9 @@ void neighbourhood_release(struct neighbourhood *neighbourhood);
  * first; returns how many. No duplicates, not the candidate itself. */
 size_t neighbourhood_list(
 	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit);
+/* The same of those that differ in one parameter. */
+size_t neighbourhood_nearest(
+	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit);
 
 /* ---- how alike two candidates are, as a covariance: of the error that the model makes on one with
  * the error that it makes on the other (both as the logarithm of measured / predicted time).

@@ -23,17 +23,19 @@ static bool competes(const struct search *search, const struct evaluated *evalua
 
 	return evaluated->evaluation.outcome == OUTCOME_OK &&
 	       (evaluated->remeasured || !measured) &&
+	       (evaluated->settled || !search->is_settled) &&
 	       (search->session->objective == OBJECTIVE_TIME ||
 		       evaluated->evaluation.measured.energy_j > 0);
 }
 
-static struct contender contender_of(const struct search *search, const struct evaluated *evaluated)
+struct contender contender_of(const struct search *search, const struct evaluated *evaluated)
 {
 	const struct evaluation *evaluation = &evaluated->evaluation;
 	struct contender contender = {.median_us = evaluation->time.median,
 		.ci95_low_us = evaluation->time.ci95_low,
 		.ci95_high_us = evaluation->time.ci95_high,
-		.predicted_us = search->pool.predicted_us[evaluated->candidate],
+		.predicted_us =
+			evaluation->predicted ? search->pool.predicted_us[evaluated->candidate] : 0,
 		.order = evaluated->candidate,
 		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
 
@@ -51,7 +53,8 @@ static struct contender contender_of(const struct search *search, const struct e
 			&evaluation->score.launches[evaluation->score.longest];
 
 		/* with the compiled kernel's registers, where it was compiled */
-		contender.predicted_us = evaluation->score.predicted_time_us;
+		if (evaluation->predicted)
+			contender.predicted_us = evaluation->score.predicted_time_us;
 		contender.smem_bytes = (double)longest->smem_bytes;
 		contender.regs_per_thread = longest->regs_per_thread;
 		if (!evaluation->predicted && search->session->objective == OBJECTIVE_TIME &&
@@ -61,27 +64,40 @@ static struct contender contender_of(const struct search *search, const struct e
 	return contender;
 }
 
-/* Indices into evaluated of those that compete. */
-static size_t gather(const struct search *search, struct contender *contenders, size_t *indices)
+struct standing standing_of(const struct search *search)
 {
-	CLEANUP(memory_free)
-	struct rounds *rounds = memory_zeroed(search->evaluated.count, sizeof(*rounds));
-	size_t count = 0;
+	const size_t total = search->evaluated.count;
+	struct standing standing = {
+		.contenders = memory_zeroed(total + 1, sizeof(*standing.contenders)),
+		.indices = memory_zeroed(total + 1, sizeof(*standing.indices)),
+		.tied = memory_zeroed(total + 1, sizeof(*standing.tied))};
+	CLEANUP(memory_free) struct rounds *rounds = memory_zeroed(total + 1, sizeof(*rounds));
 
-	for (size_t i = 0; i < search->evaluated.count; i++) {
+	for (size_t i = 0; i < total; i++) {
 		const struct evaluated *evaluated = &search->evaluated.items[i];
 
 		if (!competes(search, evaluated))
 			continue;
-		indices[count] = i;
-		rounds[count] = (struct rounds){.samples_us = evaluated->evaluation.samples_us,
-			.count = evaluated->evaluation.sample_count};
-		contenders[count++] = contender_of(search, evaluated);
+		standing.indices[standing.count] = i;
+		rounds[standing.count] =
+			(struct rounds){.samples_us = evaluated->evaluation.samples_us,
+				.count = evaluated->evaluation.sample_count};
+		standing.contenders[standing.count++] = contender_of(search, evaluated);
 	}
-	if (count && device_measures(search->session->context->device) &&
+	if (!standing.count)
+		return standing;
+	if (device_measures(search->session->context->device) &&
 		search->session->objective == OBJECTIVE_TIME)
-		select_pair_rounds(contenders, rounds, count);
-	return count;
+		select_pair_rounds(standing.contenders, rounds, standing.count);
+	standing.winner = select_winner(standing.contenders, standing.count, standing.tied);
+	return standing;
+}
+
+void standing_release(struct standing *standing)
+{
+	free(standing->contenders);
+	free(standing->indices);
+	free(standing->tied);
 }
 
 static void find_best_of_families(const struct search *search, size_t winner, size_t *best)
@@ -92,7 +108,8 @@ static void find_best_of_families(const struct search *search, size_t winner, si
 		const struct evaluated *evaluated = &search->evaluated.items[i];
 		uint32_t family = search->pool.family_of[evaluated->candidate];
 
-		if (!competes(search, evaluated))
+		if (evaluated->evaluation.outcome != OUTCOME_OK ||
+			evaluated->remeasured != search->evaluated.items[winner].remeasured)
 			continue;
 		if (best[family] == SIZE_MAX ||
 			evaluated->evaluation.time.median <
@@ -258,28 +275,29 @@ enum status search_conclude(struct search *search, struct error *err)
 {
 	const struct session_observer *observer = &search->session->observer;
 	size_t total = search->evaluated.count;
-	CLEANUP(memory_free)
-	struct contender *contenders = memory_zeroed(total, sizeof(*contenders));
-	CLEANUP(memory_free) size_t *indices = memory_zeroed(total, sizeof(*indices));
-	CLEANUP(memory_free) bool *level = memory_zeroed(total, sizeof(*level));
+	CLEANUP(standing_release) struct standing standing = standing_of(search);
 	CLEANUP(memory_free) bool *tied = memory_zeroed(total, sizeof(*tied));
+	CLEANUP(memory_free) double *paired_us = memory_zeroed(total, sizeof(*paired_us));
 	CLEANUP(memory_free)
 	size_t *best = memory_zeroed(search->pool.family_count, sizeof(*best));
-	size_t count = gather(search, contenders, indices);
 	struct problem_result result = {.pool = &search->pool,
 		.evaluated = &search->evaluated,
 		.picks = &search->picks,
 		.tied = tied,
+		.paired_us = paired_us,
 		.resumed = search->resumed,
 		.stopped_because = search->stopped_because,
 		.seconds = clock_seconds() - search->budget.started};
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 
-	if (!count)
+	if (!standing.count)
 		return nothing_works(search, err);
-	result.winner = indices[select_winner(contenders, count, level)];
-	for (size_t i = 0; i < count; i++)
-		tied[indices[i]] = level[i];
+	result.winner = standing.indices[standing.winner];
+	for (size_t i = 0; i < standing.count; i++) {
+		tied[standing.indices[i]] = standing.tied[i];
+		if (search->session->objective == OBJECTIVE_TIME)
+			paired_us[standing.indices[i]] = standing.contenders[i].median_us;
+	}
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	find_best_of_families(search, result.winner, best);

@@ -3,25 +3,31 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/record_write.h"
+#include "base/statistics.h"
+#include "search/neighbours.h"
 #include "search/order.h"
+#include "tune/conclude.h"
+#include "tune/conclude.h"
 #include "tune/picks.h"
 #include "tune/search.h"
 
-/* A candidate this much slower in the search cannot become the winner. */
-static const double reach_ratio = 1.06;
+static const double close_ratio = 1.025;
 static const double seconds_per_candidate = 0.25;
 /* An H200 moves its energy counter every 100 ms, and tells so some 15 ms later: enough to say what
  * the winner takes, and to choose by it. */
 static const double energy_seconds_said = 0.2, energy_seconds_chosen = 1;
-static const double target_ratio = 0.002;
 
 enum {
 	/* Launches of one kernel differ little, cold or warm; other kernels may do better on a card
 	 * that the re-measurement has warmed up. */
-	LAUNCHES_OF_A_KERNEL = 3
+	LAUNCHES_OF_A_KERNEL = 3,
+	/* The fastest that the search saw, whatever they are: who is among the first few is chance.
+	 */
+	CLOSE_MAX = 24
 };
 
 static int compare_medians(const void *a, const void *b)
@@ -62,7 +68,7 @@ static struct evaluated **choose(struct search *search, size_t *count)
 	size_t ok = 0, near_count = 0;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].evaluation.outcome == OUTCOME_OK)
+		if (list->items[i].evaluation.outcome == OUTCOME_OK && !list->items[i].taken_up)
 			order[ok++] = &list->items[i];
 	qsort(order, ok, sizeof(*order), compare_medians);
 	if (effort->remeasures_shortlist)
@@ -76,21 +82,23 @@ static struct evaluated **choose(struct search *search, size_t *count)
 		bool near =
 			near_count < effort->remeasured &&
 			order[i]->evaluation.time.median <=
-				order[0]->evaluation.time.median * reach_ratio &&
+				order[0]->evaluation.time.median * REMEASURE_REACH_RATIO &&
 			launches_of_kernel(search, chosen, *count, order[i]) < LAUNCHES_OF_A_KERNEL;
 		bool first = !family_seen[family];
+		bool close =
+			i < CLOSE_MAX && order[i]->evaluation.time.median <=
+						 order[0]->evaluation.time.median * close_ratio;
 
 		family_seen[family] = true;
 		near_count += near;
-		if (near || first || is_listed[order[i] - list->items] ||
+		if (near || close || first || is_listed[order[i] - list->items] ||
 			(ptrdiff_t)order[i]->candidate == search->incumbent)
 			chosen[(*count)++] = order[i];
 	}
 	return chosen;
 }
 
-/* What is measured now replaces what the search measured. */
-static void take(struct evaluated *evaluated, const struct evaluation *again)
+void remeasure_take(struct evaluated *evaluated, const struct evaluation *again)
 {
 	struct evaluation *evaluation = &evaluated->evaluation;
 
@@ -102,7 +110,8 @@ static void take(struct evaluated *evaluated, const struct evaluation *again)
 		return;
 	}
 	evaluation->measured = again->measured;
-	evaluated->search_us = evaluation->time.median;
+	if (!evaluated->remeasured)
+		evaluated->search_us = evaluation->time.median;
 	evaluation->sample_count = 0;
 	evaluation_add_samples(evaluation, again->samples_us, again->sample_count);
 	evaluated->remeasured = true;
@@ -116,11 +125,11 @@ static bool take_recorded(struct search *search, struct evaluated **chosen, size
 	bool complete = count && resume_remeasurements(search, chosen, count, recorded);
 
 	for (size_t i = 0; complete && i < count; i++)
-		take(chosen[i], recorded[i]);
+		remeasure_take(chosen[i], recorded[i]);
 	return complete;
 }
 
-static enum status record(
+enum status remeasure_record(
 	struct search *search, const struct evaluated *evaluated, struct error *err)
 {
 	struct json *line;
@@ -132,18 +141,18 @@ static enum status record(
 	return journal_write(search->session->journal, "final", line, err);
 }
 
-static enum status run(struct search *search, struct error *err)
+enum status remeasure_run(struct search *search, struct error *err)
 {
 	enum status status = evaluator_run(&search->evaluator, err);
 
 	return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
 }
 
-static enum status sample(struct search *search, struct trial **trials, size_t count,
+enum status remeasure_sample(struct search *search, struct trial **trials, size_t count,
 	const struct sampling *sampling, struct error *err)
 {
 	TRY(evaluator_sample(&search->evaluator, trials, count, sampling, err));
-	return run(search, err);
+	return remeasure_run(search, err);
 }
 
 enum status remeasure_energy(struct search *search, struct evaluated *evaluated, struct error *err)
@@ -158,10 +167,14 @@ enum status remeasure_energy(struct search *search, struct evaluated *evaluated,
 		if (evaluator->trials[i]->number == evaluated->candidate &&
 			evaluator->trials[i]->handle)
 			trial = evaluator->trials[i];
+	if (!trial && !evaluator->count && device_measures(search->session->context->device)) {
+		TRY(search_add_trial(search, evaluated->candidate, TRIAL_LOADED, &trial, err));
+		TRY(remeasure_run(search, err));
+	}
 	if (!trial || trial->evaluation.outcome != OUTCOME_OK)
 		return STATUS_OK;
 	trial->stage = TRIAL_LOADED;
-	TRY(sample(search, &trial, 1, &sampling, err));
+	TRY(remeasure_sample(search, &trial, 1, &sampling, err));
 	if (trial->evaluation.outcome == OUTCOME_OK)
 		evaluated->evaluation.measured = trial->evaluation.measured;
 	return STATUS_OK;
@@ -173,10 +186,11 @@ static enum status measure(
 	struct search *search, struct evaluated **chosen, size_t count, struct error *err)
 {
 	const unsigned rounds = search->session->effort->remeasure_rounds;
+	const size_t most = search->session->effort->remeasured + 4;
 	const struct sampling sampling = {.rounds_min = rounds / 4 + 1,
 		.rounds_max = rounds,
-		.seconds_max = seconds_per_candidate * (double)count,
-		.target_ratio = target_ratio};
+		.seconds_max = seconds_per_candidate * (double)(count < most ? count : most),
+		.target_ratio = REMEASURE_TARGET_RATIO};
 	CLEANUP(memory_free)
 	struct trial **trials = memory_zeroed(count + 1, sizeof(struct trial *));
 	CLEANUP(memory_free) bool *sampled = memory_zeroed(count + 1, sizeof(*sampled));
@@ -184,36 +198,45 @@ static enum status measure(
 	search->evaluator.on_device_max = 0; /* all at once */
 	for (size_t i = 0; i < count; i++)
 		TRY(search_add_trial(search, chosen[i]->candidate, TRIAL_LOADED, &trials[i], err));
-	TRY(run(search, err));
+	TRY(remeasure_run(search, err));
 	for (size_t i = 0; i < count; i++) {
 		sampled[i] = trials[i]->stage == TRIAL_LOADED;
 		trials[i]->evaluation.flags = 0; /* those of the samples are what is new */
 	}
-	TRY(sample(search, trials, count, &sampling, err));
+	TRY(remeasure_sample(search, trials, count, &sampling, err));
 	TRY(evaluator_check(&search->evaluator, trials, count, err));
-	TRY(run(search, err));
+	TRY(remeasure_run(search, err));
 	for (size_t i = 0; i < count; i++) {
 		if (!sampled[i])
 			continue;
-		take(chosen[i], &trials[i]->evaluation);
+		remeasure_take(chosen[i], &trials[i]->evaluation);
 		if (search->session->objective == OBJECTIVE_ENERGY)
 			TRY(remeasure_energy(search, chosen[i], err));
-		TRY(record(search, chosen[i], err));
+		TRY(remeasure_record(search, chosen[i], err));
 	}
 	return STATUS_OK;
 }
 
+/* Where all of them die, the next best follow. */
 enum status remeasure(struct search *search, struct error *err)
 {
-	CLEANUP(memory_free) struct evaluated **chosen = NULL;
-	size_t count;
+	bool works = !device_measures(search->session->context->device);
 
-	if (!device_measures(search->session->context->device))
-		return STATUS_OK;
-	chosen = choose(search, &count);
-	if (!take_recorded(search, chosen, count)) {
-		search_show(search, true);
-		TRY(measure(search, chosen, count, err));
+	while (!works) {
+		size_t count;
+		CLEANUP(memory_free) struct evaluated **chosen = choose(search, &count);
+
+		if (!count)
+			return STATUS_OK;
+		if (!take_recorded(search, chosen, count)) {
+			search_show(search, true);
+			TRY(measure(search, chosen, count, err));
+		}
+		for (size_t i = 0; i < count; i++) {
+			chosen[i]->taken_up = true;
+			works |= chosen[i]->remeasured &&
+				 chosen[i]->evaluation.outcome == OUTCOME_OK;
+		}
 	}
 	return STATUS_OK;
 }

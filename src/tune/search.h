@@ -27,7 +27,8 @@ struct search {
 	size_t resumed;      /* of evaluated: taken over from an interrupted run */
 	bool exhausted;      /* the strategy has nothing more */
 	const char *stopped_because;
-	size_t best; /* index into evaluated */
+	size_t best;     /* index into evaluated */
+	bool is_settled; /* the best were re-measured again, beside their neighbours */
 };
 
 /* Pool, reference, strategy, incumbent; announces the problem to the device and the journal. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/select.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -15,16 +16,19 @@ static bool meets(const struct contender *fastest, const struct contender *other
 	return other->ci95_low_us - widen_other <= fastest->ci95_high_us + widen_fastest;
 }
 
-static bool preferred(const struct contender *a, const struct contender *b)
+static double prediction_step(const struct contender *contender)
 {
-	const double same_prediction_ratio = 0.01;
+	return floor(log(contender->predicted_us) / SELECT_PREDICTION_RATIO);
+}
+
+bool select_prefers(const struct contender *a, const struct contender *b)
+{
+	const double step_a = prediction_step(a), step_b = prediction_step(b);
 
 	if (a->incumbent != b->incumbent)
 		return a->incumbent;
-	if (a->predicted_us < b->predicted_us * (1 - same_prediction_ratio))
-		return true;
-	if (b->predicted_us < a->predicted_us * (1 - same_prediction_ratio))
-		return false;
+	if (step_a < step_b || step_a > step_b)
+		return step_a < step_b;
 	if (a->smem_bytes < b->smem_bytes || a->smem_bytes > b->smem_bytes)
 		return a->smem_bytes < b->smem_bytes;
 	if (a->regs_per_thread < b->regs_per_thread || a->regs_per_thread > b->regs_per_thread)
@@ -42,7 +46,7 @@ size_t select_winner(const struct contender *contenders, size_t count, bool *tie
 	winner = fastest;
 	for (size_t i = 0; i < count; i++) {
 		tied[i] = meets(&contenders[fastest], &contenders[i]);
-		if (tied[i] && preferred(&contenders[i], &contenders[winner]))
+		if (tied[i] && select_prefers(&contenders[i], &contenders[winner]))
 			winner = i;
 	}
 	return winner;

@@ -11,7 +11,7 @@
 
 struct contender {
 	double median_us, ci95_low_us, ci95_high_us;
-	double predicted_us;
+	double predicted_us;                /* 0: it was measured */
 	double smem_bytes, regs_per_thread; /* of the longest launch */
 	double place_us; /* what the place of its code may add: SELECT_PLACE_US */
 	size_t order;    /* in the space: the last resort */
@@ -29,10 +29,16 @@ struct contender {
  * SELECT_TIE_RATIO covers that. */
 #define SELECT_PLACE_US 0.15
 
+/* The order of preference among the tied: the incumbent; less shared memory (fewer stages of a
+ * pipeline), fewer registers, the order in the space: launch arguments as their family lists them.
+ * Nothing of it was measured, so that every run prefers the same. Where nothing was, the better
+ * prediction comes first, by whole steps of SELECT_PREDICTION_RATIO. */
+bool select_prefers(const struct contender *a, const struct contender *b);
+#define SELECT_PREDICTION_RATIO 0.01
+
 /* The winner's index; tied[i] says who is tied with the fastest (the winner included). count > 0.
  * A contender is tied if its interval, widened by half of SELECT_TIE_RATIO of its median and by its
- * place_us on both sides, meets that of the fastest median. Among the tied: the incumbent; else the
- * best prediction (1% apart or more), then less shared memory, fewer registers, order. */
+ * place_us on both sides, meets that of the fastest median. */
 size_t select_winner(const struct contender *contenders, size_t count, bool *tied);
 
 /* The samples of one contender, in the order of the rounds. */

@@ -11,6 +11,7 @@
 #include "tune/picks.h"
 #include "tune/remeasure.h"
 #include "tune/search.h"
+#include "tune/settle.h"
 
 /* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
 enum {
@@ -148,6 +149,24 @@ static enum status search_loop(struct search *search, struct error *err)
 	return count ? run_trials(search, err) : STATUS_OK;
 }
 
+/* Near the best, before it is named: twice, as a neighbour may have better ones. */
+static enum status try_neighbours(struct search *search, struct error *err)
+{
+	for (int turn = 0; turn < 2; turn++) {
+		CLEANUP(memory_free) size_t *candidates = NULL;
+		const size_t count = settle_untried(search, &candidates);
+		const size_t first = search->evaluated.count;
+
+		if (!count)
+			return STATUS_OK;
+		evaluator_clear(&search->evaluator);
+		TRY(start_all(search, candidates, count, err));
+		TRY(run_trials(search, err));
+		TRY(settle_neighbours(search, first, err));
+	}
+	return STATUS_OK;
+}
+
 static enum status run_problem(struct session *session, size_t number, struct error *err)
 {
 	CLEANUP(search_close) struct search search = {0};
@@ -159,12 +178,15 @@ static enum status run_problem(struct session *session, size_t number, struct er
 	TRY(search_open(session, number, &search, err));
 	TRY(search_loop(&search, err));
 	TRY(remeasure(&search, err));
+	TRY(try_neighbours(&search, err));
+	TRY(settle_best(&search, err));
 	return search_conclude(&search, err);
 }
 
 static enum status run_queue(struct session *session, struct error *err)
 {
 	enum status worst = STATUS_OK;
+	size_t failed = 0;
 
 	for (size_t i = 0; i < session->queue->count; i++) {
 		const struct queue_item *item = &session->queue->items[i];
@@ -180,11 +202,15 @@ static enum status run_queue(struct session *session, struct error *err)
 		}
 		if (session->observer.failed)
 			session->observer.failed(session->observer.context, item->problem, &reason);
+		failed += !item->is_step;
 		if (worst == STATUS_OK && !item->is_step) {
 			worst = status;
 			*err = reason;
 		}
 	}
+	if (session->problems->count > 1 && failed)
+		error_context(err, "%zu of %zu problems were not tuned; the first", failed,
+			session->problems->count);
 	return worst;
 }
 

@@ -28,6 +28,9 @@ struct problem_result {
 	const struct picks *picks; /* of the operation's rules */
 	size_t winner;             /* index into evaluated */
 	const bool *tied;          /* per evaluated: tied with the fastest */
+	/* Per evaluated: its time beside the fastest, by the rounds that both have; 0: it did not
+	 * compete by its time. */
+	const double *paired_us;
 	size_t outcomes[OUTCOME_COUNT];
 	size_t resumed; /* taken over from an earlier run */
 	const char *stopped_because;

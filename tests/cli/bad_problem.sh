@@ -21,6 +21,11 @@ tune tile -p M=64,N=64,K=64 --suite nosuite -n -d $m
 tune tile -p M=1000,N=1000,K=512 --strategy exhaustiv -d "$recording" --no-journal -o x.json
 tune tile -p M=1000,N=1000,K=512 --where 'FOO == 1' -d "$recording" --no-journal -o - # nothing on stdout
 
+echo "# what the card cannot hold, and what one family cannot take"
+tune gemm -p M=400000,N=400000,K=64,dtype=bf16 -e estimate --no-journal -o big.json -d $m
+tune gemm -p M=8,N=8,K=2147483647,dtype=bf16 --where 'BM == 64 and BN == 16 and BK == 64' \
+	-e estimate --evaluations 1 --no-journal -o long.json -d $m | grep -E "compete|wrote|exit"
+
 echo "# keys"
 tune gemm -p M=64,N=64,L=64,dtype=bf16 -n -d $m
 tune gemm -p M=64,N=64,K=64,dtyp=bf16 -n -d $m

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/settle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/statistics.h"
+#include "search/neighbours.h"
+#include "search/order.h"
+#include "tune/conclude.h"
+#include "tune/remeasure.h"
+
+enum {
+	ROUGHLY_MAX = 24, /* in one load each */
+	BEST_MAX = 10,    /* in LOADS of each: two loads of one binary are not equally fast */
+	LOADS = 3,
+	TRIALS_MAX = BEST_MAX * LOADS
+};
+
+static bool settles(const struct search *search)
+{
+	const struct session *session = search->session;
+
+	return device_measures(session->context->device) && session->effort->measures &&
+	       session->objective == OBJECTIVE_TIME;
+}
+
+static const double settle_seconds_per_load = 0.08;
+/* Beyond what is tied: a measurement may have put it there by chance. */
+static const double settle_ratio = 1.5 * SELECT_TIE_RATIO;
+
+struct finalist {
+	struct evaluated *evaluated;
+	struct contender contender;
+	struct trial *loads[LOADS];
+	bool is_sampled;
+};
+
+static int compare_preference(const void *a, const void *b)
+{
+	const struct finalist *x = a, *y = b;
+
+	return select_prefers(&x->contender, &y->contender) ? -1 : 1;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct finalist *x = a, *y = b;
+
+	return (x->contender.median_us > y->contender.median_us) -
+	       (x->contender.median_us < y->contender.median_us);
+}
+
+/* Those that compete and are within reach of the fastest, and the neighbours from `neighbours` on;
+ * the fastest `most` of them, or beside the fastest those that are preferred. */
+static size_t choose_finalists(struct search *search, size_t neighbours, size_t most,
+	bool by_preference, struct finalist *finalists)
+{
+	CLEANUP(standing_release) struct standing standing = standing_of(search);
+	struct evaluated *items = search->evaluated.items;
+	double fastest_us = INFINITY, search_us;
+	size_t count = 0;
+
+	if (!standing.count)
+		return 0;
+	for (size_t i = 0; i < standing.count; i++)
+		fastest_us = fmin(fastest_us, standing.contenders[i].median_us);
+	search_us = evaluated_search_us(&items[standing.indices[standing.winner]]);
+	for (size_t i = 0; i < standing.count; i++)
+		if (standing.tied[i] ||
+			standing.contenders[i].median_us <= fastest_us * (1 + settle_ratio))
+			finalists[count++] = (struct finalist){
+				&items[standing.indices[i]], standing.contenders[i], {NULL}, false};
+	for (size_t i = neighbours; i < search->evaluated.count; i++) {
+		struct contender contender = contender_of(search, &items[i]);
+
+		if (items[i].evaluation.outcome != OUTCOME_OK ||
+			contender.median_us > search_us * REMEASURE_REACH_RATIO)
+			continue;
+		contender.median_us *= fastest_us / search_us; /* as warm as the others */
+		finalists[count++] = (struct finalist){&items[i], contender, {NULL}, false};
+	}
+	qsort(finalists, count, sizeof(*finalists), compare_times);
+	if (by_preference && count > 1)
+		qsort(finalists + 1, count - 1, sizeof(*finalists), compare_preference);
+	return count < most ? count : most;
+}
+
+/* Round by round the mean of its loads. */
+static void take_loads(struct finalist *finalist, size_t loads)
+{
+	struct evaluation mean = finalist->loads[0]->evaluation;
+	CLEANUP(memory_free)
+	double *samples_us = memory_zeroed(mean.sample_count + 1, sizeof(*samples_us));
+
+	for (size_t k = 0; k < loads; k++) {
+		const struct evaluation *load = &finalist->loads[k]->evaluation;
+
+		if (load->outcome != OUTCOME_OK || !load->sample_count) {
+			remeasure_take(finalist->evaluated, load);
+			return;
+		}
+		mean.flags |= load->flags;
+		if (load->sample_count < mean.sample_count)
+			mean.sample_count = load->sample_count;
+		for (size_t i = 0; i < mean.sample_count; i++)
+			samples_us[i] += load->samples_us[i] / (double)loads;
+	}
+	mean.samples_us = samples_us;
+	remeasure_take(finalist->evaluated, &mean);
+	finalist->evaluated->settled = true;
+}
+
+/* What the clock did since: by those that were in both parts. */
+static void correct_others(struct search *search, const double *ratios, size_t count)
+{
+	const double ratio = count ? statistics_summary(ratios, count).median : 1;
+
+	for (size_t i = 0; i < search->evaluated.count && count; i++) {
+		struct evaluated *evaluated = &search->evaluated.items[i];
+		struct evaluation *evaluation = &evaluated->evaluation;
+		struct evaluation corrected;
+
+		if (!evaluated->remeasured || evaluated->settled)
+			continue;
+		corrected = *evaluation;
+		corrected.samples_us = memory_copy(
+			evaluation->samples_us, evaluation->sample_count * sizeof(double));
+		for (size_t k = 0; k < corrected.sample_count; k++)
+			corrected.samples_us[k] *= ratio;
+		remeasure_take(evaluated, &corrected);
+		free(corrected.samples_us);
+	}
+}
+
+/* Loads all of them `loads` times and times them side by side. */
+static enum status measure_finalists(struct search *search, struct finalist *finalists,
+	size_t count, size_t loads, struct error *err)
+{
+	const unsigned rounds = search->session->effort->remeasure_rounds;
+	const struct sampling sampling = {.rounds_min = rounds / 4 + 1,
+		.rounds_max = rounds,
+		.seconds_max = settle_seconds_per_load * (double)(count * loads),
+		.target_ratio = REMEASURE_TARGET_RATIO};
+	struct trial *trials[TRIALS_MAX];
+	size_t loaded = 0;
+
+	evaluator_clear(&search->evaluator);
+	search->evaluator.on_device_max = 0;
+	for (size_t i = 0; i < count; i++)
+		TRY(search_add_trial(search, finalists[i].evaluated->candidate, TRIAL_LOADED,
+			&finalists[i].loads[0], err));
+	TRY(remeasure_run(search, err));
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 1; k < loads && finalists[i].loads[0]->stage == TRIAL_LOADED; k++)
+			TRY(evaluator_add_load(&search->evaluator, finalists[i].loads[0],
+				&finalists[i].loads[k], err));
+	TRY(remeasure_run(search, err));
+	for (size_t i = 0; i < count; i++) {
+		finalists[i].is_sampled = finalists[i].loads[0]->stage == TRIAL_LOADED;
+		for (size_t k = 0; k < loads && finalists[i].is_sampled; k++)
+			trials[loaded++] = finalists[i].loads[k];
+	}
+	TRY(remeasure_sample(search, trials, loaded, &sampling, err));
+	TRY(evaluator_check(&search->evaluator, trials, loaded, err));
+	return remeasure_run(search, err);
+}
+
+static enum status settle(struct search *search, struct finalist *finalists, size_t count,
+	size_t loads, struct error *err)
+{
+	double ratios[ROUGHLY_MAX], before_us;
+	size_t both = 0;
+
+	TRY(measure_finalists(search, finalists, count, loads, err));
+	search->is_settled = false;
+	for (size_t i = 0; i < search->evaluated.count; i++)
+		search->evaluated.items[i].settled = false;
+	for (size_t i = 0; i < count; i++) {
+		struct evaluated *evaluated = finalists[i].evaluated;
+
+		if (!finalists[i].is_sampled)
+			continue; /* did not load again: it keeps what is known */
+		before_us = evaluated->remeasured ? evaluated->evaluation.time.median : 0;
+		take_loads(&finalists[i], loads);
+		search->is_settled |= evaluated->settled;
+		if (evaluated->settled && before_us > 0)
+			ratios[both++] = evaluated->evaluation.time.median / before_us;
+		TRY(remeasure_record(search, evaluated, err));
+	}
+	correct_others(search, ratios, both);
+	return STATUS_OK;
+}
+
+enum status settle_neighbours(struct search *search, size_t neighbours, struct error *err)
+{
+	CLEANUP(memory_free)
+	struct finalist *finalists = memory_zeroed(search->evaluated.count + 1, sizeof(*finalists));
+	const size_t count = choose_finalists(search, neighbours, ROUGHLY_MAX, false, finalists);
+
+	return count > 1 ? settle(search, finalists, count, 1, err) : STATUS_OK;
+}
+
+enum status settle_best(struct search *search, struct error *err)
+{
+	CLEANUP(memory_free)
+	struct finalist *finalists = memory_zeroed(search->evaluated.count + 1, sizeof(*finalists));
+	size_t count;
+
+	if (!settles(search))
+		return STATUS_OK;
+	count = choose_finalists(search, SIZE_MAX, BEST_MAX, true, finalists);
+	return count > 1 ? settle(search, finalists, count, LOADS, err) : STATUS_OK;
+}
+
+/* Launches of the winner's kernel that were not tried, fastest prediction first: they cost no
+ * compilation. */
+static size_t untried_launches(
+	const struct search *search, size_t winner, size_t *found, size_t most)
+{
+	const struct search_view *view = &search->pool.view;
+	const struct search_family *family = &view->families[view->family[winner]];
+	CLEANUP(memory_free) size_t *all = memory_zeroed(family->count + 1, sizeof(*all));
+	size_t count = 0;
+
+	for (size_t i = family->first; i < family->first + family->count; i++)
+		if (!search->asked[i] && isfinite(view->predicted_us[i]) &&
+			shortlist_same_kernel(view, i, winner))
+			all[count++] = i;
+	order_smallest(all, count, view->predicted_us, most);
+	count = count < most ? count : most;
+	memcpy(found, all, count * sizeof(*found));
+	return count;
+}
+
+/* Other kernels that differ in one parameter. */
+static size_t untried_neighbours(
+	const struct search *search, size_t winner, size_t *found, size_t most)
+{
+	const double worth_trying_ratio = 1.1;
+	const struct search_view *view = &search->pool.view;
+	CLEANUP(neighbourhood_release) struct neighbourhood neighbourhood = {0};
+	size_t near[64], seen, count = 0;
+
+	neighbourhood_init(&neighbourhood, view);
+	seen = neighbourhood_nearest(&neighbourhood, winner, near, ARRAY_COUNT(near));
+	for (size_t i = 0; i < seen && count < most; i++)
+		if (!search->asked[near[i]] && !shortlist_same_kernel(view, near[i], winner) &&
+			view->predicted_us[near[i]] <=
+				view->predicted_us[winner] * worth_trying_ratio)
+			found[count++] = near[i];
+	return count;
+}
+
+size_t settle_untried(const struct search *search, size_t **candidates)
+{
+	enum {
+		LAUNCHES_TRIED = 16,
+		NEIGHBOURS_TRIED = 6,
+		TRIED_PER_NEIGHBOUR = 8 /* of a short search, fewer */
+	};
+	CLEANUP(standing_release) struct standing standing = standing_of(search);
+	const size_t most = search->evaluated.count / TRIED_PER_NEIGHBOUR;
+	size_t count, winner;
+
+	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
+	if (!settles(search) || !standing.count || search->session->strategy)
+		return 0; /* a strategy that was asked for has the only say */
+	winner = search->evaluated.items[standing.indices[standing.winner]].candidate;
+	count = untried_launches(
+		search, winner, *candidates, most < LAUNCHES_TRIED ? most : LAUNCHES_TRIED);
+	return count + untried_neighbours(search, winner, *candidates + count,
+			       most < NEIGHBOURS_TRIED ? most : NEIGHBOURS_TRIED);
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""How often repeated tunings choose the same configuration.
+
+	repeat.py rates FOLDER			FOLDER/run-*.json, each a fresh tuning of the same problems
+	repeat.py simulate FOLDER RUNS JOURNAL...	the same without a GPU: tunes replays of the journals, with noise
+
+Prints a table and writes FOLDER/rates.json (tiletune.repeat_rates/1). $TILETUNE: the tuner.
+
+The simulation's noise is what one configuration's time differed by between runs on an H200
+(results/nvidia-h200), measured alone in the search and side by side in the re-measurement. $LOADS: a replay answers for
+all loads of a binary alike; of how many the mean is taken.
+"""
+import collections
+import glob
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+
+# What a schedule leaves as it is: the rest are launch arguments and depths of pipelines.
+DETAILS = {"STAGES", "STORE_DEPTH", "SMS", "ALONG_N", "BAND", "GROUP_M", "PAD", "MIN_BLOCKS"}
+SEARCH_SPREAD, SEARCH_OUTLIERS, SEARCH_OUTLIER_SPREAD = 0.006, 0.1, 0.02
+FINAL_SPREAD = 0.0028 / float(os.environ.get("LOADS", "1")) ** 0.5
+PROBLEMS = 12
+
+
+def problem_text(problem):
+    return ",".join(f"{key}={value}" for key, value in problem.items())
+
+
+def winners(path):
+    with open(path, encoding="utf-8") as file:
+        entries = json.load(file)["entries"]
+    return {problem_text(entry["problem"]): entry["winner"] for entry in entries}
+
+
+def agreement(values):
+    """How many of them are the most frequent one."""
+    return collections.Counter(values).most_common(1)[0][1]
+
+
+def rates(folder):
+    runs = [winners(path) for path in sorted(glob.glob(os.path.join(folder, "run-*.json"))) if "journal" not in path]
+    if len(runs) < 2:
+        sys.exit(f"{folder}: expected run-*.json of two tunings at least, found {len(runs)}")
+    problems = []
+    for text in runs[0]:
+        rows = [run[text] for run in runs if text in run]
+        whole = [json.dumps([row["family"], row["configuration"]]) for row in rows]
+        tile = [json.dumps([row["family"], {name: value for name, value in row["configuration"].items()
+            if name not in DETAILS}]) for row in rows]
+        times = [row["time_us"]["median"] for row in rows]
+        problems.append({"problem": text, "runs": len(rows), "same_configuration": agreement(whole),
+            "same_tile": agreement(tile), "spread_ratio": round(max(times) / min(times) - 1, 5),
+            "configurations": [json.loads(one) for one in sorted(set(whole))]})
+    for problem in problems:
+        print(f"{problem['same_tile']}/{problem['runs']} tiles and schedules, {problem['same_configuration']}/"
+            f"{problem['runs']} configurations, times within {problem['spread_ratio']:.1%}  {problem['problem'][:60]}")
+    equal = sum(problem["same_configuration"] == problem["runs"] for problem in problems)
+    tiles = sum(problem["same_tile"] == problem["runs"] for problem in problems)
+    pairs = sum(problem["same_configuration"] for problem in problems) / sum(problem["runs"] for problem in problems)
+    print(f"of {len(problems)} problems: whole configuration the same in all runs in {equal}, tile and schedule in {tiles}; "
+        f"runs that choose the most frequent one: {pairs:.0%}")
+    with open(os.path.join(folder, "rates.json"), "w", encoding="utf-8") as file:
+        json.dump({"format": "tiletune.repeat_rates/1", "runs": len(runs), "problems": problems,
+            "same_configuration": equal, "same_tile": tiles}, file, indent="\t")
+        file.write("\n")
+
+
+def column(table, path, row):
+    return table["columns"][path][row] if path in table["columns"] else table["same"].get(path)
+
+
+def scaled(table, factors):
+    """A table of evaluations whose row i took factors[i] times as long."""
+    columns = dict(table["columns"])
+    same = dict(table["same"])
+    for name in ("median", "ci95_low", "ci95_high"):
+        path = f"time_us.{name}"
+        times = [column(table, path, row) for row in range(len(factors))]
+        same.pop(path, None)
+        columns[path] = [time and time * factor for time, factor in zip(times, factors)]
+    return {**table, "columns": columns, "same": same}
+
+
+def rows_of(table):
+    for row in range(len(table["places"])):
+        yield row, tuple(column(table, f"configuration.{name}", row) for name in table["parameters"])
+
+
+def add_noise(journal, path, seed):
+    """Every candidate gets a time of the search and one of the re-measurement."""
+    chance = random.Random(seed)
+    with gzip.open(journal, "rt", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    final = {}
+    for line in lines:
+        if line["event"] == "evaluations" and line["of"] == "final":
+            for row, configuration in rows_of(line):
+                final[line["problem"], column(line, "family", row), configuration] = column(line, "time_us.median", row)
+    with open(path, "w", encoding="utf-8") as file:
+        for line in lines:
+            if line["event"] not in ("evaluations", "run", "problem"):
+                continue
+            if line["event"] != "evaluations":
+                file.write(json.dumps(line) + "\n")
+                continue
+            if line["of"] == "final":
+                continue
+            times = {configuration: (row, column(line, "time_us.median", row)) for row, configuration in rows_of(line)}
+            warm = [final[line["problem"], column(line, "family", row), configuration] / time
+                for configuration, (row, time) in times.items()
+                if (line["problem"], column(line, "family", row), configuration) in final and time]
+            warming = sorted(warm)[len(warm) // 2] if warm else 1
+            search, again = [], []
+            for row, configuration in rows_of(line):
+                time = times[configuration][1]
+                true = final.get((line["problem"], column(line, "family", row), configuration), (time or 1) * warming)
+                spread = SEARCH_OUTLIER_SPREAD if chance.random() < SEARCH_OUTLIERS else SEARCH_SPREAD
+                search.append((true / warming / time if time else 1) * (1 + chance.gauss(0, spread)))
+                again.append(true / (time or true) * (1 + chance.gauss(0, FINAL_SPREAD)))
+            file.write(json.dumps(scaled(line, search)) + "\n")
+            file.write(json.dumps({**scaled(line, again), "of": "final"}) + "\n")
+
+
+def simulate(folder, runs, journals):
+    os.makedirs(folder, exist_ok=True)
+    for number in range(runs):
+        output = os.path.join(folder, f"run-{number}.json")
+        done = 0
+        for index, journal in enumerate(journals):
+            noisy = os.path.join(folder, f"noisy-{number}-{index}.jsonl")
+            add_noise(journal, noisy, 1000 * number + index)
+            with open(noisy, encoding="utf-8") as file:
+                heads = [line for line in map(json.loads, file) if line["event"] == "problem"]
+            for head in heads[:PROBLEMS - done]:
+                subprocess.run([os.environ.get("TILETUNE", "build/tiletune"), "tune", head["operation"], "-p", head["text"],
+                    "--device", f"replay:{noisy}", "--effort", "quick", "--fresh", "--no-journal",
+                    "-o", output], check=True, stdout=subprocess.DEVNULL)
+                done += 1
+            os.remove(noisy)
+    rates(folder)
+
+
+if len(sys.argv) > 2 and sys.argv[1] == "rates":
+    rates(sys.argv[2])
+elif len(sys.argv) > 4 and sys.argv[1] == "simulate":
+    simulate(sys.argv[2], int(sys.argv[3]), sys.argv[4:])
+else:
+    sys.exit(__doc__)
