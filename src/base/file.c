@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -215,6 +217,66 @@ enum status file_write_gzip(const char *path, const void *data, size_t size, str
 	deflateEnd(&stream);
 	free(packed);
 	return status;
+}
+
+enum status file_expect_writable(const char *path, struct error *err)
+{
+	CLEANUP(memory_free) char *target = resolve_target(path);
+	CLEANUP(memory_free) char *folder = path_parent(target);
+	CLEANUP(memory_free) char *temporary = string_format("%s.tmp-XXXXXX", target);
+	struct stat info;
+	const bool exists = stat(target, &info) == 0;
+	int fd;
+
+	if (!*path)
+		return error_set(err, STATUS_BAD_INPUT,
+			"expected the name of a file to write, found an empty one");
+	if (exists && S_ISDIR(info.st_mode))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a file to write, found a folder", path);
+	if (exists && !S_ISREG(info.st_mode))
+		return access(path, W_OK) == 0 ? STATUS_OK : file_error(err, path, "writing");
+	if (!directory_exists(folder))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a folder to write into, found none at %s", path, folder);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,
+			strerror(errno));
+	close(fd);
+	unlink(temporary);
+	return STATUS_OK;
+}
+
+enum status file_lock(const char *path, int *lock, struct error *err)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	CLEANUP(memory_free) char *target = resolve_target(path);
+	CLEANUP(memory_free) char *folder = path_parent(target);
+	struct stat info;
+
+	*lock = -1;
+	if (stat(target, &info) == 0 && !S_ISREG(info.st_mode))
+		return STATUS_OK;
+	*lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int tries = 0; *lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0; tries++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return STATUS_OK; /* this file system has none */
+		if (tries == 6000)
+			return error_set(err, STATUS_FAILED,
+				"%s: expected to lock %s for writing, found it locked by another "
+				"process",
+				path, folder);
+		nanosleep(&pause, NULL);
+	}
+	return STATUS_OK;
+}
+
+void file_unlock(int *lock)
+{
+	if (*lock >= 0)
+		close(*lock);
+	*lock = -1;
 }
 
 /* ---- paths and folders ---- */

@@ -23,6 +23,16 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
 /* As file_write, gzip-compressed. */
 enum status file_write_gzip(const char *path, const void *data, size_t size, struct error *err);
 
+/* Whether file_write() could replace or make it, tried without a trace. Errors: STATUS_BAD_INPUT.
+ */
+enum status file_expect_writable(const char *path, struct error *err);
+
+/* A lock between processes, for the time of reading a file and replacing it; *lock is for
+ * file_unlock(). It is that of the file's folder, as the file itself is replaced. Pipes and devices
+ * have none. Errors: another process holds it for half a minute. */
+enum status file_lock(const char *path, int *lock, struct error *err);
+void file_unlock(int *lock); /* for CLEANUP() */
+
 bool file_exists(const char *path);
 bool directory_exists(const char *path);
 

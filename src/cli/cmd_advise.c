@@ -33,7 +33,7 @@ static const struct option advise_option_table[] = {
 	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
 		"of a sweep: this configuration, BM=128,...; needs --family"),
-	OPTION("budget", 'b', DURATION, budget_s, "TIME",
+	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
 		"on a GPU: time for each of the few searches"),
 	OPTION("output", 'o', STRING, output, "FILE", "of a sweep: the figure as SVG"),
 	OPTION("csv", 0, STRING, csv, "FILE", "of a sweep: its numbers"),
@@ -163,7 +163,10 @@ static enum status advise_problem(const struct advise_command *command, struct c
 		.tune_context = &tuning,
 		.interrupted = &common_interrupted};
 	CLEANUP(advise_release) struct advise advise = {0};
-	enum status status = advise_run(&advise, context, operation, text, &options, err);
+	enum status status;
+
+	common_graceful = 1;
+	status = advise_run(&advise, context, operation, text, &options, err);
 
 	if (status != STATUS_BAD_INPUT)
 		common_notices(context);
@@ -334,7 +337,10 @@ static enum status sweep(const struct advise_command *command, struct context *c
 		.progress = isatty(STDERR_FILENO) ? sweep_progress : NULL};
 	CLEANUP(sweep_release) struct sweep found = {0};
 	CLEANUP(drawing_release) struct drawing drawing = {0};
-	enum status status = sweep_run(&found, context, operation,
+	enum status status;
+
+	common_graceful = 1;
+	status = sweep_run(&found, context, operation,
 		command->problems.count ? command->problems.items[0] : NULL, command->sweep,
 		&options, err);
 
@@ -359,6 +365,8 @@ static enum status check_options(const struct advise_command *command, struct er
 	if (command->sweep && command->problems.count > 1)
 		return error_set(err, STATUS_BAD_INPUT,
 			"advise: expected one -p with --sweep, found %zu", command->problems.count);
+	TRY(common_expect_output("output", command->output, err));
+	TRY(common_expect_output("csv", command->csv, err));
 	if (command->config && command->families.count != 1)
 		return error_set(err, STATUS_BAD_INPUT,
 			"advise: expected the --family of --config, found %zu",

@@ -38,7 +38,7 @@ static const struct option check_option_table[] = {
 		"a slowdown of this much must be found; default 5%"),
 	OPTION("confidence", 0, STRING, confidence, "RATIO",
 		"confidence of a verdict; default 99%"),
-	OPTION("budget", 'b', DURATION, budget_s, "TIME",
+	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
 		"for timing; default 0.3 s per entry, less where the result is clear"),
 	CHOICE("allow", 0, WORD, allow, "WHAT,...",
 		"what may differ; default uuid,driver,nvrtc,kernel", trait_choice),
@@ -193,6 +193,7 @@ static enum status run_check(const struct check_command *command, struct check *
 	char run_id[RUN_ID_SIZE];
 	struct retuning retuning = {.check = check, .run_id = run_id};
 
+	common_graceful = 1;
 	TRY(check_run(check, err));
 	run_new_id(run_id);
 	if (command->retune)
@@ -213,7 +214,11 @@ static enum status run(void *options_, const struct string_list *positional, str
 	enum status status;
 
 	TRY(read_options(command, &options, err));
+	TRY(common_expect_output("junit", command->junit, err));
+	TRY(common_expect_output("markdown", command->markdown, err));
 	TRY(tuned_load(positional->items[0], &baseline, err));
+	if (command->update || command->keep_cubins)
+		TRY(common_expect_output("update", positional->items[0], err));
 	status = common_open(&command->device, NULL, false, true, &folders, &context, err);
 	/* a device model needs no GPU, but it must be asked for: a check never falls back */
 	if (status == STATUS_NO_DEVICE)

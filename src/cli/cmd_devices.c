@@ -165,6 +165,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	(void)positional;
 	json_put(json, "gpus", gpus);
 	json_put(json, "sheets", sheets);
+	TRY(common_check_workers(&options->device, err));
 	TRY(list_gpus(options, &folders, gpus, &driver_version, err));
 	TRY(list_sheets(options, &folders, sheets, err));
 	json_put(json, "compiler", show_compiler(options, driver_version));

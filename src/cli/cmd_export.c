@@ -303,7 +303,9 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a tuned file to choose entries from, found a journal",
 				exporting->file);
-		return journal_read(exporting->file, &exporting->journal, err);
+		TRY(journal_read(exporting->file, &exporting->journal, err));
+		common_journal_notice(&exporting->journal);
+		return STATUS_OK;
 	}
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load(exporting->file, &exporting->tuned, err));
@@ -346,6 +348,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		error_set(err, STATUS_BAD_INPUT, "export: expected --format, found none");
 		return error_hint(err, "`tiletune help export` lists the formats");
 	}
+	TRY(common_expect_output("output", exporting.output, err));
 	format = export_format_find(options->format);
 	image = export_image_find(options->format);
 	if (options->arches.count && (!format || !format->compiles))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/common.h"
 #include "format/merge.h"
@@ -38,14 +39,14 @@ static const struct option merge_option_table[] = {
 	{0},
 };
 
-static enum status write_merged(const struct merge_options *options, const struct tuned *tuned,
+static enum status write_merged(const struct merge_options *options, struct tuned *tuned,
 	size_t files, const struct merge_summary *summary, struct error *err)
 {
 	bool machine = strcmp(options->output, "-") == 0 || options->common.json;
 	const size_t count = tuned->entry_count;
 
 	if (strcmp(options->output, "-") != 0)
-		TRY(tuned_save(tuned, options->output, err));
+		TRY(tuned_replace(tuned, options->output, err));
 	if (machine)
 		TRY(common_write_record(&tuned_record, tuned, err));
 	fprintf(machine ? stderr : stdout,
@@ -62,11 +63,16 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const struct merge_options *options = options_;
 	const int rule =
 		options->on_conflict ? name_find(options->on_conflict, rule_names) : MERGE_NEWEST;
+	CLEANUP(file_unlock) int lock = -1;
 	CLEANUP(tuned_release) struct tuned merged = {0};
 	struct merge_summary summary = {0};
 
 	if (!options->output)
 		return error_set(err, STATUS_BAD_INPUT, "merge: expected -o FILE, found none");
+	TRY(common_expect_output("output", options->output, err));
+	/* the output may be one of those that are read */
+	if (strcmp(options->output, "-") != 0)
+		TRY(file_lock(options->output, &lock, err));
 	TRY(tuned_load(positional->items[0], &merged, err));
 	for (size_t i = 1; i < positional->count; i++) {
 		CLEANUP(tuned_release) struct tuned next = {0};

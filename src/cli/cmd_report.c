@@ -210,7 +210,10 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(report_release) struct report report = {0};
 	CLEANUP(text_release) struct text text = {0};
 
+	TRY(common_expect_output("output", options->output, err));
 	TRY(report_open(&wanted, &report, err));
+	for (size_t i = 0; i < report.source_count; i++)
+		common_journal_notice(&report.sources[i].journal);
 	if (report.notice)
 		fprintf(stderr, "notice: %s\n", report.notice);
 	if (options->output)

@@ -2,10 +2,11 @@
  *
  * tiletune tune: the main job.
  */
-#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,7 +53,7 @@ static const struct option tune_option_table[] = {
 	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
 	CHOICE("effort", 'e', STRING, effort, "EFFORT", "how much is tried; default quick",
 		effort_choice),
-	OPTION("budget", 'b', DURATION, budget_s, "TIME",
+	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
 		"time per problem, without the re-measurement of the best"),
 	OPTION("evaluations", 0, COUNT, evaluations, "N", "at most so many candidates per problem"),
 	CHOICE("strategy", 0, WORD, strategy, "NAME",
@@ -84,7 +85,9 @@ struct tuning {
 	struct journal *journal;
 	struct journal_record record;
 	char *output, *journal_path;
-	char run_id[RUN_ID_SIZE];
+	char *journal_folder; /* NULL, or that in the cache where the journal is */
+	int journal_lock;     /* of such a journal; -1: none */
+	char run_id[RUN_ID_SIZE], signature[HASH_SIZE];
 	double started; /* clock_seconds() */
 };
 
@@ -151,23 +154,34 @@ static bool to_stdout(const struct tuning *tuning)
 	return strcmp(tuning->output, "-") == 0;
 }
 
-static enum status choose_files(struct tuning *tuning, struct error *err)
+static void choose_files(struct tuning *tuning)
 {
 	const struct tune_options *options = tuning->options;
 
 	tuning->output = string_copy(options->output ? options->output : "tuned.json");
-	if (options->journal) {
+	if (options->journal)
 		tuning->journal_path = string_copy(options->journal);
-	} else if (to_stdout(tuning) || !string_ends_with(tuning->output, ".json")) {
-		CLEANUP(memory_free) char *folder = NULL;
-
-		TRY(path_cache_folder(NULL, &folder, err));
-		tuning->journal_path = path_join(folder, "tuned.journal.jsonl");
-		return directory_make(folder, err);
-	} else {
+	else if (string_ends_with(tuning->output, ".json"))
 		tuning->journal_path = string_format("%.*s.journal.jsonl",
 			(int)(strlen(tuning->output) - strlen(".json")), tuning->output);
-	}
+}
+
+/* Found out before anything is opened or measured. */
+static enum status check_files(const struct tuning *tuning, struct error *err)
+{
+	const char *journal = tuning->options->no_journal ? NULL : tuning->options->journal;
+	struct stat a, b;
+
+	TRY(common_expect_output("output", tuning->output, err));
+	if (journal && (strcmp(journal, tuning->output) == 0 ||
+			       (stat(journal, &a) == 0 && stat(tuning->output, &b) == 0 &&
+				       S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+				       a.st_ino == b.st_ino)))
+		return error_set(err, STATUS_BAD_INPUT,
+			"--journal: expected another file than --output, found %s", journal);
+	if (journal && !*journal)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--journal: expected the name of a file, found an empty one");
 	return STATUS_OK;
 }
 
@@ -178,42 +192,14 @@ static bool is_regular(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Whether the output can be written, before anything is measured. A file is replaced, so its folder
- * must be writable; pipes and devices are written to. */
-static enum status check_output(const char *path, bool *regular, struct error *err)
-{
-	CLEANUP(memory_free) char *folder = path_parent(path);
-	struct stat info;
-	const bool exists = stat(path, &info) == 0;
-
-	*regular = exists && S_ISREG(info.st_mode);
-	if (exists && S_ISDIR(info.st_mode))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a file to write, found a folder", path);
-	if (exists && !*regular)
-		return access(path, W_OK) == 0 ? STATUS_OK
-					       : error_set(err, STATUS_BAD_INPUT, "%s: writing: %s",
-							 path, strerror(errno));
-	if (!directory_exists(folder))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a folder to write into, found none at %s", path, folder);
-	if (access(folder, W_OK) != 0)
-		return error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,
-			strerror(errno));
-	return STATUS_OK;
-}
-
 /* The tuned file that exists, if it is one of this GPU model; else an empty one. */
 static enum status open_tuned(struct tuning *tuning, struct error *err)
 {
 	const struct device_spec *spec = device_spec(tuning->context.device);
 	CLEANUP(gpu_model_release)
 	struct gpu_model device = gpu_model_of(spec, device_identity(tuning->context.device)->name);
-	bool regular = false;
 
-	if (!to_stdout(tuning))
-		TRY(check_output(tuning->output, &regular, err));
-	if (!regular) {
+	if (to_stdout(tuning) || !is_regular(tuning->output)) {
 		tuned_init(&tuning->tuned, tuning->output, device);
 		device = (struct gpu_model){0};
 		return STATUS_OK;
@@ -223,19 +209,64 @@ static enum status open_tuned(struct tuning *tuning, struct error *err)
 	return tuned_expect_device(&tuning->tuned, &device, err);
 }
 
-static enum status open_journal(struct tuning *tuning, const char *signature,
-	const struct journal_run **resume, struct error *err)
+/* A journal in the cache that is of this signature, and that no living process writes to: locked.
+ */
+static enum status take_journal(const char *name, void *context, struct error *err)
+{
+	struct tuning *tuning = context;
+	CLEANUP(memory_free) char *path = path_join(tuning->journal_folder, name);
+
+	(void)err;
+	if (tuning->journal_path || !string_starts_with(name, tuning->signature))
+		return STATUS_OK;
+	tuning->journal_lock = open(path, O_RDWR | O_CLOEXEC);
+	if (tuning->journal_lock >= 0 && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
+		tuning->journal_path = string_copy(path);
+	else
+		file_unlock(&tuning->journal_lock);
+	return STATUS_OK;
+}
+
+/* Where no file is named after which a journal could be, each run has one of its own in the cache;
+ * an interrupted one is found again by its signature. */
+static enum status choose_journal(struct tuning *tuning, struct error *err)
+{
+	CLEANUP(memory_free) char *cache = NULL;
+
+	if (tuning->journal_path)
+		return STATUS_OK;
+	TRY(path_cache_folder(NULL, &cache, err));
+	tuning->journal_folder = path_join(cache, "journals");
+	TRY(directory_make(tuning->journal_folder, err));
+	TRY(directory_list(tuning->journal_folder, take_journal, tuning, err));
+	if (tuning->journal_path)
+		return STATUS_OK;
+	tuning->journal_path = string_format("%s/%s-%s.journal.jsonl", tuning->journal_folder,
+		tuning->signature, tuning->run_id);
+	tuning->journal_lock = open(tuning->journal_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (tuning->journal_lock >= 0)
+		flock(tuning->journal_lock, LOCK_EX | LOCK_NB);
+	return STATUS_OK;
+}
+
+static enum status open_journal(
+	struct tuning *tuning, const struct journal_run **resume, struct error *err)
 {
 	*resume = NULL;
 	if (tuning->options->no_journal)
 		return STATUS_OK;
+	if (choose_journal(tuning, err) != STATUS_OK)
+		return error_hint(err, "--journal names another file, --no-journal none");
 	/* a pipe or a device holds no earlier run */
 	if (!tuning->options->fresh && is_regular(tuning->journal_path)) {
 		if (journal_read(tuning->journal_path, &tuning->record, err) != STATUS_OK)
 			return error_hint(err, "--journal names another file, --no-journal none");
-		*resume = journal_resumable(&tuning->record, signature);
+		common_journal_notice(&tuning->record);
+		*resume = journal_resumable(&tuning->record, tuning->signature);
 	}
-	return journal_open(tuning->journal_path, &tuning->journal, err);
+	if (journal_open(tuning->journal_path, &tuning->journal, err) != STATUS_OK)
+		return error_hint(err, "--journal names another file, --no-journal none");
+	return STATUS_OK;
 }
 
 static enum status begin_run(struct tuning *tuning, const struct operation *operation,
@@ -253,17 +284,16 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 		.strategy = session->strategy,
 		.objective = objective_names[session->objective]};
 	struct run of_tuned;
-	char signature[HASH_SIZE];
 	enum status status;
 
-	run_signature(&run, signature);
+	run_signature(&run, tuning->signature);
 	run_new_id(tuning->run_id);
 	session->run_id = tuning->run_id;
-	status = open_journal(tuning, signature, &session->resume, err);
+	status = open_journal(tuning, &session->resume, err);
 	session->journal = tuning->journal;
 	session->record = &tuning->record;
 	if (status == STATUS_OK && tuning->journal) {
-		struct json *line = run_journal_line(&run, tuning->run_id, signature);
+		struct json *line = run_journal_line(&run, tuning->run_id, tuning->signature);
 
 		json_put_string(line, "resumes", session->resume ? session->resume->run.id : NULL);
 		status = journal_write(tuning->journal, "run", line, err);
@@ -286,7 +316,11 @@ static enum status finish_run(struct tuning *tuning, const struct session *sessi
 	json_put_string(line, "run", tuning->run_id);
 	json_put_int(line, "status", (int64_t)outcome);
 	json_put_double(line, "elapsed_s", rint(1e3 * (clock_seconds() - tuning->started)) / 1e3);
-	return journal_write(tuning->journal, "finish", line, err);
+	TRY(journal_write(tuning->journal, "finish", line, err));
+	/* of a journal in the cache nobody knows */
+	if (tuning->journal_folder)
+		unlink(tuning->journal_path);
+	return STATUS_OK;
 }
 
 /* The session, with the files that it writes opened; effort is what it points to. */
@@ -326,8 +360,11 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.keep_going = tuning->problems.count > 1};
 	struct error finish_error = {0};
 	enum status status;
+	bool names_journal;
 
 	TRY(open_session(tuning, operation, &effort, &session, err));
+	names_journal = tuning->journal && !tuning->journal_folder;
+	common_graceful = 1;
 	status = session_run(&session, err);
 	if (finish_run(tuning, &session, status, &finish_error) != STATUS_OK &&
 		status == STATUS_OK) {
@@ -342,8 +379,8 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		status = status == STATUS_OK ? written : status;
 	}
 	if (status == STATUS_OK && !machine)
-		printf("wrote %s%s%s\n", tuning->output, tuning->journal ? " and " : "",
-			tuning->journal ? tuning->journal_path : "");
+		printf("wrote %s%s%s\n", tuning->output, names_journal ? " and " : "",
+			names_journal ? tuning->journal_path : "");
 	return status;
 }
 
@@ -358,6 +395,8 @@ static void tuning_release(struct tuning *tuning)
 	folders_release(&tuning->folders);
 	free(tuning->output);
 	free(tuning->journal_path);
+	free(tuning->journal_folder);
+	file_unlock(&tuning->journal_lock);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
@@ -366,6 +405,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(tuning_release)
 	struct tuning tuning = {.options = options,
 		.started = clock_seconds(),
+		.journal_lock = -1,
 		.folders = folders_find(&options->common.paths)};
 	const char *name = positional->count ? positional->items[0] : NULL;
 	const struct operation *operation;
@@ -378,6 +418,9 @@ static enum status run(void *options_, const struct string_list *positional, str
 		error_set(err, STATUS_BAD_INPUT, "tune: expected an operation, found none");
 		return error_hint(err, "`tiletune families` lists operations and families");
 	}
+	choose_files(&tuning);
+	if (!options->dry_run)
+		TRY(check_files(&tuning, err));
 	TRY(common_open(&options->device, name, true, !options->dry_run, &tuning.folders,
 		&tuning.context, err));
 	TRY(read_problems(&tuning, name, &operation, err));
@@ -386,7 +429,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 		&tuning.context.catalogue, operation, chosen_pool(&tuning, false).families, err));
 	if (options->dry_run)
 		return dry_run(&tuning, err);
-	TRY(choose_files(&tuning, err));
 	return tune(&tuning, operation, err);
 }
 

@@ -100,7 +100,9 @@ static enum status read_journal(const struct checked *file, struct error *err)
 {
 	CLEANUP(journal_record_release) struct journal_record record = {0};
 
-	return journal_read(file->path, &record, err);
+	TRY(journal_read(file->path, &record, err));
+	return record.bad_lines ? error_set(err, STATUS_BAD_INPUT, "%s", record.bad_line)
+				: STATUS_OK;
 }
 
 static enum status suite_form(const struct checked *file, struct error *err)

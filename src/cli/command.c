@@ -90,8 +90,20 @@ static enum status store_count(const char *value, unsigned *count, struct error 
 	if (errno || end == value || *end || value[0] == '-' || number > UINT_MAX)
 		return error_set(
 			err, STATUS_BAD_INPUT, "expected a whole number, found \"%s\"", value);
+	if (!number)
+		return error_set(err, STATUS_BAD_INPUT, "expected a number of at least 1, found 0");
 	*count = (unsigned)number;
 	return STATUS_OK;
+}
+
+static enum status store_duration(
+	const struct option *option, const char *value, double *seconds, struct error *err)
+{
+	TRY(text_parse_duration(value, seconds, err));
+	return option->type == OPTION_DURATION || *seconds > 0
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "expected a time of more than nothing, found \"%s\"", value);
 }
 
 static enum status store(
@@ -107,8 +119,8 @@ static enum status store(
 		string_list_add(place(option, options), value);
 	else if (option->type == OPTION_COUNT)
 		status = store_count(value, place(option, options), err);
-	else if (option->type == OPTION_DURATION)
-		status = text_parse_duration(value, place(option, options), err);
+	else if (option->type == OPTION_DURATION || option->type == OPTION_BUDGET)
+		status = store_duration(option, value, place(option, options), err);
 	return status == STATUS_OK ? status : error_context(err, "--%s", option->name);
 }
 

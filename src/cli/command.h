@@ -19,8 +19,9 @@ enum option_type {
 	OPTION_STRING,  /* const char *, borrowed from argv; one of the choices if there are some */
 	OPTION_WORD,    /* the same, but it may be something else than a choice */
 	OPTION_STRINGS, /* struct string_list: may be given several times */
-	OPTION_COUNT,   /* unsigned */
+	OPTION_COUNT,   /* unsigned, from 1 */
 	OPTION_DURATION, /* double, seconds: 30s, 500ms, 2m */
+	OPTION_BUDGET,   /* the same, above 0 */
 };
 
 struct string_list {

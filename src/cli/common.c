@@ -16,7 +16,7 @@
 #include "format/tuned.h"
 
 /* A signal handler has nowhere else to write to. */
-volatile sig_atomic_t common_interrupted;
+volatile sig_atomic_t common_interrupted, common_graceful;
 
 static void add_root(struct string_list *list, char *root)
 {
@@ -76,6 +76,16 @@ void folders_release(struct folders *folders)
 	*folders = (struct folders){0};
 }
 
+enum status common_check_workers(const struct device_choice *choice, struct error *err)
+{
+	const unsigned workers_max = 1024;
+
+	return choice->workers <= workers_max
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT, "--workers: expected 1 to %u, found %u",
+				 workers_max, choice->workers);
+}
+
 enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
 	bool need_compiler, const struct folders *folders, struct context *context,
 	struct error *err)
@@ -93,6 +103,7 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 		.wait_s = choice->wait_s,
 		.seed = 1};
 
+	TRY(common_check_workers(choice, err));
 	return context_open(&options, context, err);
 }
 
@@ -194,6 +205,21 @@ enum status common_device_spec(const char *name, const struct tuned *tuned,
 		return device_spec_load(name + strlen("model:"), configs, spec, err);
 	return error_set(
 		err, STATUS_BAD_INPUT, "--device: expected cuda:N or model:NAME, found %s", name);
+}
+
+enum status common_expect_output(const char *option, const char *path, struct error *err)
+{
+	if (!path || strcmp(path, "-") == 0 || file_expect_writable(path, err) == STATUS_OK)
+		return STATUS_OK;
+	return *path ? STATUS_BAD_INPUT : error_context(err, "--%s", option);
+}
+
+void common_journal_notice(const struct journal_record *record)
+{
+	CLEANUP(memory_free) char *notice = journal_notice(record);
+
+	if (notice)
+		fprintf(stderr, "notice: %s\n", notice);
 }
 
 enum status common_write(const char *path, const char *text, struct error *err)

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "family/catalogue.h"
 #include "engine/context.h"
+#include "format/journal.h"
 #include "format/tuned.h"
 #include "format/run.h"
 
@@ -68,6 +69,7 @@ void folders_release(struct folders *folders);
 enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
 	bool need_compiler, const struct folders *folders, struct context *context,
 	struct error *err);
+enum status common_check_workers(const struct device_choice *choice, struct error *err);
 /* Says it, once: when what the user asked for is understood, so that it does not come before a
  * typing error. */
 void common_notices(struct context *context);
@@ -90,8 +92,14 @@ enum status common_check_families(const struct catalogue *catalogue,
 enum status common_device_spec(const char *name, const struct tuned *tuned,
 	const struct folders *folders, struct device_spec **spec, struct error *err);
 
-/* Set by SIGINT and SIGTERM. */
-extern volatile sig_atomic_t common_interrupted;
+/* Set by SIGINT and SIGTERM, where a command looks at it, as it says by setting common_graceful;
+ * else the first signal ends the program. */
+extern volatile sig_atomic_t common_interrupted, common_graceful;
+
+/* Whether what a command will write can be written, before it begins; path may be NULL. */
+enum status common_expect_output(const char *option, const char *path, struct error *err);
+/* Says on stderr that lines of a journal were passed over. */
+void common_journal_notice(const struct journal_record *record);
 
 /* Writes text to path ("-": stdout), and reports a full disk. */
 enum status common_write(const char *path, const char *text, struct error *err);

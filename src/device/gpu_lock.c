@@ -53,6 +53,12 @@ static void holder_write(int fd)
 		(void)!pwrite(fd, digits, (size_t)length, 0);
 }
 
+static enum status lock_error(const char *path, struct error *err)
+{
+	error_set(err, STATUS_FAILED, "GPU lock %s: %s", path, strerror(errno));
+	return error_hint(err, "TILETUNE_LOCK_FOLDER names another folder for locks");
+}
+
 /* Until we have it, or the time is up. */
 static enum status lock_wait(
 	int fd, const char *uuid, const char *path, double deadline, struct error *err)
@@ -61,8 +67,7 @@ static enum status lock_wait(
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)
-			return error_set(
-				err, STATUS_FAILED, "GPU lock %s: %s", path, strerror(errno));
+			return lock_error(path, err);
 		if (clock_seconds() >= deadline) {
 			error_set(err, STATUS_NO_DEVICE,
 				"GPU %s: busy, process %ld is measuring on it (lock %s)", uuid,
@@ -86,7 +91,7 @@ enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct er
 		(void)!chmod(folder, 01777);
 	*fd = lock_open(path);
 	if (*fd < 0)
-		return error_set(err, STATUS_FAILED, "GPU lock %s: %s", path, strerror(errno));
+		return lock_error(path, err);
 	status = lock_wait(*fd, uuid, path, deadline, err);
 	if (status == STATUS_OK) {
 		holder_write(*fd);

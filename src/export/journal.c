@@ -9,14 +9,13 @@
 #include "export/export.h"
 #include "format/journal_table.h"
 
-static void put_entry(const struct journal_problem *problem, struct text *text)
+static void put_entry(const struct journal_problem *problem, const char *run_id, struct text *text)
 {
 	CLEANUP(json_release) struct json *line = json_new_object();
 
-	json_put_string(line, "event", "entry");
 	json_put_int(line, "problem", problem->number);
 	json_put(line, "entry", record_to_json(&tuned_entry_record, problem->entry));
-	json_append(line, false, text);
+	journal_line_put("entry", line, run_id, text);
 }
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
@@ -28,20 +27,20 @@ static enum status write(const struct export_source *source, struct text *text, 
 	for (size_t r = 0; r < source->journal->run_count; r++) {
 		const struct journal_run *run = &source->journal->runs[r];
 
-		json_append(run->line, false, text);
+		journal_line_put(NULL, run->line, NULL, text);
 		for (size_t p = 0; p < run->problem_count; p++) {
 			const struct journal_problem *problem = &run->problems[p];
 
-			json_append(problem->line, false, text);
+			journal_line_put(NULL, problem->line, run->run.id, text);
 			journal_table_put(problem->evaluations, problem->evaluation_count,
-				"evaluation", problem->number, text);
+				"evaluation", problem->number, run->run.id, text);
 			journal_table_put(problem->remeasurements, problem->remeasurement_count,
-				"final", problem->number, text);
+				"final", problem->number, run->run.id, text);
 			if (problem->entry)
-				put_entry(problem, text);
+				put_entry(problem, run->run.id, text);
 		}
 		if (run->finish)
-			json_append(run->finish, false, text);
+			journal_line_put(NULL, run->finish, run->run.id, text);
 	}
 	return STATUS_OK;
 }

@@ -16,11 +16,14 @@
 #include "format/journal_line.h"
 #include "format/journal_table.h"
 
+static const char run_line_start[] = "{\"event\":\"run\"";
+
 /* ---- writing ---- */
 struct journal {
 	int fd;
 	char *path;
-	bool regular; /* else a pipe or a device: nothing to repair or truncate */
+	char *run_id; /* NULL until the run line is written */
+	bool regular; /* else a pipe or a device: nothing to lock, repair or truncate */
 	bool failed;  /* a line could not be written */
 };
 
@@ -67,29 +70,53 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 	return STATUS_OK;
 }
 
+/* Locks the journal for one line: other processes may append to it. Where the file system has no
+ * locks, appending alone keeps the lines apart. */
+static void lock_file(const struct journal *journal, short type)
+{
+	struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+
+	while (journal->regular && fcntl(journal->fd, F_OFD_SETLKW, &lock) != 0 && errno == EINTR)
+		continue;
+}
+
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err)
 {
-	CLEANUP(json_release) struct json *members = line, *whole = json_new_object();
+	CLEANUP(json_release) struct json *members = line;
 	CLEANUP(text_release) struct text text = {0};
-	struct json_at at = json_root(members, journal->path), member = {0};
-	off_t before = journal->regular ? lseek(journal->fd, 0, SEEK_END) : 0;
+	struct json_at at = json_root(members, journal->path), id;
+	const char *run_id;
+	enum status status;
+	off_t before;
 
 	if (journal->failed)
 		return error_set(err, STATUS_FAILED,
 			"journal %s: nothing more is written after a failure", journal->path);
-	json_put_string(whole, "event", event);
-	while (json_next(&at, &member))
-		json_put(whole, member.key, json_copy(member.node));
-	json_append(whole, false, &text);
-	if (file_write_all(journal->fd, text.data, text.length, err) == STATUS_OK)
-		return STATUS_OK;
-	journal->failed = true;
-	/* half a line on a full disk: take it back, the rest stays readable either way */
-	if (journal->regular && ftruncate(journal->fd, before) != 0)
-		error_context(err, "a torn last line is left");
-	error_context(err, "journal %s", journal->path);
-	return error_hint(err, "what was written before is intact; run again to resume");
+	if (strcmp(event, "run") == 0 && json_find(&at, "id", &id) &&
+		json_get_string(&id, &run_id, NULL) == STATUS_OK) {
+		journal_line_put(event, members, NULL, &text);
+		free(journal->run_id);
+		journal->run_id = string_copy(run_id);
+	} else {
+		journal_line_put(event, members, journal->run_id, &text);
+	}
+	lock_file(journal, F_WRLCK);
+	before = journal->regular ? lseek(journal->fd, 0, SEEK_END) : 0;
+	/* what another process left torn when it was killed */
+	status = journal->regular ? repair_tail(journal->fd, journal->path, err) : STATUS_OK;
+	if (status == STATUS_OK)
+		status = file_write_all(journal->fd, text.data, text.length, err);
+	if (status != STATUS_OK) {
+		journal->failed = true;
+		/* half a line on a full disk: take it back, the rest stays readable either way */
+		if (journal->regular && ftruncate(journal->fd, before) != 0)
+			error_context(err, "a torn last line is left");
+		error_context(err, "journal %s", journal->path);
+		error_hint(err, "what was written before is intact; run again to resume");
+	}
+	lock_file(journal, F_UNLCK);
+	return status;
 }
 
 void journal_close(struct journal *journal)
@@ -99,20 +126,41 @@ void journal_close(struct journal *journal)
 	fdatasync(journal->fd);
 	close(journal->fd);
 	free(journal->path);
+	free(journal->run_id);
 	free(journal);
 }
 
 /* ---- reading ---- */
 struct reader {
 	struct journal_record *record;
-	char where[512]; /* "path: line N" */
+	struct journal_run *run; /* that the line at hand is of */
+	bool has_checksum;       /* the line at hand */
+	char where[512];         /* "path: line N" */
 };
 
-static struct journal_run *last_run(const struct reader *reader)
+static void problem_release(struct journal_problem *problem)
 {
-	struct journal_record *record = reader->record;
+	for (size_t i = 0; i < problem->evaluation_count; i++)
+		evaluation_release(&problem->evaluations[i]);
+	for (size_t i = 0; i < problem->remeasurement_count; i++)
+		evaluation_release(&problem->remeasurements[i]);
+	free(problem->evaluations);
+	free(problem->remeasurements);
+	record_release(&journal_problem_record, problem);
+	json_free(problem->line);
+	if (problem->entry)
+		tuned_entry_release(problem->entry);
+	free(problem->entry);
+}
 
-	return record->run_count ? &record->runs[record->run_count - 1] : NULL;
+static void run_line_release(struct journal_run *run)
+{
+	for (size_t i = 0; i < run->problem_count; i++)
+		problem_release(&run->problems[i]);
+	free(run->problems);
+	record_release(&journal_run_record, run);
+	json_free(run->finish);
+	json_free(run->line);
 }
 
 static enum status read_run(struct reader *reader, const struct json_at *at, struct error *err)
@@ -123,25 +171,31 @@ static enum status read_run(struct reader *reader, const struct json_at *at, str
 	ARRAY_GROW(record->runs, record->run_count, record->run_capacity);
 	run = &record->runs[record->run_count++];
 	*run = (struct journal_run){.line = json_copy(at->node)};
-	return record_from_json(&journal_run_record, at, run, NULL, err);
+	if (record_from_json(&journal_run_record, at, run, NULL, err) == STATUS_OK)
+		return STATUS_OK;
+	run_line_release(&record->runs[--record->run_count]);
+	return STATUS_BAD_INPUT;
 }
 
 static enum status read_problem(struct reader *reader, const struct json_at *at, struct error *err)
 {
-	struct journal_run *run = last_run(reader);
+	struct journal_run *run = reader->run;
 	struct journal_problem *problem;
 
 	ARRAY_GROW(run->problems, run->problem_count, run->problem_capacity);
 	problem = &run->problems[run->problem_count++];
 	*problem = (struct journal_problem){.line = json_copy(at->node)};
-	return record_from_json(&journal_problem_record, at, problem, NULL, err);
+	if (record_from_json(&journal_problem_record, at, problem, NULL, err) == STATUS_OK)
+		return STATUS_OK;
+	problem_release(&run->problems[--run->problem_count]);
+	return STATUS_BAD_INPUT;
 }
 
 /* The problem that a line names. */
 static enum status find_problem(struct reader *reader, const struct json_at *at, int64_t number,
 	struct journal_problem **problem, struct error *err)
 {
-	struct journal_run *run = last_run(reader);
+	struct journal_run *run = reader->run;
 	struct json_at number_at;
 
 	for (size_t i = 0; i < run->problem_count; i++) {
@@ -197,24 +251,6 @@ static enum status read_table(struct reader *reader, const struct json_at *at, s
 		&problem->evaluation_capacity, err);
 }
 
-/* Every place of a list has a row. */
-static enum status check_places(
-	const char *path, const struct journal_problem *problem, struct error *err)
-{
-	for (size_t i = 0; i < problem->evaluation_count + problem->remeasurement_count; i++) {
-		const bool again = i >= problem->evaluation_count;
-		const size_t place = again ? i - problem->evaluation_count : i;
-
-		if (!(again ? problem->remeasurements : problem->evaluations)[place].family)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: problem %" PRId64
-				": expected a row for each place, found none "
-				"for %zu",
-				path, problem->number, place);
-	}
-	return STATUS_OK;
-}
-
 static enum status read_entry(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_entry line = {0};
@@ -239,9 +275,33 @@ static enum status read_finish(struct reader *reader, const struct json_at *at, 
 
 	TRY(record_from_json(&journal_finish_record, at, &line, NULL, err));
 	record_release(&journal_finish_record, &line);
-	json_free(last_run(reader)->finish);
-	last_run(reader)->finish = json_copy(at->node);
+	json_free(reader->run->finish);
+	reader->run->finish = json_copy(at->node);
 	return STATUS_OK;
+}
+
+/* The run that a line is of: that which it names, as several processes may write to one journal;
+ * lines of older journals are of the last run above. */
+static enum status find_run(
+	struct reader *reader, const struct json_at *at, const char *event, struct error *err)
+{
+	struct journal_record *record = reader->record;
+	const char *id;
+	struct json_at named;
+
+	reader->run = record->run_count ? &record->runs[record->run_count - 1] : NULL;
+	if (!reader->run)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a run line first, found event \"%s\"", at->file, event);
+	if (!reader->has_checksum || !json_find(at, "run", &named))
+		return STATUS_OK;
+	TRY(json_get_string(&named, &id, err));
+	for (size_t i = record->run_count; i-- > 0;)
+		if (strcmp(record->runs[i].run.id, id) == 0) {
+			reader->run = &record->runs[i];
+			return STATUS_OK;
+		}
+	return json_error(&named, err, "the id of a run line above");
 }
 
 static enum status read_event(struct reader *reader, const struct json_at *at, struct error *err)
@@ -251,9 +311,7 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 	TRY(json_member_string(at, "event", &event, err));
 	if (strcmp(event, "run") == 0)
 		return read_run(reader, at, err);
-	if (!last_run(reader))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a run line first, found event \"%s\"", at->file, event);
+	TRY(find_run(reader, at, event, err));
 	if (strcmp(event, "problem") == 0)
 		return read_problem(reader, at, err);
 	if (strcmp(event, "evaluation") == 0)
@@ -267,79 +325,131 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 	return strcmp(event, "finish") == 0 ? read_finish(reader, at, err) : STATUS_OK;
 }
 
-enum status journal_read(const char *path, struct journal_record *record, struct error *err)
+/* *whole: it is what was written, whatever it says. */
+static enum status read_line(
+	struct reader *reader, const char *line, size_t length, bool *whole, struct error *err)
 {
-	struct reader reader = {.record = record};
-	struct text content = {0};
-	enum status status;
+	CLEANUP(json_release) struct json *root = NULL;
+	const size_t run_count = reader->record->run_count;
+	struct json_at at;
+
+	*whole = false;
+	TRY(journal_line_check(line, length, reader->where, &reader->has_checksum, err));
+	TRY(json_parse(line, length, reader->where, &root, err));
+	*whole = true;
+	at = json_root(root, reader->where);
+	TRY(read_event(reader, &at, err));
+	if (reader->record->run_count > run_count)
+		reader->record->runs[run_count].has_checksums = reader->has_checksum;
+	return STATUS_OK;
+}
+
+/* What is wrong with a line costs that line where each has a checksum and the id of its run; in an
+ * older journal the lines behind it might be of another run than it seems. */
+static bool is_passed_over(struct journal_record *record, const struct error *reason)
+{
+	if (record->run_count && !record->runs[record->run_count - 1].has_checksums)
+		return false;
+	if (!record->bad_lines++)
+		record->bad_line = string_copy(reason->message);
+	return true;
+}
+
+static enum status read_lines(
+	struct reader *reader, const char *path, const struct text *content, struct error *err)
+{
+	struct journal_record *record = reader->record;
 	size_t number = 0;
 
-	*record = (struct journal_record){0};
-	status = file_read(path, &content, err);
-	for (size_t at = 0; status == STATUS_OK && at < content.length;) {
-		const char *line = content.data + at;
-		const char *newline = memchr(line, '\n', content.length - at);
-		size_t length = newline ? (size_t)(newline - line) : content.length - at;
-		struct json *root = NULL;
+	for (size_t at = 0; at < content->length;) {
+		const char *line = content->data + at;
+		const char *newline = memchr(line, '\n', content->length - at);
+		size_t length = newline ? (size_t)(newline - line) : content->length - at;
+		struct error reason = {0};
+		bool whole;
 
-		at += length + 1;
+		at += newline ? length + 1 : length;
 		number++;
-		if (!length)
+		snprintf(reader->where, sizeof(reader->where), "%s: line %zu", path, number);
+		if (!length || read_line(reader, line, length, &whole, &reason) == STATUS_OK)
 			continue;
-		snprintf(reader.where, sizeof(reader.where), "%s: line %zu", path, number);
-		status = json_parse(line, length, reader.where, &root, err);
-		if (status != STATUS_OK) {
-			/* a kill tears the last line of a run; the next run began a new one */
-			bool torn = !newline || strstr(content.data + at, "\"event\":\"run\"") ==
-							content.data + at + 1;
-
-			if (torn) {
-				record->ignored_lines++;
-				status = STATUS_OK;
-			}
-			continue;
+		/* a kill tears the last line of a run; the next run began a new one */
+		if (!whole && (!newline || string_starts_with(content->data + at, run_line_start)))
+			record->ignored_lines++;
+		else if (!is_passed_over(record, &reason)) {
+			*err = reason;
+			return reason.status;
 		}
-		struct json_at root_at = json_root(root, reader.where);
-		status = read_event(&reader, &root_at, err);
-		json_free(root);
 	}
-	text_release(&content);
+	return STATUS_OK;
+}
+
+/* Every place of a list has a row, but for those whose line was passed over. */
+static enum status check_places(const char *path, const struct journal_problem *problem,
+	struct evaluation *list, size_t *count, bool may_lack, struct error *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		if (list[i].family)
+			list[kept++] = list[i];
+		else if (!may_lack)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: problem %" PRId64
+				": expected a row for each place, found none for %zu",
+				path, problem->number, i);
+	}
+	*count = kept;
+	return STATUS_OK;
+}
+
+static enum status read_record(const char *path, struct journal_record *record, struct error *err)
+{
+	CLEANUP(text_release) struct text content = {0};
+	struct reader reader = {.record = record};
+
+	TRY(file_read(path, &content, err));
+	TRY(read_lines(&reader, path, &content, err));
+	if (record->bad_lines && !record->run_count)
+		return error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
 	for (size_t r = 0; r < record->run_count; r++)
-		for (size_t p = 0; p < record->runs[r].problem_count && status == STATUS_OK; p++)
-			status = check_places(path, &record->runs[r].problems[p], err);
+		for (size_t p = 0; p < record->runs[r].problem_count; p++) {
+			struct journal_problem *problem = &record->runs[r].problems[p];
+
+			TRY(check_places(path, problem, problem->evaluations,
+				&problem->evaluation_count, record->bad_lines, err));
+			TRY(check_places(path, problem, problem->remeasurements,
+				&problem->remeasurement_count, record->bad_lines, err));
+		}
+	return STATUS_OK;
+}
+
+enum status journal_read(const char *path, struct journal_record *record, struct error *err)
+{
+	enum status status;
+
+	*record = (struct journal_record){0};
+	status = read_record(path, record, err);
 	if (status != STATUS_OK)
 		journal_record_release(record);
 	return status;
 }
 
-static void problem_release(struct journal_problem *problem)
+char *journal_notice(const struct journal_record *record)
 {
-	for (size_t i = 0; i < problem->evaluation_count; i++)
-		evaluation_release(&problem->evaluations[i]);
-	for (size_t i = 0; i < problem->remeasurement_count; i++)
-		evaluation_release(&problem->remeasurements[i]);
-	free(problem->evaluations);
-	free(problem->remeasurements);
-	record_release(&journal_problem_record, problem);
-	json_free(problem->line);
-	if (problem->entry)
-		tuned_entry_release(problem->entry);
-	free(problem->entry);
+	if (!record->bad_lines)
+		return NULL;
+	return string_format("%zu damaged line%s passed over%s%s", record->bad_lines,
+		record->bad_lines == 1 ? " is" : "s are",
+		record->bad_lines == 1 ? ": " : ", the first: ", record->bad_line);
 }
 
 void journal_record_release(struct journal_record *record)
 {
-	for (size_t i = 0; i < record->run_count; i++) {
-		struct journal_run *run = &record->runs[i];
-
-		for (size_t k = 0; k < run->problem_count; k++)
-			problem_release(&run->problems[k]);
-		free(run->problems);
-		record_release(&journal_run_record, run);
-		json_free(run->finish);
-		json_free(run->line);
-	}
+	for (size_t i = 0; i < record->run_count; i++)
+		run_line_release(&record->runs[i]);
 	free(record->runs);
+	free(record->bad_line);
 	*record = (struct journal_record){0};
 }
 

@@ -14,9 +14,12 @@
  *	entry       the problem's number, and entry as in the tuned file: the problem is concluded
  *	finish      run, status
  *
- * What each has is said by the records of format/journal_line.c.
+ * What each has is said by the records of format/journal_line.c. Each names its run, as several
+ * processes may write to one journal, and ends with a checksum: CRC-32 of what stands before
+ * `,"checksum"`, in hexadecimal digits. Older journals have neither: their lines are of the run
+ * above.
  *
- * Nothing is ever truncated; a torn last line is ignored.
+ * Nothing is ever truncated; a torn last line is ignored, a damaged one is passed over.
  */
 #ifndef FORMAT_JOURNAL_H
 #define FORMAT_JOURNAL_H
@@ -79,6 +82,7 @@ struct journal_run {
 	char *resumes; /* id of the interrupted run that it goes on with, or NULL */
 	struct gpu_model device;
 	struct journal_options options;
+	bool has_checksums;  /* and ids: a damaged line costs that line alone */
 	struct json *line;   /* the whole run line */
 	struct json *finish; /* the whole finish line; NULL: the run did not end */
 	struct journal_problem *problems;
@@ -88,13 +92,18 @@ struct journal_run {
 struct journal_record {
 	struct journal_run *runs;
 	size_t run_count, run_capacity;
-	size_t ignored_lines; /* torn ones */
+	size_t ignored_lines; /* torn by a kill */
+	size_t bad_lines;     /* damaged, and passed over */
+	char *bad_line;       /* what is wrong with the first of them */
 };
 
-/* Reads a whole journal. Errors: "path: line N: $.path: expected, found". A last line without a
+/* Reads a whole journal. Errors: "path: line N: $.path: expected, found", where lines have no
+ * checksums; damaged lines of those that have are counted and passed over. A last line without a
  * newline that does not parse is ignored; an unknown event is skipped. */
 enum status journal_read(const char *path, struct journal_record *record, struct error *err);
 void journal_record_release(struct journal_record *record);
+/* That lines were passed over, and why; NULL: none were. Caller frees. */
+char *journal_notice(const struct journal_record *record);
 /* The last run with this signature, if it did not finish; else NULL. */
 const struct journal_run *journal_resumable(
 	const struct journal_record *record, const char *signature);

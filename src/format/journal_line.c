@@ -2,7 +2,11 @@
 #include "format/journal_line.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
 
+#include "base/memory.h"
 #include "base/record_read.h"
 
 static const struct record_rule text_rule = {.expected = "a text that is not empty"};
@@ -10,6 +14,12 @@ static const struct record_rule text_rule = {.expected = "a text that is not emp
 #define PROBLEM_NUMBER(type)                                                                       \
 	RECORD_VALUE(type, problem, "problem", "the number of a problem line above", .low = 0,     \
 		.high = INFINITY)
+
+/* The last members of each line; the reader of journals looks at them. */
+#define CHECKSUM                                                                                   \
+	RECORD_COMMENT("checksum", "CRC-32 of what stands before it, in hexadecimal digits")
+#define LINE_END                                                                                   \
+	RECORD_COMMENT("run", "id of the run that wrote it; else of the run line above"), CHECKSUM
 
 /* ---- run ---- */
 static const struct record_member options_members[] = {
@@ -33,6 +43,7 @@ static const struct record_member run_members[] = {
 		struct journal_run, device, gpu_model_record, "device", "the GPU model of the run"),
 	RECORD_NESTED(struct journal_run, options, options_record, "options", "of the command",
 		.flags = RECORD_OPTIONAL),
+	CHECKSUM,
 };
 RECORD_DEFINE(
 	struct journal_run, journal_run_record, run_members, .name = "run_line", .open = true);
@@ -69,6 +80,7 @@ static const struct record_member problem_members[] = {
 		"every key of the operation, in its order"),
 	RECORD_RECORDS(struct journal_problem, families, family_count, family_record, "families",
 		"that were searched"),
+	LINE_END,
 };
 RECORD_DEFINE(struct journal_problem, journal_problem_record, problem_members,
 	.name = "problem_line", .open = true);
@@ -77,6 +89,7 @@ RECORD_DEFINE(struct journal_problem, journal_problem_record, problem_members,
 static const struct record_member evaluation_members[] = {
 	PROBLEM_NUMBER(struct journal_evaluation),
 	RECORD_FLAT(struct journal_evaluation, evaluation, evaluation_record),
+	LINE_END,
 };
 
 static enum status evaluation_check(
@@ -144,6 +157,7 @@ static const struct record_member table_members[] = {
 		struct journal_table, &same_custom, "same", "path: the value that all rows have"),
 	RECORD_DERIVED(struct journal_table, &columns_custom, "columns",
 		"path: a value a row; null: there is none"),
+	LINE_END,
 };
 RECORD_DEFINE(struct journal_table, journal_table_record, table_members, .name = "evaluations_line",
 	.help = "evaluations of one family of a problem as a table; a path is the way to a value "
@@ -155,6 +169,7 @@ static const struct record_member entry_members[] = {
 	PROBLEM_NUMBER(struct journal_entry),
 	RECORD_NESTED(struct journal_entry, entry, tuned_entry_record, "entry",
 		"as in a tuned file: the problem is concluded"),
+	LINE_END,
 };
 RECORD_DEFINE(struct journal_entry, journal_entry_record, entry_members, .name = "entry_line",
 	.open = true);
@@ -165,6 +180,7 @@ static const struct record_member finish_members[] = {
 	RECORD_VALUE(struct journal_finish, elapsed_s, "elapsed_s",
 		"from the command's start: opening the device and compiling included",
 		.flags = RECORD_OPTIONAL, .absent = NAN, .low = 0, .high = INFINITY),
+	CHECKSUM,
 };
 RECORD_DEFINE(struct journal_finish, journal_finish_record, finish_members, .name = "finish_line",
 	.open = true);
@@ -179,3 +195,57 @@ const struct journal_line journal_lines[] = {
 	{"finish", &journal_finish_record},
 	{NULL, NULL},
 };
+
+/* ---- text ---- */
+/* The last member of a line: CRC-32 of what stands before it. */
+static const char checksum_key[] = ",\"checksum\":\"";
+
+enum {
+	CHECKSUM_DIGITS = 8
+};
+
+static void checksum_of(const char *line, size_t length, char digits[CHECKSUM_DIGITS + 1])
+{
+	snprintf(digits, CHECKSUM_DIGITS + 1, "%08lx",
+		crc32(0, (const unsigned char *)line, (unsigned)length) & 0xffffffff);
+}
+
+void journal_line_put(
+	const char *event, const struct json *line, const char *run_id, struct text *text)
+{
+	CLEANUP(json_release) struct json *whole = json_new_object();
+	CLEANUP(memory_free) char *printed = NULL;
+	struct json_at at = json_root(line, ""), member = {0};
+	char digits[CHECKSUM_DIGITS + 1];
+	size_t length;
+
+	if (event)
+		json_put_string(whole, "event", event);
+	while (json_next(&at, &member))
+		if (strcmp(member.key, "checksum") != 0)
+			json_put(whole, member.key, json_copy(member.node));
+	if (run_id)
+		json_put_string(whole, "run", run_id);
+	printed = json_print(whole, false);
+	length = strlen(printed) - 1; /* up to the brace */
+	checksum_of(printed, length, digits);
+	text_appendf(text, "%.*s%s%s\"}\n", (int)length, printed, checksum_key, digits);
+}
+
+enum status journal_line_check(
+	const char *line, size_t length, const char *where, bool *has_checksum, struct error *err)
+{
+	const size_t key_length = strlen(checksum_key);
+	const size_t end_length = key_length + CHECKSUM_DIGITS + strlen("\"}");
+	const char *end = line + length - end_length;
+	char digits[CHECKSUM_DIGITS + 1];
+
+	*has_checksum = length > end_length && strncmp(end, checksum_key, key_length) == 0;
+	if (!*has_checksum)
+		return STATUS_OK;
+	checksum_of(line, length - end_length, digits);
+	if (strncmp(end + key_length, digits, CHECKSUM_DIGITS) == 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT, "%s: expected a line of checksum %.*s, found %s",
+		where, CHECKSUM_DIGITS, end + key_length, digits);
+}

@@ -137,8 +137,8 @@ static struct json *column_json(const struct table *table, const char *name)
 	return column;
 }
 
-static void put_table(
-	const struct table *table, const char *event, int64_t problem, struct text *text)
+static void put_table(const struct table *table, const char *event, int64_t problem,
+	const char *run_id, struct text *text)
 {
 	CLEANUP(json_release) struct json *line = json_new_object();
 	struct json *same = json_new_object(), *columns = json_new_object();
@@ -157,14 +157,13 @@ static void put_table(
 		else
 			json_put(columns, name, column_json(table, name));
 	}
-	json_put_string(line, "event", "evaluations");
 	json_put_int(line, "problem", problem);
 	json_put_string(line, "of", event);
 	json_put(line, "parameters", parameters);
 	json_put(line, "places", places);
 	json_put(line, "same", same);
 	json_put(line, "columns", columns);
-	json_append(line, false, text);
+	journal_line_put("evaluations", line, run_id, text);
 }
 
 static void table_release(struct table *table)
@@ -177,7 +176,7 @@ static void table_release(struct table *table)
 }
 
 void journal_table_put(const struct evaluation *evaluations, size_t count, const char *event,
-	int64_t problem, struct text *text)
+	int64_t problem, const char *run_id, struct text *text)
 {
 	CLEANUP(memory_free) bool *done = memory_zeroed(count + 1, sizeof(*done));
 
@@ -196,7 +195,7 @@ void journal_table_put(const struct evaluation *evaluations, size_t count, const
 			done[i] = i != first;
 		}
 		if (table.count)
-			put_table(&table, event, problem, text);
+			put_table(&table, event, problem, run_id, text);
 	}
 }
 

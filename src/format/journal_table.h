@@ -16,10 +16,9 @@
 
 #include "format/journal_line.h"
 
-/* Adds the tables of a problem's evaluations (samples: with those of the samples), a family each.
- */
+/* Adds the tables of a problem's evaluations a family each; run_id: of their run. */
 void journal_table_put(const struct evaluation *evaluations, size_t count, const char *event,
-	int64_t problem, struct text *text);
+	int64_t problem, const char *run_id, struct text *text);
 
 /* Places the rows of a line where they stood in the problem's list, which grows; what no line
  * speaks of is zeroed. */

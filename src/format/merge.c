@@ -96,6 +96,8 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge
 	for (size_t i = 0; i < from->run_count; i++) {
 		struct run run = {0};
 
+		if (tuned_run(into, from->runs[i].id))
+			continue;
 		record_copy(&run_record, &from->runs[i], &run);
 		tuned_put_run(into, &run);
 	}

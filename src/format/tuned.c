@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -29,12 +30,23 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 		.entries = memory_zeroed(1, sizeof(*tuned->entries))};
 }
 
+/* Of a regular file; of others all is 0. */
+static struct tuned_version version_of(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+		return (struct tuned_version){0};
+	return (struct tuned_version){info.st_dev, info.st_ino, (uint64_t)info.st_size,
+		(uint64_t)info.st_mtim.tv_sec, (uint64_t)info.st_mtim.tv_nsec};
+}
+
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 {
 	CLEANUP(json_release) struct json *tree = NULL;
 	struct json_at root;
 
-	*tuned = (struct tuned){0};
+	*tuned = (struct tuned){.version = version_of(path)};
 	TRY(json_load(path, &tree, err));
 	root = json_root(tree, path);
 	/* another format says so before its members do */
@@ -45,13 +57,31 @@ enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 	return STATUS_OK;
 }
 
-enum status tuned_save(const struct tuned *tuned, const char *path, struct error *err)
+enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err)
 {
 	CLEANUP(json_release) struct json *tree = record_to_json(&tuned_record, tuned);
 	CLEANUP(text_release) struct text text = {0};
 
 	json_append(tree, true, &text);
-	return file_write(path, text.data, text.length, err);
+	TRY(file_write(path, text.data, text.length, err));
+	tuned->version = version_of(path);
+	return STATUS_OK;
+}
+
+enum status tuned_save(struct tuned *tuned, const char *path, struct error *err)
+{
+	CLEANUP(file_unlock) int lock = -1;
+	CLEANUP(tuned_release) struct tuned theirs = {0};
+	struct merge_summary ignored = {0};
+	struct tuned_version now;
+
+	TRY(file_lock(path, &lock, err));
+	now = version_of(path);
+	if (now.inode && memcmp(&now, &tuned->version, sizeof(now)) != 0) {
+		TRY(tuned_load(path, &theirs, err));
+		TRY(tuned_merge(tuned, &theirs, MERGE_NEWEST, &ignored, err));
+	}
+	return tuned_replace(tuned, path, err);
 }
 
 void tuned_release(struct tuned *tuned)

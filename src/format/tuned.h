@@ -14,8 +14,14 @@
 #include "format/run.h"
 #include "format/tuned_entry.h"
 
+/* Which file it is, and as of when: what another process writes differs. */
+struct tuned_version {
+	uint64_t device, inode, size, seconds, nanoseconds;
+};
+
 struct tuned {
-	char *path; /* for messages */
+	char *path;                   /* for messages */
+	struct tuned_version version; /* of the file as it was read or written; 0: there was none */
 	struct gpu_model device;
 	struct run *runs;
 	size_t run_count;
@@ -29,7 +35,11 @@ RECORD_DECLARE(struct tuned, tuned_record);
 void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device);
 /* Errors: unreadable, not of the format, with file and JSON path. */
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err);
-enum status tuned_save(const struct tuned *tuned, const char *path, struct error *err);
+/* Writes it, with what other processes have written to path since it was read: of two entries of
+ * one problem that of the later run stays, and gets the families that only the other one has. */
+enum status tuned_save(struct tuned *tuned, const char *path, struct error *err);
+/* Writes it, whatever is there. */
+enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err);
 void tuned_release(struct tuned *tuned);
 
 /* STATUS_BAD_INPUT if the file is for another GPU model. */

@@ -40,9 +40,9 @@ static void write_compact(const struct journal_record *record, const char *path)
 				PROBLEM "\"number\":%d,\"operation\":\"%s\",\"text\":\"%s\"}\n",
 				(int)problem->number, problem->operation, problem->problem);
 			journal_table_put(problem->evaluations, problem->evaluation_count,
-				"evaluation", problem->number, &text);
+				"evaluation", problem->number, run->run.id, &text);
 			journal_table_put(problem->remeasurements, problem->remeasurement_count,
-				"final", problem->number, &text);
+				"final", problem->number, run->run.id, &text);
 		}
 	}
 	assert_ok(file_write(path, text_string(&text), text.length, &err));

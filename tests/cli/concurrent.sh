@@ -1,0 +1,70 @@
+# Several processes in one folder: every entry is there and right, and what was interrupted goes on with
+# its own lines.
+case $TEST_OUT in /*) out=$TEST_OUT ;; *) out=$ROOT/$TEST_OUT ;; esac
+export TILETUNE_NVRTC="$out/faults/libnvrtc.so.13" XDG_CACHE_HOME="$PWD/cache"
+mkdir root
+cp -r "$ROOT/tests/data/replay/templates" root/
+cat >>root/templates/tile/tile.cu <<CU
+//fake: kernel tile_direct 40 0 1 0 0
+//fake: kernel tile_split 40 0 1 0 0
+//fake: kernel tile_add 24 0 0 0 0
+CU
+# tune NUMBER OPTION...: two problems of its own and one that all have
+tune() {
+	number=$1
+	shift
+	"$TILETUNE" tune tile -p "M=$((number * 128)),N=512,1024,K=512" -p M=768,N=768,K=256 --path root \
+		-d model:h200-sxm -e estimate -j 1 --no-cache "$@" 2>talk.$number
+}
+table() { "$TILETUNE" export "$1" --format csv | sort; }
+for number in 1 2 3 4 5 6; do
+	tune $number -o alone.json --no-journal >/dev/null
+	tune $number -o - --no-journal >own.json
+	table own.json >own.$number
+done
+table alone.json >alone.csv
+wc -l <alone.csv
+round=0 pids=
+while [ $round -lt 20 ]; do
+	round=$((round + 1))
+	rm -f tuned.json tuned.journal.jsonl
+	for number in 1 2 3 4 5 6; do
+		tune $number >/dev/null &
+		pids="$pids $!"
+	done
+	# every other round they are killed at some time, and begin again
+	if [ $((round % 2)) = 0 ]; then
+		sleep 0.0$round
+		kill -9 $pids
+		wait
+		for number in 1 2 3 4 5 6; do
+			tune $number >/dev/null &
+		done
+	fi
+	wait
+	pids=
+	table tuned.json | cmp - alone.csv || cat talk.*
+	"$TILETUNE" validate --path "$ROOT" tuned.json tuned.journal.jsonl | grep -v ': ok'
+done 2>/dev/null
+echo "20 rounds on one file"
+for round in 1 2 3 4; do
+	for number in 1 2 3 4 5 6; do
+		tune $number -o - >out.$number &
+		pids="$pids $!"
+	done
+	if [ $((round % 2)) = 0 ]; then
+		sleep 0.0$round
+		kill -9 $pids
+		wait
+		for number in 1 2 3 4 5 6; do
+			tune $number -o - >out.$number &
+		done
+	fi
+	wait
+	pids=
+	for number in 1 2 3 4 5 6; do
+		table out.$number | cmp - own.$number || cat talk.$number
+	done
+done 2>/dev/null
+echo "4 rounds on standard output"
+ls cache/tiletune/journals

@@ -1,0 +1,101 @@
+/* layer: format
+ * SPDX-License-Identifier: MIT
+ *
+ * Journals that several processes write to, and such that a byte of them is another one: no line is
+ * taken for what it is not.
+ */
+#include "journal_fixture.h"
+
+/* Two processes append to one journal: each line is of the run that wrote it. */
+static void test_lines_are_of_the_run_that_they_name(void **state)
+{
+	struct scratch *scratch = *state;
+	struct journal_record record;
+	struct journal *a, *b;
+	struct error err = {0};
+
+	assert_ok(journal_open(scratch->path, &a, &err));
+	assert_ok(journal_open(scratch->path, &b, &err));
+	assert_ok(journal_write(a, "run", run_line("a", "sig a", NULL), &err));
+	assert_ok(journal_write(a, "problem", problem_line(0, "M=1"), &err));
+	assert_ok(journal_write(b, "run", run_line("b", "sig b", NULL), &err));
+	assert_ok(journal_write(a, "evaluation", evaluation_line(0, "BM=16", 5319), &err));
+	assert_ok(journal_write(b, "problem", problem_line(0, "M=2"), &err));
+	assert_ok(journal_write(b, "evaluation", evaluation_line(0, "BM=16", 4.5), &err));
+	assert_ok(journal_write(a, "evaluation", evaluation_line(0, "BM=32", 5320), &err));
+	assert_ok(journal_write(b, "finish", finish_line(), &err));
+	journal_close(a);
+	journal_close(b);
+	assert_ok(journal_read(scratch->path, &record, &err));
+	assert_int_equal(record.run_count, 2);
+	assert_int_equal(record.bad_lines, 0);
+	assert_null(journal_resumable(&record, "sig b"));
+	assert_ptr_equal(journal_resumable(&record, "sig a"), &record.runs[0]);
+	assert_int_equal(record.runs[0].problem_count, 1);
+	assert_int_equal(record.runs[0].problems[0].evaluation_count, 2);
+	assert_true(record.runs[0].problems[0].evaluations[0].time.median == 5319);
+	assert_true(record.runs[0].problems[0].evaluations[1].time.median == 5320);
+	assert_int_equal(record.runs[1].problems[0].evaluation_count, 1);
+	assert_true(record.runs[1].problems[0].evaluations[0].time.median == 4.5);
+	journal_record_release(&record);
+}
+
+/* No evaluation says what was not written. */
+static void expect_written(const struct journal_record *record)
+{
+	for (size_t r = 0; r < record->run_count; r++)
+		for (size_t p = 0; p < record->runs[r].problem_count; p++) {
+			const struct journal_problem *problem = &record->runs[r].problems[p];
+
+			for (size_t i = 0; i < problem->evaluation_count; i++) {
+				const double median = problem->evaluations[i].time.median;
+
+				assert_true(median == 3.5 || median == 2.5 || median == 7);
+			}
+		}
+}
+
+/* Any byte of a journal that is another one costs its line at most, which is named. */
+static void test_a_damaged_line_is_passed_over(void **state)
+{
+	struct scratch *scratch = *state;
+	struct text whole = {0};
+	struct error err = {0};
+	size_t number = 1, bad = 0;
+
+	write_run(scratch->path, "one", NULL, false);
+	write_run(scratch->path, "two", NULL, true);
+	assert_ok(file_read(scratch->path, &whole, &err));
+	for (size_t at = 0; at < whole.length; at++) {
+		const char kept = whole.data[at];
+		struct journal_record record;
+		char *line = string_format("line %zu: ", number);
+
+		whole.data[at] = kept == '5' ? '6' : '5';
+		assert_ok(file_write(scratch->path, whole.data, whole.length, &err));
+		assert_ok(journal_read(scratch->path, &record, &err));
+		/* the name of the checksum may go: then it is a line as of old */
+		if (record.bad_lines)
+			assert_non_null(strstr(record.bad_line, line));
+		bad += record.bad_lines > 0;
+		expect_written(&record);
+		assert_true(record.run_count == 2 || record.bad_lines);
+		journal_record_release(&record);
+		free(line);
+		number += kept == '\n';
+		whole.data[at] = kept;
+	}
+	assert_true(bad > whole.length / 2);
+	text_release(&whole);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_lines_are_of_the_run_that_they_name),
+		TEST(test_a_damaged_line_is_passed_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
