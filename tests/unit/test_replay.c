@@ -336,7 +336,7 @@ static void test_a_replay_of_a_replay_is_the_same(void **state)
 {
 	struct session_fixture fixture, again;
 	struct session_outcome first, second;
-	char *copy;
+	char *copy, id[32];
 	struct text content = {0};
 	struct error err = {0};
 
@@ -345,12 +345,13 @@ static void test_a_replay_of_a_replay_is_the_same(void **state)
 	first = session_fixture_run(&fixture, &(struct session_request){.journal = true});
 	/* the fixture's run line is short: give it the device that a real one has */
 	assert_ok(file_read(fixture.journal, &content, &err));
-	copy = string_format("%s%s",
-		"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"x\",\"date\":\"d\","
+	assert_int_equal(sscanf(strstr(content.data, "\"id\":"), "\"id\":\"%31[^\"]", id), 1);
+	copy = string_format(
+		"{\"event\":\"run\",\"format\":\"tiletune.journal/1\",\"id\":\"%s\",\"date\":\"d\","
 		"\"tiletune\":{\"version\":\"0\"},\"signature\":\"y\",\"device_kind\":\"replay\","
 		"\"device\":{\"name\":\"Test GPU 100\",\"compute_"
-		"capability\":90,\"sm_count\":100,\"smem_per_block_bytes\":232448}}",
-		strchr(content.data, '\n'));
+		"capability\":90,\"sm_count\":100,\"smem_per_block_bytes\":232448}}%s",
+		id, strchr(content.data, '\n'));
 	assert_ok(file_write(fixture.journal, copy, strlen(copy), &err));
 	session_fixture_open(&again, fixture.journal, "tile", TILE_PROBLEM);
 	assert_true(device_measures(again.bench.device));
