@@ -80,21 +80,36 @@ static bool is_journal(const char *file)
 	return string_ends_with(file, ".jsonl") || string_ends_with(file, ".jsonl.gz");
 }
 
-/* Whether the entry is one of the problems. */
-static bool is_wanted(const struct tuned_entry *entry, const struct operation *operation,
-	const struct problem_list *problems)
+/* A problem that was asked for. */
+struct wanted {
+	const char *text; /* canonical */
+	bool tuned;       /* the file has it */
+};
+
+static int compare_wanted(const void *a, const void *b)
 {
-	bool wanted =
-		!operation || (strcmp(entry->operation, operation->name) == 0 && !problems->count);
+	return strcmp(((const struct wanted *)a)->text, ((const struct wanted *)b)->text);
+}
 
-	for (size_t i = 0; operation && i < problems->count && !wanted; i++) {
-		CLEANUP(named_values_release)
-		struct named_values problem = problem_named_values(problems->items[i]);
+static struct wanted *wanted_find(struct wanted *wanted, size_t count, const char *text)
+{
+	return bsearch(
+		&(struct wanted){.text = text}, wanted, count, sizeof(*wanted), compare_wanted);
+}
 
-		wanted = strcmp(entry->operation, operation->name) == 0 &&
-			 named_values_equal(&entry->problem, &problem);
-	}
-	return wanted;
+/* Of an operation's entries those of the problems, which are sorted; all if there are none. */
+static bool is_wanted(const struct tuned_entry *entry, struct wanted *wanted, size_t count)
+{
+	CLEANUP(memory_free) char *text = NULL;
+	struct wanted *found;
+
+	if (!count)
+		return true;
+	text = named_values_text(&entry->problem);
+	found = wanted_find(wanted, count, text);
+	if (found)
+		found->tuned = true;
+	return found;
 }
 
 static enum status select_entries(
@@ -105,6 +120,7 @@ static enum status select_entries(
 	struct export_source *source = &exporting->source;
 	const struct operation *operation = NULL;
 	struct problem_list *problems = &exporting->problems;
+	CLEANUP(memory_free) struct wanted *wanted = NULL;
 
 	if (operation_text)
 		TRY(catalogue_operation(&exporting->catalogue, operation_text, &operation, err));
@@ -113,15 +129,23 @@ static enum status select_entries(
 			"export: expected an operation for these problems, found none");
 	for (size_t i = 0; i < options->problems.count; i++)
 		TRY(problem_parse(operation, options->problems.items[i], problems, err));
-	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
-	for (size_t i = 0; i < tuned->entry_count; i++)
-		if (tuned->entries[i].objective == common_objective(options->objective) &&
-			is_wanted(&tuned->entries[i], operation, problems))
-			source->entries[source->entry_count++] = &tuned->entries[i];
+	wanted = memory_zeroed(problems->count + 1, sizeof(*wanted));
+	for (size_t i = 0; i < problems->count; i++)
+		wanted[i].text = problems->items[i]->text;
+	qsort(wanted, problems->count, sizeof(*wanted), compare_wanted);
 	source->objective = common_objective(options->objective);
+	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
+	for (size_t i = 0; i < tuned->entry_count; i++) {
+		const struct tuned_entry *entry = &tuned->entries[i];
+
+		if (entry->objective == source->objective &&
+			(!operation || strcmp(entry->operation, operation->name) == 0) &&
+			is_wanted(entry, wanted, problems->count))
+			source->entries[source->entry_count++] = entry;
+	}
 	source->untuned = memory_zeroed(problems->count + 1, sizeof(*source->untuned));
 	for (size_t i = 0; predicts && i < problems->count; i++)
-		if (!tuned_find_problem(tuned, problems->items[i], source->objective))
+		if (!wanted_find(wanted, problems->count, problems->items[i]->text)->tuned)
 			source->untuned[source->untuned_count++] = problems->items[i];
 	if (!operation || source->entry_count || source->untuned_count)
 		return STATUS_OK;

@@ -9,23 +9,26 @@
  * unit, value, range, extra}.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "export/export.h"
 
 static const double ns_per_us = 1e3;
 
+/* A member is put behind the others as text: looking for its name first would be quadratic. */
 static enum status write_bencher(
 	const struct export_source *source, struct text *text, struct error *err)
 {
-	struct json *json = json_new_object();
-
 	(void)err;
+	text_append_char(text, '{');
 	for (size_t i = 0; i < source->entry_count; i++) {
 		const struct tuned_entry *entry = source->entries[i];
 		const struct summary *time = &entry->winner.time;
+		CLEANUP(json_release) struct json *json = json_new_object();
 		struct json *measure = json_new_object(), *metric = json_new_object();
-		struct text name = {0};
+		CLEANUP(text_release) struct text name = {0};
+		CLEANUP(memory_free) char *printed = NULL;
 
 		export_name(entry, &name);
 		json_put_double(metric, "value", time->median * ns_per_us);
@@ -35,9 +38,11 @@ static enum status write_bencher(
 		}
 		json_put(measure, entry->predicted ? "predicted-latency" : "latency", metric);
 		json_put(json, text_string(&name), measure);
-		text_release(&name);
+		printed = json_print(json, true);
+		text_appendf(text, "%s%.*s", i ? "," : "", (int)(strlen(printed) - strlen("{\n}")),
+			printed + 1);
 	}
-	export_json(json, text);
+	text_append(text, "\n}\n");
 	return STATUS_OK;
 }
 
