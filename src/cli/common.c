@@ -123,8 +123,7 @@ void common_notices(struct context *context)
 
 void common_context_release(struct context *context)
 {
-	const char *problem =
-		context->compiler ? compiler_cache_problem(context->compiler) : NULL;
+	const char *problem = context->compiler ? compiler_cache_problem(context->compiler) : NULL;
 
 	if (problem)
 		fprintf(stderr, "notice: compiled kernels are not kept: %s\n", problem);
