@@ -147,6 +147,18 @@ BASE='' TUNE='--evaluations 3' sh tests/gpu/unfused.sh unfused.json >"$work/unfu
 valid unfused.json unfused-work/unfused.json
 grep -q '^1 of 1 lengths' "$work/unfused.log" || fail "unfused.json: not as expected" "$work/unfused.log"
 
+# repeated tunings: loads and launches of a kernel are not equally fast, and yet one configuration wins
+cat >twice.json <<'SUITE'
+{"format": "tiletune.suite/1", "operation": "gemm", "problems": ["M=96,N=80,K=64,dtype=bf16", "M=80,N=96,K=64,dtype=bf16"],
+	"families": ["mma"], "where": "BM == 64 and BN == 64 and BK == 32 and MIN_BLOCKS == 1 and STAGES <= 3 and SPLIT_K == 1"}
+SUITE
+sed -i 's/^kernel gemm_mma .*/kernel gemm_mma us=100 noise=0.005 place_us=0.4/' "$work/script"
+SUITE=twice.json TUNE='--evaluations 12' BUDGET=60s WARM=60s LIMIT=600 ROUNDS=3 sh tests/gpu/repeat.sh repeat \
+	>"$work/repeat.log" 2>&1 || fail "repeat.sh" "$work/repeat.log"
+valid repeat/rates.json
+grep -q '^of 2 problems: whole configuration the same in all runs in 2' "$work/repeat.log" ||
+	fail "repeat/rates.json: not as expected" "$work/repeat.log"
+
 # a session: phases in turn, a table, few files; what there was no time for is said
 export COUNT_THREE=1 COUNT_KEPT=1 COUNT=2
 TOTAL=60 sh tests/gpu/experiments.sh sat lookup check >"$work/experiments.log" 2>&1 || fail "experiments.sh" "$work/experiments.log"

@@ -26,7 +26,7 @@ MUTANTS_PER_FORMAT = 160
 READ_STRICTLY = {"tiletune.correction/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.journal/1", "tiletune.kernel/1", "tiletune.lookup/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
 UNREAD = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "loads",
-    "lookup_rates", "races", "tiles", "versus")}
+    "lookup_rates", "races", "repeat_rates", "tiles", "versus")}
 # They are read with the other files of their folder.
 IN_FOLDER = {"tiletune.family/1", "tiletune.operation/1"}
 failures = []
