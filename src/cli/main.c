@@ -3,10 +3,12 @@
  * tiletune: finds the command, parses its options, runs it, says what went wrong.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cli/common.h"
@@ -18,6 +20,16 @@ static void interrupt(int signal_number)
 	if (common_interrupted || !common_graceful)
 		_Exit(STATUS_INTERRUPTED);
 	common_interrupted = 1;
+}
+
+/* A file that is opened must not take a standard descriptor's number: console text would go into
+ * it. What was closed stays as good as closed: it is neither read nor written. */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			_Exit(STATUS_FAILED);
 }
 
 static void handle_signals(void)
@@ -65,6 +77,7 @@ int main(int count, char **arguments)
 	const struct command *command;
 	enum status status;
 
+	hold_standard_descriptors();
 	handle_signals();
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		name = "help";

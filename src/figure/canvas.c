@@ -16,11 +16,17 @@ void canvas_release(struct canvas *canvas)
 	text_release(&canvas->attributes);
 }
 
+/* What a file says may be any number, and what is drawn of it lies near the figure. */
+static double within(double value, double low, double high)
+{
+	return value > low ? fmin(value, high) : low; /* NaN: low */
+}
+
 void canvas_number(struct text *text, double value)
 {
 	char digits[48];
 
-	snprintf(digits, sizeof(digits), "%.1f", value);
+	snprintf(digits, sizeof(digits), "%.1f", isnan(value) ? 0 : within(value, -1e5, 1e5));
 	if (string_ends_with(digits, ".0"))
 		digits[strlen(digits) - 2] = '\0';
 	text_append(text, strcmp(digits, "-0") == 0 ? "0" : digits);
@@ -233,16 +239,22 @@ enum {
 struct figure_axis figure_axis_new(
 	bool log, double low, double high, double from, double to, const char *title)
 {
-	struct figure_axis axis = {
-		.log = log, .low = low, .high = high, .from = from, .to = to, .title = title};
+	const double most = 1e30, least = log ? 1 / most : -most;
+	struct figure_axis axis = {.log = log,
+		.low = within(low, least, most),
+		.high = within(high, least, most),
+		.from = from,
+		.to = to,
+		.title = title};
 
+	axis.high = fmax(axis.high, axis.low);
 	if (log) {
-		double margin = fmax(0.04 * (log10(high) - log10(low)), 0.02);
+		double margin = fmax(0.04 * log10(axis.high / axis.low), 0.02);
 
-		axis.low = pow(10, log10(low) - margin);
-		axis.high = pow(10, log10(high) + margin);
-	} else if (high <= low) {
-		axis.high = low + 1;
+		axis.low *= pow(10, -margin);
+		axis.high *= pow(10, margin);
+	} else if (axis.high - axis.low <= 1e-9 * fabs(axis.low)) {
+		axis.high = axis.low + fmax(1, 1e-6 * fabs(axis.low));
 	}
 	return axis;
 }
@@ -253,7 +265,7 @@ double figure_axis_at(const struct figure_axis *axis, double value)
 					   (log10(axis->high) - log10(axis->low))
 				 : (value - axis->low) / (axis->high - axis->low);
 
-	return axis->from + share * (axis->to - axis->from);
+	return axis->from + within(share, -1, 2) * (axis->to - axis->from);
 }
 
 double figure_axis_step(double low, double high, double most)

@@ -73,7 +73,8 @@ struct figure_axis {
 	bool powers_of_two; /* ticks of a logarithmic axis */
 };
 
-/* A range with a margin around low..high; logarithmic ones need low > 0. */
+/* A range with a margin around low..high, which may be any numbers: beyond 1e30, and on a
+ * logarithmic axis below 1e-30, all are taken for those. */
 struct figure_axis figure_axis_new(
 	bool log, double low, double high, double from, double to, const char *title);
 double figure_axis_at(const struct figure_axis *axis, double value);

@@ -160,7 +160,7 @@ struct view {
 static const struct record_member view_members[] = {
 	RECORD_FLAT(struct view, longest, launch_score_record),
 	RECORD_VALUE(struct view, predicted_tflops, "predicted_tflops", "10^12 FLOP per second",
-		.flags = RECORD_NULLABLE, .absent = NAN),
+		.flags = RECORD_NULLABLE, .absent = NAN, .low = 0, .high = INFINITY),
 	RECORD_VALUE(struct view, regs_estimated, "regs_estimated", "not the compiler's registers"),
 	RECORD_RECORDS(struct view, launches, launch_count, launch_score_record, "launches",
 		"each of several", .flags = RECORD_OPTIONAL, .count_min = 2),

@@ -51,3 +51,11 @@ echo "# devices are written through"
 tune -o /dev/null --no-journal | short
 "$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d "$recording" -o /dev/stdout --no-journal 2>/dev/null | grep -c tiletune.tuned
 "$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d "$recording" -o - --no-journal 2>/dev/null | grep -c tiletune.tuned
+
+echo "# standard descriptors that are closed: what is said does not go into the journal"
+"$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d "$recording" -o closed.json --journal closed.jsonl >&- 2>&-
+echo "exit $?"
+"$TILETUNE" validate closed.json closed.jsonl
+grep -vc '^{' closed.jsonl
+"$TILETUNE" lookup closed.json tile -p M=1000,N=1000,K=512 --path "$ROOT/tests/data/replay" >&-
+echo "exit $?"
