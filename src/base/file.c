@@ -18,6 +18,7 @@
 #include "base/memory.h"
 
 static const size_t file_size_max = (size_t)1 << 30;
+static const size_t inflated_size_max = (size_t)1 << 29;
 
 static enum status file_error(struct error *err, const char *path, const char *doing)
 {
@@ -63,62 +64,64 @@ static enum status read_all(int fd, const char *path, struct text *content, stru
 
 static enum status inflate_text(const char *path, struct text *content, struct error *err)
 {
-	struct text plain = {0};
+	CLEANUP(text_release) struct text packed = *content;
 	z_stream stream = {0};
 	char buffer[65536];
 	int result = Z_OK;
 
+	*content = (struct text){0};
 	/* 16 + 15: a gzip header, the largest window */
 	if (inflateInit2(&stream, 16 + 15) != Z_OK)
 		return error_set(err, STATUS_FAILED, "%s: zlib does not start", path);
-	stream.next_in = (unsigned char *)content->data;
-	stream.avail_in = (unsigned)content->length;
-	while (result == Z_OK && plain.length <= file_size_max) {
+	stream.next_in = (unsigned char *)packed.data;
+	stream.avail_in = (unsigned)packed.length;
+	while (result == Z_OK && content->length <= inflated_size_max) {
 		stream.next_out = (unsigned char *)buffer;
 		stream.avail_out = sizeof(buffer);
 		result = inflate(&stream, Z_NO_FLUSH);
 		if (result == Z_OK || result == Z_STREAM_END)
-			text_append_bytes(&plain, buffer, sizeof(buffer) - stream.avail_out);
+			text_append_bytes(content, buffer, sizeof(buffer) - stream.avail_out);
 		/* members may follow one another, as gzip allows */
 		if (result == Z_STREAM_END && stream.avail_in)
 			result = inflateReset(&stream);
 	}
 	inflateEnd(&stream);
-	if (result != Z_STREAM_END) {
-		text_release(&plain);
+	if (content->length > inflated_size_max)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected gzip data, found damaged, truncated or too large data", path);
-	}
-	text_release(content);
-	*content = plain;
+			"%s: expected gzip data that inflate to at most 512 MiB, found more", path);
+	if (result != Z_STREAM_END)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected gzip data, found damaged or truncated data", path);
 	return STATUS_OK;
 }
 
 enum status file_read(const char *path, struct text *content, struct error *err)
 {
-	struct text data = {0};
+	CLEANUP(text_release) struct text data = {0};
 	enum status status;
 	struct stat info;
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return file_error(err, path, "opening");
-	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-		close(fd);
-		return error_set(
+	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+		status = error_set(
 			err, STATUS_BAD_INPUT, "%s: expected a file, found a folder", path);
-	}
-	status = read_all(fd, path, &data, err);
+	else
+		status = read_all(fd, path, &data, err);
 	close(fd);
-	if (status == STATUS_OK && data.length >= 2 && (unsigned char)data.data[0] == 0x1f &&
+	TRY(status);
+	if (data.length >= 2 && (unsigned char)data.data[0] == 0x1f &&
 		(unsigned char)data.data[1] == 0x8b)
-		status = inflate_text(path, &data, err);
-	if (status != STATUS_OK) {
-		text_release(&data);
-		return status;
+		TRY(inflate_text(path, &data, err));
+	text_append_bytes(content, "", 0); /* terminated, even if there is nothing */
+	if (content->length) {
+		text_append_bytes(content, data.data, data.length);
+	} else if (data.length) {
+		text_release(content);
+		*content = data;
+		data = (struct text){0};
 	}
-	text_append_bytes(content, data.data ? data.data : "", data.length);
-	text_release(&data);
 	return STATUS_OK;
 }
 

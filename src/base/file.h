@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 /* Reads a whole file, decompressing gzip (by content, not by name). "-" is standard input.
- * Refuses more than 1 GiB after decompression. */
+ * Refuses more than 1 GiB, and gzip that inflates to more than 512 MiB. */
 enum status file_read(const char *path, struct text *content, struct error *err);
 
 /* Replaces path by data as described above. On failure the old file is intact. */

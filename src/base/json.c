@@ -27,28 +27,46 @@ static size_t utf8_more(unsigned char c)
 				       : 9;
 }
 
-/* cJSON lets invalid UTF-8, raw control characters and "\u0000" (which it truncates at) pass. */
+/* What one text may hold: cJSON takes 64 bytes and more for each value. */
+enum {
+	VALUES_MAX = 1 << 24,
+	DEPTH_MAX = 200
+};
+
+/* cJSON lets invalid UTF-8, raw control characters and "\u0000" (which it truncates at) pass, and
+ * as many values as memory holds. Returns what was expected and what was found, NULL if all is
+ * well. */
 static const char *find_forbidden(const char *text, size_t size)
 {
 	bool in_string = false;
+	size_t values = 1, depth = 0;
 
 	for (size_t i = 0; i < size;) {
 		unsigned char c = (unsigned char)text[i];
 		size_t more = utf8_more(c);
 
 		if (more == 9 || i + more >= size + (more == 0))
-			return "valid UTF-8";
+			return "valid UTF-8, found otherwise";
 		for (size_t k = 1; k <= more; k++)
 			if (((unsigned char)text[i + k] & 0xc0) != 0x80)
-				return "valid UTF-8";
+				return "valid UTF-8, found otherwise";
 		if (in_string && c < 0x20)
-			return "no raw control character in a string";
+			return "no raw control character in a string, found otherwise";
 		if (in_string && c == '\\') {
 			if (size - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
-				return "no NUL character in a string";
+				return "no NUL character in a string, found otherwise";
 			i++;
 		} else if (c == '"') {
 			in_string = !in_string;
+		} else if (!in_string && (c == ',' || c == '[' || c == '{')) {
+			depth += c != ',';
+			if (depth > DEPTH_MAX)
+				return "at most 200 arrays and objects within each other, found "
+				       "more";
+			if (++values > VALUES_MAX)
+				return "at most 16777216 values, found more";
+		} else if (!in_string && depth && (c == ']' || c == '}')) {
+			depth--;
 		}
 		i += 1 + more;
 	}
@@ -99,8 +117,9 @@ static bool has_infinity(const cJSON *node)
 }
 
 static enum status syntax_error(
-	const char *text, const char *at, const char *file, struct error *err)
+	const char *text, size_t size, const char *at, const char *file, struct error *err)
 {
+	const size_t left = size - (size_t)(at - text);
 	size_t line = 1, column = 1;
 
 	for (const char *c = text; c < at; c++) {
@@ -108,8 +127,8 @@ static enum status syntax_error(
 		line += *c == '\n';
 	}
 	return error_set(err, STATUS_BAD_INPUT,
-		"%s: line %zu, column %zu: expected valid JSON, found \"%.20s\"", file, line,
-		column, at);
+		"%s: line %zu, column %zu: expected valid JSON, found \"%.*s\"", file, line, column,
+		left < 20 ? (int)left : 20, at);
 }
 
 enum status json_parse(
@@ -118,18 +137,19 @@ enum status json_parse(
 	const char *forbidden = find_forbidden(text, size);
 	const char *duplicate;
 	const char *end = NULL;
-	char *terminated;
 	cJSON *node;
 	enum status status = STATUS_OK;
 
 	*root = NULL;
 	if (forbidden)
-		return error_set(
-			err, STATUS_BAD_INPUT, "%s: expected %s, found otherwise", file, forbidden);
-	terminated = string_copy_bytes(text, size);
-	node = strlen(terminated) == size ? cJSON_ParseWithOpts(terminated, &end, true) : NULL;
-	if (!node) {
-		status = syntax_error(terminated, end ? end : terminated, file, err);
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected %s", file, forbidden);
+	node = memchr(text, '\0', size) ? NULL : cJSON_ParseWithLengthOpts(text, size, &end, false);
+	while (node && end < text + size && strchr(" \t\r\n", *end))
+		end++;
+	if (!node || end < text + size) {
+		if (end == text + size - 1 && strchr(" \t\r\n", *end))
+			end++; /* cJSON does not go beyond what it looked at */
+		status = syntax_error(text, size, end ? end : text, file, err);
 	} else if ((duplicate = find_duplicate(node)) != NULL) {
 		status = error_set(err, STATUS_BAD_INPUT,
 			"%s: expected every key once in an object, found \"%s\" twice", file,
@@ -138,7 +158,6 @@ enum status json_parse(
 		status = error_set(err, STATUS_BAD_INPUT,
 			"%s: expected numbers that a double holds, found a larger one", file);
 	}
-	free(terminated);
 	if (status != STATUS_OK)
 		cJSON_Delete(node);
 	else
@@ -148,13 +167,10 @@ enum status json_parse(
 
 enum status json_load(const char *path, struct json **root, struct error *err)
 {
-	struct text text = {0};
-	enum status status = file_read(path, &text, err);
+	CLEANUP(text_release) struct text text = {0};
 
-	if (status == STATUS_OK)
-		status = json_parse(text_string(&text), text.length, path, root, err);
-	text_release(&text);
-	return status;
+	TRY(file_read(path, &text, err));
+	return json_parse(text_string(&text), text.length, path, root, err);
 }
 
 void json_free(struct json *root)
@@ -249,31 +265,22 @@ enum status json_expect_keys(
 {
 	const cJSON *item;
 
-	if (json_expect(object, JSON_OBJECT, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect(object, JSON_OBJECT, err));
 	cJSON_ArrayForEach(item, json_node(object->node))
 	{
-		const char *const *name = names;
 		struct json_at at = child_at(object, item, 0);
-		const char *nearest;
 
-		while (*name && strcmp(*name, item->string) != 0)
-			name++;
-		if (*name)
+		if (name_find(item->string, names) >= 0)
 			continue;
 		json_error(&at, err, "a known member here");
-		nearest = name_nearest(item->string, names);
-		if (nearest)
-			error_hint(err, "did you mean \"%s\"?", nearest);
-		return STATUS_BAD_INPUT;
+		return name_hint(item->string, names, err);
 	}
 	return STATUS_OK;
 }
 
 enum status json_get_string(const struct json_at *at, const char **value, struct error *err)
 {
-	if (json_expect(at, JSON_STRING, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect(at, JSON_STRING, err));
 	*value = json_node(at->node)->valuestring;
 	return STATUS_OK;
 }
@@ -306,16 +313,14 @@ enum status json_get_double(const struct json_at *at, double *value, struct erro
 {
 	const cJSON *node = json_node(at->node);
 
-	if (json_expect(at, JSON_NUMBER, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect(at, JSON_NUMBER, err));
 	*value = cJSON_IsRaw(node) ? strtod(node->valuestring, NULL) : node->valuedouble;
 	return STATUS_OK;
 }
 
 enum status json_get_bool(const struct json_at *at, bool *value, struct error *err)
 {
-	if (json_expect(at, JSON_BOOL, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(json_expect(at, JSON_BOOL, err));
 	*value = cJSON_IsTrue(json_node(at->node));
 	return STATUS_OK;
 }
@@ -335,7 +340,8 @@ void json_path(const struct json_at *at, struct text *text)
 
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
 {
-	struct text path = {0}, expected = {0};
+	CLEANUP(text_release) struct text path = {0}, expected = {0};
+	CLEANUP(memory_free)
 	char *found = at->node ? json_print(at->node, false) : string_copy("otherwise");
 	va_list args;
 
@@ -343,13 +349,9 @@ enum status json_error(const struct json_at *at, struct error *err, const char *
 	va_start(args, expectation);
 	text_append_args(&expected, expectation, args);
 	va_end(args);
-	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected %s, found %.60s%s",
+	return error_set(err, STATUS_BAD_INPUT, "%s: %s: expected %s, found %.60s%s",
 		at->file ? at->file : "JSON", path.data, expected.data, found,
 		strlen(found) > 60 ? "..." : "");
-	free(found);
-	text_release(&path);
-	text_release(&expected);
-	return STATUS_BAD_INPUT;
 }
 
 /* ---- writing ---- */
@@ -407,14 +409,10 @@ struct json *json_new_int(int64_t value)
 {
 	char digits[32];
 
-	/* a plain number where a double is exact, so that it reads back as any other */
-	if (value >= -((int64_t)1 << 53) && value <= ((int64_t)1 << 53)) {
-		snprintf(digits, sizeof(digits), "%lld", (long long)value);
-		return made(strlen(digits) < 15 ? cJSON_CreateNumber((double)value)
-						: cJSON_CreateRaw(digits));
-	}
+	/* a plain number where cJSON prints it as it is, so that it reads back as any other */
 	snprintf(digits, sizeof(digits), "%lld", (long long)value);
-	return made(cJSON_CreateRaw(digits));
+	return made(
+		strlen(digits) < 15 ? cJSON_CreateNumber((double)value) : cJSON_CreateRaw(digits));
 }
 
 struct json *json_new_double(double value)

@@ -3,9 +3,10 @@
  * JSON, read and written. The only module that sees cJSON.
  *
  * Reading: json_parse() refuses what cJSON lets pass (duplicate keys, trailing text, invalid
- * UTF-8, NUL in strings, non-finite numbers). A `struct json_at` is a cursor: a node with the way
- * to it, so that every message reads "file: $.path[3].to: expected an integer, found a string".
- * Cursors borrow the tree and their parent cursor; they live on the stack.
+ * UTF-8, NUL in strings, non-finite numbers, more than 16777216 values, more than 200 levels). A
+ * `struct json_at` is a cursor: a node with the way to it, so that every message reads "file:
+ * $.path[3].to: expected an integer, found a string". Cursors borrow the tree and their parent
+ * cursor; they live on the stack.
  *
  * Writing: json_new_object(), json_put_*(), json_push(), json_print(). Children are owned by the
  * tree they were put in. 64-bit integers and doubles are written exactly.

@@ -50,3 +50,16 @@ printf '\377\376{' >root/$f
 dry
 : >root/$f
 dry
+
+echo "# more than is read: refused before memory is taken for it"
+head -c 1048576 /dev/zero | gzip -9 >part
+for i in 1 2 3 4 5 6 7 8 9 10; do cat part part >more; mv more part; done
+try "$TILETUNE" validate part
+rm part
+{ head -c 201 /dev/zero | tr '\0' '['; echo; } >deep.json
+try "$TILETUNE" validate deep.json
+{ head -c 200 /dev/zero | tr '\0' '['; head -c 200 /dev/zero | tr '\0' ']'; } >deep.json
+try "$TILETUNE" validate deep.json
+{ printf '[0'; head -c 33554432 /dev/zero | sed 's/\x00\x00/,0/g'; echo ']'; } >many.json
+try "$TILETUNE" validate many.json
+try "$TILETUNE" report many.json
