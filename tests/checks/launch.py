@@ -17,9 +17,13 @@ ROOT = os.getcwd()
 CACHE = os.path.abspath(os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache"))
 ATTENTION = "batch=1,heads=2,seq_q=40,seq_k=24,head_dim=16,dtype=bf16"
 GEMM = "M=200,N=136,K=72,dtype=bf16"
-PROBLEMS = {  # TMA; a workspace; two launches; a composite
-    "gemm/wgmma": GEMM, "attention/flash_mma": ATTENTION, "attention/unfused": ATTENTION.replace("seq_k=24", "seq_k=32"),
-    "gemm/mma": "M=64,N=64,K=4096,dtype=fp16", "gemm_chain/separate": "m=64,k=128,n=64,p=128,dtype=bf16",
+PROBLEMS = {  # family: problem, sub-space
+    "gemm/wgmma": (GEMM, "CLUSTER_M*CLUSTER_N == 1"), "attention/flash_mma": (ATTENTION, "True"),
+    "attention/unfused": (ATTENTION.replace("seq_k=24", "seq_k=32"), "True"),  # three launches and a workspace
+    "gemm/mma": ("M=64,N=64,K=4096,dtype=fp16", "SPLIT_K > 1"),  # a grid of two dimensions
+    "gemm/mma ": ("M=300,N=64,K=64,dtype=fp16", "SPLIT_K == 1 and BM == 64"),  # five tiles, down to M=257
+    "gemm/wgmma ": ("M=1024,N=1152,K=4096,dtype=bf16", "STREAM_K == 1 and CLUSTER_M*CLUSTER_N > 1"),  # zeroed once; clusters
+    "gemm_chain/separate": ("m=64,k=128,n=64,p=128,dtype=bf16", "True"),  # a composite
 }
 MARK_OUTPUT, DTYPE_BF16 = 0, 3  # of tests/faults/standin.h and src/expr/dtype.h
 RIGHT = (0x3F40).to_bytes(2, "little")  # 0.75, what the stand-in's kernels write
@@ -115,20 +119,24 @@ def check_map(found, wanted, plan, known, replaced):
 
 # ---- tuned files, a bundle of all, the plan of each ----
 files = []
-for number, (family, problem) in enumerate(PROBLEMS.items()):
-    operation, name = family.split("/")
+for number, (family, (problem, where)) in enumerate(PROBLEMS.items()):
+    operation, name = family.strip().split("/")
     files.append(path(f"{number}.json"))
     run("tune", operation, "-p", problem, "--family", name, "--device", "model:h200-sxm", "--effort", "estimate",
-        "--evaluations", "1", "--fresh", "--cache-dir", CACHE, "-o", files[-1])
+        *(() if name == "separate" else ("--where", where)), "--evaluations", "1", "--fresh", "--cache-dir", CACHE,
+        "-o", files[-1])
 run("merge", *files, "-o", path("tuned.json"))
 whole, _ = export(path("tuned.json"), name="all.bundle")
 plans = {}
-for family, problem in PROBLEMS.items():
+for family, (problem, _) in PROBLEMS.items():
     run("export", path("tuned.json"), family.split("/")[0], "-p", problem, "--format", "cubin", "-o", path("k.cubin"),
         "--cache-dir", CACHE)
     with open(path("k.cubin.json"), encoding="utf-8") as file:
         plans[family] = json.load(file)["plan"]
-assert any(plan["tensor_maps"] for plan in plans.values()) and any(len(plan["launches"]) > 1 for plan in plans.values())
+launches = [launch for plan in plans.values() for launch in plan["launches"]]
+assert len(launches) > len(plans) and any(launch["grid"][1] > 1 for launch in launches), launches
+assert any(launch["cluster"][0] > 1 for launch in launches) and any(plan["tensor_maps"] for plan in plans.values())
+assert any(buffer.get("init") == "once" and buffer["bytes"] for plan in plans.values() for buffer in plan["buffers"])
 
 # ---- a program in C and C++ ----
 strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-pedantic", "-I", os.path.join(OUT, "include"),
@@ -143,7 +151,7 @@ for compiler in (os.environ.get("CC", "gcc"), "-std=gnu11", "-x", "c"), ("g++", 
         for buffer in plans[family]["buffers"][:plans[family]["tensors"]]:
             with open(os.path.join(folder, buffer["name"]), "wb") as file:
                 file.write(b"\1" * buffer["bytes"])
-        words += [family.split("/")[0], PROBLEMS[family], folder]
+        words += [family.split("/")[0], PROBLEMS[family][0], folder]
     done = subprocess.run([path("program"), whole, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     lines = take_log()
@@ -176,9 +184,9 @@ def refusal(call, *arguments, **options):
 
 
 bundle = library.open(whole)
-for family, problem in PROBLEMS.items():
+for family, (problem, _) in PROBLEMS.items():
     entry = bundle.find(family.split("/")[0], problem)
-    assert (entry.family, entry.is_predicted) == (family, True), entry.family
+    assert (entry.family, entry.is_predicted) == (family.strip(), True), entry.family
     tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
     check = {buffer["name"]: buffer["bytes"] for buffer in plans[family]["buffers"][:plans[family]["tensors"]]}
     assert entry.tensors == check, (entry.tensors, check)
@@ -203,8 +211,10 @@ entry = bundle.find("gemm", smaller)
 tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
 entry.load().bind(tensors, smaller).launch()
 check_launches(take_log(), plans["gemm/wgmma"], tensors, {200: 197}.items())
-for problem, said in ((GEMM.replace("M=200", "M=1"), "no entry"), (GEMM.replace("N=136", "N=135"), "no entry"),
-        (GEMM + ",lda=80", "no entry"), (GEMM + ",b_layout=kn", "no entry"), (GEMM + ",b=1", "expected KEY=VALUE, found b=1"),
+tiles = PROBLEMS["gemm/mma "][0]
+assert bundle.find("gemm", tiles.replace("300", "257")).address.value == bundle.find("gemm", tiles).address.value
+for problem, said in ((tiles.replace("300", "256"), "no entry"), (GEMM.replace("M=200", "M=1"), "no entry"),
+        (GEMM.replace("N=136", "N=135"), "no entry"), (GEMM + ",lda=80", "no entry"), (GEMM + ",b_layout=kn", "no entry"), (GEMM + ",b=1", "expected KEY=VALUE, found b=1"),
         ("M=x", "expected an integer, found M=x"), ("M", "expected KEY=VALUE, found M"), ("M=200", "no entry")):
     assert said in refusal(bundle.find, "gemm", problem), (problem, refusal(bundle.find, "gemm", problem))
 assert bundle.find("gemm", GEMM + ",lda=72,b_layout=nk").address.value == entry.address.value

@@ -148,7 +148,7 @@ def main():
     bundle = tiletune_launch.Library(os.path.abspath(library)).open(path)
     with open(tuned, encoding="utf-8") as file:
         entries = [(entry["operation"], entry["problem"]) for entry in json.load(file)["entries"]]
-    first = [next(e for e in entries if e[0] == operation and (operation != "gemm" or e[1]["M"] >= 1024))
+    first = [next(e for e in entries if e[0] == operation and e[1]["dtype"] == "bf16")
         for operation in OPERATIONS]
     right = by_program(bundle, program, path, first)
     launched, shorter, worst, wrong = 0, 0, {}, 0
