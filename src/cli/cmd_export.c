@@ -229,8 +229,7 @@ static enum status export_table(
 	if (format->compiles)
 		TRY(prepare(exporting, err));
 	TRY(format->write(&exporting->source, &text, err));
-	if (exporting->notice.length)
-		fprintf(stderr, "notice: %s\n", exporting->notice.data);
+	fputs(text_string(&exporting->notice), stderr);
 	return write_bytes(exporting->output, &text, err);
 }
 

@@ -134,8 +134,14 @@ static enum status write_entries(const struct export_source *source,
 	if (status == STATUS_OK)
 		put_file(&bundle, text);
 	if (bundle.missing)
-		text_appendf(source->notice, "%zu images of other architectures did not compile",
+		text_appendf(source->notice,
+			"notice: %zu images of other architectures did not compile\n",
 			bundle.missing);
+	if (bundle.changed)
+		text_appendf(source->notice,
+			"notice: the sources make other kernels than %zu of those that were tuned; "
+			"`tiletune check` tells what that means\n",
+			bundle.changed);
 	for (size_t i = 0; i < arches; i++)
 		kernel_store_free(bundle.stores[i]);
 	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)

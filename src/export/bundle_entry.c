@@ -443,6 +443,7 @@ enum status bundle_put_entry(
 	TRY(export_kernel_open(source->catalogue, source->device, from, &kernel, err));
 	if (!(slots = candidate_values(&kernel.candidate, err)))
 		return STATUS_FAILED;
+	bundle->changed += strcmp(from->winner.kernel_hash, kernel.build.kernel_hash) != 0;
 	entry.kernel_hash = bundle_put_text(bundle, kernel.build.kernel_hash);
 	TRY(put_plan(bundle, &kernel.candidate, &kernel.plan, slots, &entry, err));
 	TRY(put_sizes(bundle, &from->winner, &kernel, &entry, err));

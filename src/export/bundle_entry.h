@@ -19,6 +19,7 @@ struct bundle {
 	struct kernel_store **stores; /* one per architecture, all that is needed compiled */
 	struct text tables[TTL_TABLE_COUNT];
 	size_t missing; /* images of further architectures that did not compile */
+	size_t changed; /* kernels that are not those that were tuned */
 };
 
 uint32_t bundle_count(const struct bundle *bundle, enum ttl_table table);

@@ -29,7 +29,7 @@ struct export_source {
 	enum objective objective;
 	struct problem **untuned; /* asked for, not in the file */
 	size_t untuned_count;
-	struct text *notice; /* what the user should know, a line */
+	struct text *notice; /* what the user should know, in lines */
 };
 
 struct export_format {

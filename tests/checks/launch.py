@@ -127,12 +127,20 @@ for number, (family, (problem, where)) in enumerate(PROBLEMS.items()):
         "-o", files[-1])
 run("merge", *files, "-o", path("tuned.json"))
 whole, _ = export(path("tuned.json"), name="all.bundle")
-plans = {}
+plans, bundles = {}, dict.fromkeys(PROBLEMS, whole)
 for family, (problem, _) in PROBLEMS.items():
     run("export", path("tuned.json"), family.split("/")[0], "-p", problem, "--format", "cubin", "-o", path("k.cubin"),
         "--cache-dir", CACHE)
     with open(path("k.cubin.json"), encoding="utf-8") as file:
         plans[family] = json.load(file)["plan"]
+# a kernel that is not of templates/
+TOY, SOFTMAX = ("--path", os.path.join(ROOT, "tests/toy")), "rows=256,cols=512"
+run("tune", "row_softmax", "-p", SOFTMAX, "--device", "model:toy", "--effort", "estimate", "--evaluations", "1", "--fresh",
+    "--cache-dir", CACHE, "-o", path("toy.json"), *TOY)
+bundles["row_softmax/online"], _ = export(path("toy.json"), *TOY, name="toy.bundle")
+run("export", path("toy.json"), "--format", "cubin", "-o", path("k.cubin"), "--cache-dir", CACHE, *TOY)
+with open(path("k.cubin.json"), encoding="utf-8") as file:
+    plans["row_softmax/online"] = json.load(file)["plan"]
 launches = [launch for plan in plans.values() for launch in plan["launches"]]
 assert len(launches) > len(plans) and any(launch["grid"][1] > 1 for launch in launches), launches
 assert any(launch["cluster"][0] > 1 for launch in launches) and any(plan["tensor_maps"] for plan in plans.values())
@@ -144,22 +152,23 @@ strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-pedantic"
     os.path.join(OUT, "faults", "libcuda.so.1")]
 for compiler in (os.environ.get("CC", "gcc"), "-std=gnu11", "-x", "c"), ("g++", "-std=gnu++17", "-x", "c++"):
     subprocess.run([*compiler, *strict, "-o", path("program")], check=True)
-    words = []
-    for family in ("gemm/wgmma", "attention/flash_mma"):
-        folder = path(family.replace("/", "-"))
-        os.makedirs(folder, exist_ok=True)
-        for buffer in plans[family]["buffers"][:plans[family]["tensors"]]:
-            with open(os.path.join(folder, buffer["name"]), "wb") as file:
-                file.write(b"\1" * buffer["bytes"])
-        words += [family.split("/")[0], PROBLEMS[family][0], folder]
-    done = subprocess.run([path("program"), whole, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    lines = take_log()
-    for family in ("gemm/wgmma", "attention/flash_mma"):
-        count = sum(launch["repeat"] for launch in plans[family]["launches"])
-        check_launches(lines[:count], plans[family], {})
-        lines = lines[count:]
-    assert not lines, lines
+    for chosen in (("gemm/wgmma", "attention/flash_mma"), ("row_softmax/online",)):
+        words = []
+        for family in chosen:
+            folder = path(family.replace("/", "-"))
+            os.makedirs(folder, exist_ok=True)
+            for buffer in plans[family]["buffers"][:plans[family]["tensors"]]:
+                with open(os.path.join(folder, buffer["name"]), "wb") as file:
+                    file.write(b"\1" * buffer["bytes"])
+            words += [family.split("/")[0], PROBLEMS.get(family, (SOFTMAX,))[0], folder]
+        done = subprocess.run([path("program"), bundles[chosen[0]], *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        lines = take_log()
+        for family in chosen:
+            count = sum(launch["repeat"] for launch in plans[family]["launches"])
+            check_launches(lines[:count], plans[family], {})
+            lines = lines[count:]
+        assert not lines, lines
 
 # ---- Python ----
 cuda = ctypes.CDLL("libcuda.so.1")

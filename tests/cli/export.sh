@@ -17,9 +17,19 @@ for format in cubin ptx source; do
 	try export_ tuned.json row_softmax -p rows=256,cols=512 --format $format -o kernel.$format
 done
 ls kernel*
+# bundles: of all entries, with another architecture, with a size that was not tuned
+try export_ tuned.json --format csv --arch sm_80
+try export_ tuned.json --format bundle --arch h100 -o none.bundle
+try export_ tuned.json --format bundle --arch sm_80 -o all.bundle
+try export_ tuned.json row_softmax -p rows=256,1000,cols=512 --format bundle -o two.bundle
+head -c 8 all.bundle | od -An -c | tr -d ' '
+for text in row_softmax/online ROW_THREADS= rows NVRTC; do grep -q -a "$text" two.bundle || echo "no $text"; done
+export_ tuned.json --format bundle-c | sed -n 1,3p | cut -c1-40
+ls *.bundle
 # the kernel is not the tuned one any more
 sed 's/"kernel_hash":.*/"kernel_hash": "00000000000000000000000000000000",/' tuned.json >old.json
 try export_ old.json row_softmax -p rows=256,cols=512 --format source -o old
+try export_ old.json row_softmax -p rows=256,cols=512 --format bundle -o old.bundle
 "$TILETUNE" validate kernel.*.json
 grep -o '"file":.*' kernel.cubin.json
 head -c 4 kernel.cubin | od -An -c | tr -d ' '
