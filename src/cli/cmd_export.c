@@ -336,6 +336,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	if (operation || compiles)
 		TRY(catalogue_load(
 			exporting->folders.templates, operation, &exporting->catalogue, err));
+	tuned_complete(&exporting->tuned, &exporting->catalogue);
 	return select_entries(exporting, operation, format && compiles, err);
 }
 

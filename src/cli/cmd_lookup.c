@@ -140,6 +140,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 	TRY(tuned_load(positional->items[0], &tuned, err));
 	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
+	tuned_complete(&tuned, &catalogue);
 	TRY(open_spec(options, &tuned, &folders, &spec, err));
 	TRY(corrections_load(folders.configs, spec->name, &catalogue, &corrections, err));
 	request.device = spec;

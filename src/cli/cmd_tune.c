@@ -206,6 +206,7 @@ static enum status open_tuned(struct tuning *tuning, struct error *err)
 	}
 	if (tuned_load(tuning->output, &tuning->tuned, err) != STATUS_OK)
 		return error_hint(err, "to replace a file that is no tuned file, remove it first");
+	tuned_complete(&tuning->tuned, &tuning->context.catalogue);
 	return tuned_expect_device(&tuning->tuned, &device, err);
 }
 

@@ -57,6 +57,25 @@ enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 	return STATUS_OK;
 }
 
+void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
+{
+	for (size_t i = 0; i < tuned->entry_count; i++) {
+		struct tuned_entry *entry = &tuned->entries[i];
+		const struct operation *operation;
+		struct problem *problem;
+
+		if (catalogue_operation(catalogue, entry->operation, &operation, NULL) !=
+				STATUS_OK ||
+			entry->problem.count >= operation->key_count ||
+			problem_from_named_values(operation, &entry->problem, &problem, NULL) !=
+				STATUS_OK)
+			continue;
+		named_values_release(&entry->problem);
+		entry->problem = problem_named_values(problem);
+		problem_free(problem);
+	}
+}
+
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err)
 {
 	CLEANUP(json_release) struct json *tree = record_to_json(&tuned_record, tuned);

@@ -23,3 +23,7 @@ for keys in '' ,page=0 ,head_dim_v=64,page=0; do
 done
 "$TILETUNE" lookup new.json attention -p $problem --device $device 2>&1 | cmp - found
 cut -c1-120 found | head -n 2
+# tuned again, it is the same entry; exported, it is found
+"$TILETUNE" tune attention -p $problem -f decode --device $device --evaluations 2 --no-journal -o old.json >talk.txt 2>&1 ||
+	cat talk.txt
+grep -c '"timing":' old.json
