@@ -30,6 +30,8 @@ static const struct extra {
 	{"no-cache", "--no-cache"},
 	/* setrlimit() is for the whole process, and the workers' stack is large enough */
 	{"modify-stack-limit", "--modify-stack-limit=false"},
+	/* a source is whole: nothing is looked for in the working folder */
+	{"no-source-include", "--no-source-include"},
 };
 
 enum {

@@ -4,6 +4,7 @@
  */
 #include "family/source.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,8 @@ static char *name_normalized(const char *folder, const char *include)
 	CLEANUP(memory_free) char *joined = path_join(folder, include);
 	struct text name = {0};
 	char *part, *rest;
-	bool inside = *include != '/';
+	/* it stands in directives */
+	bool inside = *include != '/' && !strpbrk(include, "\"\\\n\r");
 
 	for (rest = joined; inside && (part = strsep(&rest, "/")) != NULL;) {
 		if (!*part || strcmp(part, ".") == 0)
@@ -89,43 +91,158 @@ static enum status expand_include(struct expansion *expansion, const char *root,
 		name, line, include, text_string(&searched));
 }
 
-/* What a line is to the expansion. */
-enum line_kind {
-	LINE_TEXT,
-	LINE_PRAGMA_ONCE,
-	LINE_INCLUDE,     /* of "x" */
-	LINE_BAD_INCLUDE, /* of anything else */
+/* ---- where a compiler sees directives ---- */
+/* Whatever comments, strings and spliced lines make of it: an include that we do not see would let
+ * the compiler read any file, and show it in its log. */
+struct scan {
+	const char *text;
+	size_t at, size;
 };
 
-/* Goes on after the comments of a line; *in_comment: whether a block comment is open. */
-static void follow_comments(const char *line, size_t length, bool *in_comment)
+/* The character at `at` once lines are spliced; '\0' at the end. */
+static char scan_peek(struct scan *scan)
 {
-	char quote = '\0';
+	while (scan->at + 1 < scan->size && scan->text[scan->at] == '\\') {
+		size_t next = scan->at + 1;
 
-	for (size_t i = 0; i < length; i++) {
-		char c = line[i], next = i + 1 < length ? line[i + 1] : '\0';
+		next += next + 1 < scan->size && scan->text[next] == '\r';
+		if (scan->text[next] != '\n')
+			break;
+		scan->at = next + 1;
+	}
+	return scan->at < scan->size ? scan->text[scan->at] : '\0';
+}
 
-		if (*in_comment) {
-			if (c == '*' && next == '/') {
-				*in_comment = false;
-				i++;
-			}
-		} else if (quote) {
-			if (c == '\\')
-				i++;
-			else if (c == quote)
-				quote = '\0';
-		} else if (c == '/' && next == '/') {
-			return;
-		} else if (c == '/' && next == '*') {
-			*in_comment = true;
-			i++;
-		} else if (c == '"') {
-			quote = c;
+static char scan_next(struct scan *scan)
+{
+	const char c = scan_peek(scan);
+
+	scan->at += scan->at < scan->size;
+	return c;
+}
+
+static bool scan_take(struct scan *scan, const char *word)
+{
+	const size_t before = scan->at;
+
+	for (; *word; word++)
+		if (scan_next(scan) != *word) {
+			scan->at = before;
+			return false;
 		}
+	return true;
+}
+
+static bool scan_more(const struct scan *scan)
+{
+	return scan->at < scan->size;
+}
+
+/* Over blanks and comments within the line. */
+static void scan_blanks(struct scan *scan)
+{
+	for (;;) {
+		const char c = scan_peek(scan);
+
+		if (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f')
+			scan_next(scan);
+		else if (scan_take(scan, "//"))
+			while (scan_more(scan) && scan_peek(scan) != '\n')
+				scan_next(scan);
+		else if (scan_take(scan, "/*"))
+			while (scan_more(scan) && !scan_take(scan, "*/"))
+				scan_next(scan);
+		else
+			return;
 	}
 }
 
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+/* Over `delimiter( ... )delimiter"`, in which nothing is spliced. */
+static void scan_raw_string(struct scan *scan)
+{
+	const char *start = scan->text + scan->at,
+		   *open = memchr(start, '(', scan->size - scan->at);
+	CLEANUP(memory_free)
+	char *close = open ? string_format(")%.*s\"", (int)(open - start), start) : NULL;
+	const char *end =
+		open ? memmem(open, scan->size - (size_t)(open - scan->text), close, strlen(close))
+		     : NULL;
+
+	scan->at = end ? (size_t)(end - scan->text) + strlen(close) : scan->size;
+}
+
+static void scan_quoted(struct scan *scan, char quote)
+{
+	for (char c; scan_more(scan) && (c = scan_peek(scan)) != '\n';) {
+		scan_next(scan);
+		if (c == quote)
+			return;
+		if (c == '\\')
+			scan_next(scan);
+	}
+}
+
+/* A word or number, a string behind it where it is a raw one, or a single character. */
+static void scan_token(struct scan *scan)
+{
+	char word[4] = "", c = scan_next(scan);
+	size_t length = 0;
+
+	if (c == '"' || c == '\'') {
+		scan_quoted(scan, c);
+		return;
+	}
+	if (!is_word(c))
+		return;
+	for (const bool number = isdigit((unsigned char)c); is_word(c);) {
+		if (length < sizeof(word) - 1)
+			word[length] = c;
+		length++;
+		c = scan_peek(scan);
+		if (is_word(c) || (number && c == '\''))
+			scan_next(scan);
+		if (number && c == '\'') /* between digits */
+			c = '_';
+	}
+	if (c == '"' && length < sizeof(word) && word[length - 1] == 'R' &&
+		(length == 1 || strchr("uUL8", word[length - 2]))) {
+		scan_next(scan);
+		scan_raw_string(scan);
+	}
+}
+
+/* The next line that is a directive: from where it begins to where it is known what it is.
+ * *includes: whether it makes the compiler read a file. False: there is none. */
+static bool next_directive(struct scan *scan, size_t *hash, bool *includes)
+{
+	bool line_begins = scan->at == 0 || scan->text[scan->at - 1] == '\n';
+
+	while (scan_more(scan)) {
+		scan_blanks(scan);
+		if (scan_peek(scan) == '\n') {
+			scan_next(scan);
+			line_begins = true;
+			continue;
+		}
+		*hash = scan->at;
+		if (line_begins && (scan_take(scan, "#") || scan_take(scan, "%:"))) {
+			scan_blanks(scan);
+			*includes = scan_take(scan, "include") || scan_take(scan, "import") ||
+				    scan_take(scan, "embed");
+			return true;
+		}
+		line_begins = false;
+		scan_token(scan);
+	}
+	return false;
+}
+
+/* ---- lines ---- */
 static const char *skip_blanks(const char *c, const char *end)
 {
 	while (c < end && (*c == ' ' || *c == '\t' || *c == '\r'))
@@ -140,73 +257,108 @@ static const char *skip_word(const char *c, const char *end, const char *word)
 	return (size_t)(end - c) >= length && strncmp(c, word, length) == 0 ? c + length : NULL;
 }
 
-/* *include: the text between the quotes (caller frees). */
-static enum line_kind classify(const char *line, const char *end, char **include)
+/* Whether nothing but a comment, which ends here, comes before the end of the line. */
+static bool ends(const char *c, const char *end)
+{
+	c = skip_blanks(c, end);
+	return c == end || (end[-1] != '\\' && skip_word(c, end, "//")) ||
+	       (skip_word(c, end, "/*") && end - c >= 4 &&
+		       memmem(c + 2, (size_t)(end - c) - 2, "*/", 2) == end - 2);
+}
+
+/* The file of `#include "file"`, written without frills (caller frees); NULL: it is anything else.
+ */
+static char *plain_include(const char *line, const char *end)
 {
 	const char *c = skip_blanks(line, end), *close;
 
-	if (c == end || *c++ != '#')
-		return LINE_TEXT;
-	line = skip_blanks(c, end);
-	c = skip_word(line, end, "pragma");
-	if (c && (c = skip_word(skip_blanks(c, end), end, "once")) && skip_blanks(c, end) == end)
-		return LINE_PRAGMA_ONCE;
-	c = skip_word(line, end, "include");
-	if (!c)
-		return LINE_TEXT;
-	c = skip_blanks(c, end);
-	close = c < end && *c == '"' ? memchr(c + 1, '"', (size_t)(end - c - 1)) : NULL;
-	if (!close || close == c + 1)
-		return LINE_BAD_INCLUDE;
-	*include = string_copy_bytes(c + 1, (size_t)(close - c - 1));
-	return LINE_INCLUDE;
+	c = c < end && *c == '#' ? skip_word(skip_blanks(c + 1, end), end, "include") : NULL;
+	c = c ? skip_blanks(c, end) : NULL;
+	close = c && c < end && *c == '"' ? memchr(c + 1, '"', (size_t)(end - c - 1)) : NULL;
+	return close && close > c + 1 && ends(close + 1, end)
+		       ? string_copy_bytes(c + 1, (size_t)(close - c - 1))
+		       : NULL;
 }
 
-static enum status expand_line(struct expansion *expansion, const char *root, const char *name,
-	const char *line, const char *end, size_t number, bool *in_comment)
+static bool is_pragma_once(const char *line, const char *end)
 {
-	size_t length = (size_t)(end - line);
-	CLEANUP(memory_free) char *include = NULL;
-	enum line_kind kind = *in_comment ? LINE_TEXT : classify(line, end, &include);
+	const char *c = skip_blanks(line, end);
 
-	switch (kind) {
-	case LINE_INCLUDE:
+	c = c < end && *c == '#' ? skip_word(skip_blanks(c + 1, end), end, "pragma") : NULL;
+	c = c ? skip_word(skip_blanks(c, end), end, "once") : NULL;
+	return c && skip_blanks(c, end) == end;
+}
+
+/* directive: the compiler sees one in this line, which includes something or does not. */
+static enum status expand_line(struct expansion *expansion, const char *root, const char *name,
+	const char *line, const char *end, size_t number, bool directive, bool includes)
+{
+	const size_t length = (size_t)(end - line);
+	CLEANUP(memory_free)
+	char *include = directive && includes ? plain_include(line, end) : NULL;
+
+	if (include) {
 		TRY(expand_include(expansion, root, name, include, number));
 		text_appendf(&expansion->output, "#line %zu \"%s\"\n", number + 1, name);
 		return STATUS_OK;
-	case LINE_BAD_INCLUDE:
+	}
+	if (directive && includes) {
 		error_set(expansion->err, STATUS_BAD_INPUT,
 			"%s:%zu: expected #include \"file\", found %.*s", name, number,
 			(int)(length < 80 ? length : 80), line);
-		error_hint(expansion->err,
+		return error_hint(expansion->err,
 			"kernels are header-free: what they share lies in the template folders");
-		return STATUS_BAD_INPUT;
-	case LINE_PRAGMA_ONCE:
-		text_append_char(&expansion->output, '\n');
-		return STATUS_OK;
-	case LINE_TEXT:
-		break;
 	}
-	follow_comments(line, length, in_comment);
-	text_append_bytes(&expansion->output, line, length);
+	if (!directive || !is_pragma_once(line, end))
+		text_append_bytes(&expansion->output, line, length);
 	text_append_char(&expansion->output, '\n');
+	return STATUS_OK;
+}
+
+/* What a compiler may read in two ways is refused. */
+static enum status refuse_doubtful(
+	const char *name, const char *line, const char *end, size_t number, struct error *err)
+{
+	const char *c = end;
+
+	while (c > line && (c[-1] == ' ' || c[-1] == '\t' || c[-1] == '\r'))
+		c--;
+	if (c > line && c[-1] == '\\' && c < end && !(end - c == 1 && *c == '\r'))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s:%zu: expected nothing behind the backslash, found blanks", name,
+			number);
+	if (memmem(line, (size_t)(end - line),
+		    "?"
+		    "?=",
+		    3) ||
+		memmem(line, (size_t)(end - line),
+			"?"
+			"?/",
+			3))
+		return error_set(err, STATUS_BAD_INPUT, "%s:%zu: expected no trigraph, found one",
+			name, number);
 	return STATUS_OK;
 }
 
 static enum status expand_text(
 	struct expansion *expansion, const char *root, const char *name, const struct text *content)
 {
-	const char *line = text_string(content), *stop = line + content->length;
-	bool in_comment = false;
-	size_t number = 1;
+	const char *text = text_string(content), *line = text, *stop = text + content->length;
+	struct scan scan = {.text = text, .size = content->length};
+	size_t hash = 0;
+	bool includes = false, found = next_directive(&scan, &hash, &includes);
 
 	text_appendf(&expansion->output, "#line 1 \"%s\"\n", name);
-	for (; line < stop; number++) {
+	for (size_t number = 1; line < stop; number++) {
 		const char *end = memchr(line, '\n', (size_t)(stop - line));
+		const bool directive = found && text + hash < (end ? end : stop);
 
 		if (!end)
 			end = stop;
-		TRY(expand_line(expansion, root, name, line, end, number, &in_comment));
+		TRY(refuse_doubtful(name, line, end, number, expansion->err));
+		TRY(expand_line(expansion, root, name, line, end, number, directive, includes));
+		if (directive)
+			found = next_directive(&scan, &hash, &includes);
 		line = end + 1;
 	}
 	return STATUS_OK;

@@ -166,6 +166,25 @@ static void test_bad_includes(void **state)
 		{"#include \"../../../../etc/passwd\"\n", "found \"../../../../etc/passwd\""},
 		{"#include \"/etc/passwd\"\n", "found \"/etc/passwd\""},
 		{"#include \"..\"\n", "found \"..\""},
+		/* however a compiler may come to see it */
+		{"%:include \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
+		{"#incl\\\nude \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
+		{"\n\\\n#include \"/etc/passwd\"\n", "op/bad.cu:3: expected an include"},
+		{"#include \\\n\"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
+		{"/**/ #include \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
+		{"/* \n */ #include \"/etc/passwd\"\n", "op/bad.cu:2: expected #include \"file\""},
+		{"# /* */ include \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
+		{"#include_next \"x\"\n", "op/bad.cu:1: expected #include \"file\""},
+		{"#import \"x\"\n", "op/bad.cu:1: expected #include \"file\""},
+		{"#include \"b.cuh\" /* and\n */\n", "op/bad.cu:1: expected #include \"file\""},
+		{"R\"x(/*)x\"\n#include <x>\n", "op/bad.cu:2: expected #include \"file\""},
+		{"R\"x()\\\nx\" /*)x\"\n#include <x>\n", "op/bad.cu:3: expected #include \"file\""},
+		{"int a = 1'0; // '/*\n#include <x>\n", "op/bad.cu:2: expected #include \"file\""},
+		{"char a = '\"'; /* \"*/\n#include <x>\n",
+			"op/bad.cu:2: expected #include \"file\""},
+		{"int a; // \\ \n#include <x>\n",
+			"op/bad.cu:1: expected nothing behind the backslash"},
+		{"?\?=include <x>\n", "op/bad.cu:1: expected no trigraph"},
 	};
 	char *root = string_format("%s/test-includes", TEST_BUILD);
 	const char *folders[] = {root, NULL};
@@ -183,7 +202,11 @@ static void test_bad_includes(void **state)
 		"  #\tinclude\t\"a/../b.cuh\" // yes\n"
 		"const char *s = \"/* no comment\";\n"
 		"#include \"b.cuh\"\nint x; /* one */ /* two\n"
-		"#include <ignored>\n*/\n"));
+		"#include <ignored>\n*/\n"
+		"const char *raw = R\"(\n#include <raw>\n)\", c = '\\'', d = '\"';\n"
+		"// goes on \\\n#include <spliced>\n"
+		"#define x #include <macro>\n"
+		"int one = 1'000;\n"));
 	free(scratch_file(root, "op/b.cuh", "int b;\n"));
 	assert_ok(source_expand(root, "op/good.cu", folders, &source, &err));
 	assert_non_null(strstr(source, "int b;"));

@@ -76,6 +76,7 @@ static void test_rejected_options(void **state)
 	(void)state;
 	expect_only(compiler,
 		"//fake: reject --no-cache\n//fake: reject --modify-stack-limit=false\n"
+		"//fake: reject --no-source-include\n"
 		"//fake: kernel k 1 0 0 0 0",
 		OUTCOME_OK, "");
 	submit(compiler, "//fake: reject -bogus\n//fake: kernel k 1 0 0 0 0", "k", "-bogus", 1);
