@@ -217,7 +217,8 @@ enum status check_open(struct context *context, struct tuned *baseline,
 		.identity.allowed = options->allowed,
 		.evaluator = {.context = context,
 			.interrupted = options->interrupted,
-			.keeps_pruned = true}};
+			.keeps_pruned = true,
+			.outlives_references = true}};
 	if (!device_compiles(context->device))
 		return error_set(err, STATUS_BAD_INPUT,
 			"check: expected a GPU or a device model, found a recording");

@@ -11,7 +11,7 @@
 #include "device/gpu_lock.h"
 #include "measure/helper_layout.h"
 
-static const double kernel_timeout_default_s = 10;
+static const double kernel_timeout_default_s = 10, reference_timeout_default_s = 300;
 
 /* $TILETUNE_KERNEL_TIMEOUT: for sanitizers, under which kernels take a thousand times as long. */
 static double kernel_timeout_s(const struct device_options *options)
@@ -39,6 +39,9 @@ static enum status cuda_open(struct device *device, const char *rest,
 		.seed = options->seed,
 		.memory_limit_bytes = options->memory_limit_bytes,
 		.kernel_timeout_s = kernel_timeout_s(options),
+		.reference_timeout_s = options->reference_timeout_s > 0
+					       ? options->reference_timeout_s
+					       : reference_timeout_default_s,
 	};
 	if (cuda_worker_hello(&cuda->worker, &gpu, err) != STATUS_OK)
 		return error_context(err, "cuda:%s", cuda->worker.selector);

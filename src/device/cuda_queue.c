@@ -95,12 +95,26 @@ static void resources_merge(const struct cuda_handle *handle, struct device_even
 	event->launch_count = handle->launch_count;
 }
 
-/* The handle took a worker along. */
-static void handle_charge(struct cuda_handle *handle, enum outcome outcome, const char *detail)
+static void charge(
+	enum outcome *failure, char **failure_detail, enum outcome outcome, const char *detail)
 {
-	handle->failure = outcome;
-	free(handle->failure_detail);
-	handle->failure_detail = string_copy(detail);
+	*failure = outcome;
+	free(*failure_detail);
+	*failure_detail = string_copy(detail);
+}
+
+/* The handle took a worker along, or the reference of its problem failed. */
+static void handle_charge(struct cuda_device *cuda, device_handle id, bool reference,
+	enum outcome outcome, const char *detail)
+{
+	struct cuda_handle *handle = cuda_handle_find(cuda, id);
+	struct cuda_problem *problem =
+		handle->problem ? &cuda->problems[handle->problem - 1] : NULL;
+
+	if (reference && problem)
+		charge(&problem->failure, &problem->failure_detail, outcome, detail);
+	else
+		charge(&handle->failure, &handle->failure_detail, outcome, detail);
 }
 
 /* Takes the handle off the first request, and the result, which becomes the event. */
@@ -128,11 +142,26 @@ static void answer(struct cuda_device *cuda, struct device_event *result)
 		cuda->unanswered_bytes = 0;
 }
 
-static void answer_outcome(
-	struct cuda_device *cuda, device_handle handle, enum outcome outcome, const char *detail)
+static void answer_outcome(struct cuda_device *cuda, device_handle handle, bool reference,
+	enum outcome outcome, const char *detail)
 {
-	answer(cuda, &(struct device_event){
-			     .handle = handle, .outcome = outcome, .detail = string_copy(detail)});
+	answer(cuda, &(struct device_event){.handle = handle,
+			     .reference = reference,
+			     .outcome = outcome,
+			     .detail = string_copy(detail)});
+}
+
+/* The problem of a request that verifies, if its reference failed. */
+static const struct cuda_problem *failed_reference(
+	const struct cuda_device *cuda, const struct cuda_request *request)
+{
+	const struct cuda_handle *handle = cuda_handle_find(cuda, request->sample.handles[0]);
+	const struct cuda_problem *problem =
+		handle->problem ? &cuda->problems[handle->problem - 1] : NULL;
+
+	return request->kind == REQUEST_VERIFY && problem && problem->failure != OUTCOME_OK
+		       ? problem
+		       : NULL;
 }
 
 /* ---- sending ---- */
@@ -197,14 +226,21 @@ static void handle_free(struct cuda_device *cuda, struct cuda_handle *handle)
 static bool request_prepare(struct cuda_device *cuda, size_t at)
 {
 	struct cuda_request *request = &cuda->requests[at];
+	const struct cuda_problem *problem = failed_reference(cuda, request);
 
+	if (problem) {
+		answer_outcome(cuda, request->sample.handles[0], true, problem->failure,
+			problem->failure_detail);
+		return true;
+	}
 	for (size_t i = 0; i < request->sample.handle_count; i++) {
 		struct cuda_handle *handle = cuda_handle_find(cuda, request->sample.handles[i]);
 
 		if (request->kind == REQUEST_UNLOAD)
 			continue;
 		if (handle->failure != OUTCOME_OK) {
-			answer_outcome(cuda, handle->id, handle->failure, handle->failure_detail);
+			answer_outcome(
+				cuda, handle->id, false, handle->failure, handle->failure_detail);
 			return true;
 		}
 		if (request->kind != REQUEST_LOAD &&
@@ -216,8 +252,10 @@ static bool request_prepare(struct cuda_device *cuda, size_t at)
 	return false;
 }
 
-static bool has_failed_handle(const struct cuda_device *cuda, const struct cuda_request *request)
+static bool has_failed(const struct cuda_device *cuda, const struct cuda_request *request)
 {
+	if (failed_reference(cuda, request))
+		return true;
 	for (size_t i = 0; i < request->sample.handle_count; i++)
 		if (cuda_handle_find(cuda, request->sample.handles[i])->failure != OUTCOME_OK)
 			return true;
@@ -248,7 +286,7 @@ void cuda_pump(struct cuda_device *cuda)
 			continue;
 		}
 		/* Answers keep their order: a failed handle's wait until it is their turn. */
-		if (at > 0 && has_failed_handle(cuda, request))
+		if (at > 0 && has_failed(cuda, request))
 			return;
 		if (request_prepare(cuda, at))
 			continue;
@@ -310,8 +348,8 @@ static void fail(struct cuda_device *cuda, enum outcome outcome, const char *det
 					 ? request->sample.handles[0]
 					 : 0;
 		if (active) {
-			handle_charge(cuda_handle_find(cuda, active), outcome, detail);
-			answer_outcome(cuda, active, outcome, detail);
+			handle_charge(cuda, active, cuda->progress.reference, outcome, detail);
+			answer_outcome(cuda, active, cuda->progress.reference, outcome, detail);
 		}
 	}
 	restart(cuda);
@@ -341,12 +379,12 @@ static void worker_hangs(struct cuda_device *cuda, double allowed_s)
 static void worker_ends(struct cuda_device *cuda, struct device_event *result)
 {
 	struct cuda_request *request = &cuda->requests[0];
-	struct cuda_handle *handle = cuda_handle_find(cuda, result->handle);
 
 	worker_end(&cuda->worker.process, NULL);
 	/* A lost device is not its fault the first time. */
 	if (result->outcome != OUTCOME_DEVICE_LOST || ++request->attempts >= CUDA_ATTEMPTS_MAX) {
-		handle_charge(handle, result->outcome, result->detail);
+		handle_charge(
+			cuda, result->handle, result->reference, result->outcome, result->detail);
 		if (request->silent && request->kind == REQUEST_LOAD)
 			request_remove(cuda, 0);
 		else
@@ -385,10 +423,13 @@ static void receive(struct cuda_device *cuda, const struct message *message)
 		return;
 	}
 	cuda->progress = (struct measure_progress){0};
-	if (result.fatal)
+	if (result.fatal) {
 		worker_ends(cuda, &result);
-	else
-		answer(cuda, &result);
+		return;
+	}
+	if (result.reference)
+		handle_charge(cuda, result.handle, true, result.outcome, result.detail);
+	answer(cuda, &result);
 }
 
 void cuda_work(struct device *device, double timeout_s)
@@ -432,7 +473,9 @@ void cuda_queue_release(struct cuda_device *cuda)
 		if (cuda->handles[i])
 			handle_free(cuda, cuda->handles[i]);
 	free(cuda->handles);
-	for (size_t i = 0; i < cuda->problem_count; i++)
+	for (size_t i = 0; i < cuda->problem_count; i++) {
 		text_release(&cuda->problems[i].frame);
+		free(cuda->problems[i].failure_detail);
+	}
 	free(cuda->problems);
 }

@@ -17,8 +17,10 @@ enum {
 };
 
 struct cuda_problem {
-	struct text frame;   /* of REQUEST_PROBLEM */
-	unsigned generation; /* of the worker that was told; 0: none */
+	struct text frame;    /* of REQUEST_PROBLEM */
+	unsigned generation;  /* of the worker that was told; 0: none */
+	enum outcome failure; /* of its reference; not ok: no candidate can be verified */
+	char *failure_detail;
 };
 
 struct cuda_handle {

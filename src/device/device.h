@@ -29,6 +29,7 @@ struct device_options {
 	double wait_s;                    /* for the GPU's lock */
 	uint64_t seed;                    /* of the inputs */
 	double kernel_timeout_s;          /* watchdog for one request; 0: 10 */
+	double reference_timeout_s;       /* large problems are slow in fp64; 0: 300 */
 	uint64_t memory_limit_bytes;      /* 0: 80% of what is free */
 };
 

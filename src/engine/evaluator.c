@@ -216,6 +216,20 @@ static enum status go_on(struct evaluator *evaluator, struct trial *trial, struc
 	return STATUS_OK;
 }
 
+/* Nothing of the problem can be verified. */
+static enum status take_reference(struct evaluator *evaluator, struct trial *trial,
+	const struct device_event *event, struct error *err)
+{
+	CLEANUP(memory_free)
+	char *words = string_format("%s %s: expected its reference to run, found %s: %s",
+		trial->problem->operation->name, trial->problem->text, outcome_name(event->outcome),
+		event->detail ? event->detail : outcome_summary(event->outcome));
+
+	trial_finish(trial, event->outcome, words);
+	return evaluator->outlives_references ? STATUS_OK
+					      : error_set(err, STATUS_FAILED, "%s", words);
+}
+
 static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 	struct device_event *event, struct error *err)
 {
@@ -237,6 +251,8 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 			evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
 		}
 	}
+	if (event->reference)
+		return take_reference(evaluator, trial, event, err);
 	if (event->outcome != OUTCOME_OK || event->kind == DEVICE_EVENT_SAMPLED ||
 		trial->stage == TRIAL_CHECKING) {
 		trial_finish(trial, event->outcome, event->detail);

@@ -23,6 +23,7 @@ struct evaluator {
 	struct context *context;
 	volatile sig_atomic_t *interrupted; /* may be NULL */
 	bool keeps_pruned;          /* what a family's rules would drop is looked at all the same */
+	bool outlives_references;   /* one that fails is what becomes of its trials, no error */
 	size_t on_device_max;       /* trials that may be on the device at a time; 0: all */
 	struct sampling first_look; /* of each trial whose goal is TRIAL_DONE, alone */
 	struct trial **trials;      /* in the order in which they came; pointers stay valid */
@@ -57,7 +58,7 @@ enum status evaluator_announce(
 /* Loads a compiled trial now, where the order of loads matters. */
 enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, struct error *err);
 
-/* Moves what can move; does not wait. Errors: STATUS_NO_DEVICE. */
+/* Moves what can move; does not wait. Errors: STATUS_NO_DEVICE; a reference that fails. */
 enum status evaluator_step(struct evaluator *evaluator, struct error *err);
 /* Sleeps until a compiler or the device has something to say, if the last step moved nothing. */
 void evaluator_wait(const struct evaluator *evaluator);

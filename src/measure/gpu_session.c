@@ -154,14 +154,22 @@ void gpu_session_close(struct gpu_session *gpu)
 	*gpu = (struct gpu_session){0};
 }
 
-void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s)
+static void tell(const struct gpu_session *gpu, struct measure_progress progress)
 {
-	struct measure_progress progress = {handle, (float)allow_s};
-
 	/* Nobody listens any more: no reason to go on, and nothing to tidy up. */
 	if (message_send(gpu->reply_fd, REPLY_PROGRESS, &measure_progress_record, &progress,
 		    NULL) != STATUS_OK)
 		_exit(STATUS_FAILED);
+}
+
+void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s)
+{
+	tell(gpu, (struct measure_progress){.handle = handle, .allow_s = (float)allow_s});
+}
+
+void gpu_progress_reference(const struct gpu_session *gpu, uint32_t handle)
+{
+	tell(gpu, (struct measure_progress){handle, (float)gpu->options.reference_timeout_s, true});
 }
 
 bool gpu_synchronize(struct gpu_session *gpu, const char *what)

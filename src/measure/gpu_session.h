@@ -71,6 +71,8 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 
 /* Tells the other side what is about to happen (measure/protocol.h). */
 void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s);
+/* The same of the reference of the handle's problem. */
+void gpu_progress_reference(const struct gpu_session *gpu, uint32_t handle);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
 
 /* Device memory, counted against the limit. 0 bytes give a null pointer. */

@@ -369,8 +369,10 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	if (layout.total > SCRATCH_COUNTERS)
 		return gpu_fail(
 			gpu, OUTCOME_LAUNCH_FAILED, "%zu buffers are too many", layout.tensors);
-	if (!problem_data_expect(gpu, loaded->problem, loaded->handle))
+	if (!problem_data_expect(gpu, loaded->problem, loaded->handle)) {
+		result->reference = loaded->problem->reference_failure.outcome != OUTCOME_OK;
 		return false;
+	}
 	gpu_progress(gpu, loaded->handle, 0);
 	if (!problem_data_restore(gpu, loaded->problem) ||
 		!run_twice(gpu, loaded, &layout, &compared, counters))

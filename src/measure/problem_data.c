@@ -300,18 +300,26 @@ static void expected_release(struct gpu_session *gpu, struct problem_data *probl
 
 bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
 {
-	/* Large problems are slow in fp64: five minutes before anybody thinks of a hang. */
-	const double reference_timeout_s = 300;
-
 	if (problem->expected_ready)
 		return true;
-	if (problem->told.cubin.length == 0)
-		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
-	gpu_progress(gpu, handle, reference_timeout_s);
-	problem->expected_ready = units_upload(gpu, problem) && reference_run(gpu, problem);
-	if (!problem->expected_ready && !gpu->failure.fatal)
+	if (problem->reference_failure.outcome != OUTCOME_OK) {
+		gpu->failure = problem->reference_failure;
+		return false;
+	}
+	gpu_progress_reference(gpu, handle);
+	problem->expected_ready =
+		problem->told.cubin.length
+			? units_upload(gpu, problem) && reference_run(gpu, problem)
+			: gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
+	if (problem->expected_ready)
+		return true;
+	if (!gpu->failure.fatal)
 		expected_release(gpu, problem);
-	return problem->expected_ready;
+	/* without memory it may go better another time */
+	if (gpu->failure.outcome != OUTCOME_OUT_OF_MEMORY &&
+		gpu->failure.outcome != OUTCOME_DEVICE_LOST)
+		problem->reference_failure = gpu->failure;
+	return false;
 }
 
 bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)

@@ -30,6 +30,7 @@ struct problem_data {
 	bool touched; /* something ran on it that was not checked, or wrote where it must not */
 
 	bool expected_ready;
+	struct failure reference_failure; /* outcome not ok: there will be no expected values */
 	CUdeviceptr units, expected;
 	uint64_t unit_count, unit_size;
 	double max_expected; /* largest |expected| */

@@ -12,6 +12,7 @@ static const struct record_member open_members[] = {
 	OPEN(seed, "of the inputs"),
 	OPEN(memory_limit_bytes, "0: 80% of what is free"),
 	OPEN(kernel_timeout_s, "of one step"),
+	OPEN(reference_timeout_s, "of a problem's reference"),
 };
 RECORD_DEFINE(struct measure_open, measure_open_record, open_members, .name = "open");
 
@@ -99,6 +100,7 @@ static const struct record_member result_members[] = {
 	RECORD_ENUM(struct device_event, outcome, outcome_names, "outcome", "what became of it"),
 	RESULT(detail, "in words"),
 	RESULT(fatal, "the context is gone"),
+	RESULT(reference, "that of its problem failed"),
 	RECORD_RECORDS(struct device_event, resources, launch_count, kernel_resources_record,
 		"resources", "as the driver says, per launch"),
 	RECORD_NESTED(struct device_event, verification, verification_record, "verification",
@@ -115,6 +117,7 @@ static const struct record_member progress_members[] = {
 	RECORD_VALUE(struct measure_progress, handle, "handle", "under way; 0: none"),
 	RECORD_VALUE(struct measure_progress, allow_s, "allow_s", "0: the usual limit", .low = 0,
 		.high = 1e6),
+	RECORD_VALUE(struct measure_progress, reference, "reference", "is computed"),
 };
 RECORD_DEFINE(
 	struct measure_progress, measure_progress_record, progress_members, .name = "progress");

@@ -51,7 +51,7 @@ RECORD_DECLARE(struct measure_hello, measure_hello_record);
 struct measure_open {
 	uint64_t seed;
 	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
-	double kernel_timeout_s;
+	double kernel_timeout_s, reference_timeout_s;
 };
 RECORD_DECLARE(struct measure_open, measure_open_record);
 
@@ -124,7 +124,9 @@ struct device_event {
 	uint32_t handle;
 	enum outcome outcome;
 	char *detail;
-	bool fatal;                         /* the worker's last */
+	bool fatal;     /* the worker's last */
+	bool reference; /* VERIFIED: it is the problem's reference that failed, for all candidates
+			 */
 	struct kernel_resources *resources; /* LOADED: per launch; the driver's: regs, smem, blocks,
 					     * clusters */
 	size_t launch_count;
@@ -141,6 +143,7 @@ RECORD_DECLARE(struct device_event, device_event_record);
 struct measure_progress {
 	uint32_t handle; /* 0: none */
 	float allow_s;   /* 0: the usual limit */
+	bool reference;  /* its problem's reference is computed */
 };
 RECORD_DECLARE(struct measure_progress, measure_progress_record);
 

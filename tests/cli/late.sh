@@ -24,3 +24,8 @@ printf '%s\n' 'kernel row_softmax_online us=200 skip=2 wrong' >script
 "$TILETUNE" check tuned.json --path "$toy" --device cuda:0 >out.txt 2>&1
 echo "[exit $?]"
 grep -oE '^failed|wrong_result' out.txt
+# a reference that dies fails its problem, by name, and no candidate
+printf '%s\n' 'kernel row_softmax_reference crash' >script
+"$TILETUNE" tune row_softmax -p rows=64,cols=512 --path "$toy" --device cuda:0 --fresh -o none.json 2>&1 |
+	grep -o 'row_softmax rows=.*found crashed'
+"$TILETUNE" check tuned.json --path "$toy" --device cuda:0 2>&1 | grep -oE '^failed|row_softmax rows=64,cols=512.*: expected its reference to run, found crashed'

@@ -99,6 +99,72 @@ static void test_long_queue(void **state)
 	bench_close(&bench);
 }
 
+/* ---- the reference ---- */
+static size_t launches_of(const struct bench *bench, const char *name)
+{
+	char *path = bench_path(bench, "log"), *wanted = string_format("\"%s\"", name);
+	struct text log = {0};
+	size_t count = 0;
+	struct error err;
+
+	assert_ok(file_read(path, &log, &err));
+	for (const char *at = text_string(&log); (at = strstr(at, wanted)) != NULL; at++)
+		count++;
+	text_release(&log);
+	free(wanted);
+	free(path);
+	return count;
+}
+
+/* It is run once, fails the problem and not its candidates, and others go on. */
+static void reference_fails(const char *behaviour, enum outcome outcome)
+{
+	struct bench bench;
+	struct device_options options;
+	device_handle handles[4], good;
+	uint32_t problem, other;
+	char *script;
+	struct error err;
+
+	bench_setup(&bench, "");
+	options = bench_options(&bench);
+	options.reference_timeout_s = 2;
+	script = string_format("log %s/log\nkernel bad_reference %s\n", bench.folder, behaviour);
+	bench_script(&bench, script);
+	assert_ok(device_open("cuda:0", &options, &bench.device, &err));
+	problem = toy_problem(bench.device, &small, "bad_reference");
+	other = toy_problem(bench.device, &small, "reference");
+	for (int i = 0; i < 4; i++) {
+		handles[i] = toy_load(bench.device, problem, &small, "candidate");
+		assert_ok(device_verify(bench.device, handles[i], &err));
+	}
+	good = toy_load(bench.device, other, &small, "candidate");
+	assert_ok(device_verify(bench.device, good, &err));
+	for (int i = 0; i < 4; i++) {
+		struct device_event event;
+
+		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
+		event = expect_event(
+			bench.device, DEVICE_EVENT_VERIFIED, handles[i], outcome, NULL);
+		assert_true(event.reference);
+		device_event_release(&event);
+	}
+	expect(bench.device, DEVICE_EVENT_LOADED, good, OUTCOME_OK, NULL);
+	expect(bench.device, DEVICE_EVENT_VERIFIED, good, OUTCOME_OK, NULL);
+	assert_int_equal(launches_of(&bench, "bad_reference"), 1);
+	bench_close(&bench);
+	free(script);
+}
+
+static void test_reference_fails(void **state)
+{
+	(void)state;
+	reference_fails("crash", OUTCOME_CRASHED);
+	reference_fails("abort", OUTCOME_CRASHED);
+	reference_fails("hang", OUTCOME_TIMED_OUT);
+	reference_fails("unwritten", OUTCOME_LAUNCH_FAILED);
+}
+
 static void touch(const struct bench *bench, const char *name)
 {
 	char *path = bench_path(bench, name);
@@ -368,6 +434,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crash_in_company),
 		cmocka_unit_test(test_long_queue),
+		cmocka_unit_test(test_reference_fails),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_open_failures),
 		cmocka_unit_test(test_worker_missing),
