@@ -106,6 +106,41 @@ static void resources_then_order_decide(void **state)
 	assert_int_equal(select_winner(contenders, 3, tied), 1);
 }
 
+/* What was measured is not chosen by what was predicted, which may be slower by all of the tie. */
+static void measured_ties_fall_to_resources(void **state)
+{
+	struct contender contenders[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(100.2, 0, 0, 2)};
+	bool tied[3];
+
+	(void)state;
+	contenders[0].smem_bytes = 3000;
+	contenders[1].smem_bytes = contenders[2].smem_bytes = 2000;
+	assert_int_equal(select_winner(contenders, 3, tied), 1); /* the first in the space */
+	contenders[1].smem_bytes = 4000;
+	assert_int_equal(select_winner(contenders, 3, tied), 2);
+}
+
+/* Whoever is preferred to one that is preferred to a third is preferred to that: else the winner
+ * would hang on who else is tied. */
+static void preference_is_an_order(void **state)
+{
+	struct random_state random;
+	struct contender contenders[3];
+
+	(void)state;
+	random_seed(&random, 3);
+	for (int turn = 0; turn < 20000; turn++) {
+		for (size_t i = 0; i < 3; i++) {
+			contenders[i] = at(100, 0, 50 * (1 + 0.03 * random_unit(&random)), i);
+			contenders[i].smem_bytes = (double)random_below(&random, 3);
+			contenders[i].regs_per_thread = (double)random_below(&random, 2);
+		}
+		if (select_prefers(&contenders[0], &contenders[1]) &&
+			select_prefers(&contenders[1], &contenders[2]))
+			assert_true(select_prefers(&contenders[0], &contenders[2]));
+	}
+}
+
 /* Twenty runs over the same near-tied candidates with half a percent of noise: one winner. */
 static void noisy_runs_agree(void **state)
 {
@@ -225,6 +260,8 @@ int main(void)
 		cmocka_unit_test(the_incumbent_stays_if_tied),
 		cmocka_unit_test(noise_widens_the_tie),
 		cmocka_unit_test(resources_then_order_decide),
+		cmocka_unit_test(measured_ties_fall_to_resources),
+		cmocka_unit_test(preference_is_an_order),
 		cmocka_unit_test(noisy_runs_agree),
 		cmocka_unit_test(pairing_sees_through_a_falling_clock),
 		cmocka_unit_test(budgets_end),
