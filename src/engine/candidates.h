@@ -75,7 +75,7 @@ struct evaluated {
 	size_t candidate;
 	bool remeasured;  /* its samples are those of the re-measurement */
 	bool taken_up;    /* the re-measurement has had it, whatever came of it */
-	bool settled;     /* and of its second part, among the best and their neighbours */
+	unsigned loads;   /* and those of its last part (tune/settle.h), of so many; 0: not in it */
 	double search_us; /* median of the search, before it was re-measured; 0: it was not */
 	struct evaluation evaluation;
 };

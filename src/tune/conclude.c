@@ -23,7 +23,7 @@ static bool competes(const struct search *search, const struct evaluated *evalua
 
 	return evaluated->evaluation.outcome == OUTCOME_OK &&
 	       (evaluated->remeasured || !measured) &&
-	       (evaluated->settled || !search->is_settled) &&
+	       (evaluated->loads || !search->is_settled) &&
 	       (search->session->objective == OBJECTIVE_TIME ||
 		       evaluated->evaluation.measured.energy_j > 0);
 }
@@ -59,7 +59,7 @@ struct contender contender_of(const struct search *search, const struct evaluate
 		contender.regs_per_thread = longest->regs_per_thread;
 		if (!evaluation->predicted && search->session->objective == OBJECTIVE_TIME &&
 			longest->tiles < (double)search->pool.device->sm_count / 2)
-			contender.place_us = SELECT_PLACE_US;
+			contender.place_us = SELECT_PLACE_US / sqrt(fmax(1, evaluated->loads));
 	}
 	return contender;
 }

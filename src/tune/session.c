@@ -157,11 +157,13 @@ static enum status try_neighbours(struct search *search, struct error *err)
 		const size_t count = settle_untried(search, &candidates);
 		const size_t first = search->evaluated.count;
 
-		if (!count)
+		if (turn && !count)
 			return STATUS_OK;
-		evaluator_clear(&search->evaluator);
-		TRY(start_all(search, candidates, count, err));
-		TRY(run_trials(search, err));
+		if (count) {
+			evaluator_clear(&search->evaluator);
+			TRY(start_all(search, candidates, count, err));
+			TRY(run_trials(search, err));
+		}
 		TRY(settle_neighbours(search, first, err));
 	}
 	return STATUS_OK;

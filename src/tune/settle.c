@@ -13,7 +13,7 @@
 #include "tune/remeasure.h"
 
 enum {
-	ROUGHLY_MAX = 24, /* in one load each */
+	ROUGHLY_MAX = 30, /* in one load each */
 	BEST_MAX = 10,    /* in LOADS of each: two loads of one binary are not equally fast */
 	LOADS = 3,
 	TRIALS_MAX = BEST_MAX * LOADS
@@ -27,7 +27,7 @@ static bool settles(const struct search *search)
 	       session->objective == OBJECTIVE_TIME;
 }
 
-static const double settle_seconds_per_load = 0.08;
+static const double settle_seconds_per_load = 0.05;
 /* Beyond what is tied: a measurement may have put it there by chance. */
 static const double settle_ratio = 1.5 * SELECT_TIE_RATIO;
 
@@ -53,30 +53,34 @@ static int compare_times(const void *a, const void *b)
 	       (x->contender.median_us < y->contender.median_us);
 }
 
-/* Those that compete and are within reach of the fastest, and the neighbours from `neighbours` on;
- * the fastest `most` of them, or beside the fastest those that are preferred. */
+/* Those that compete and are within reach of the fastest; with neighbours, what the search found
+ * since that index, and the winner's kernel in all its launches: a first look may have been unlucky
+ * with one of them. The fastest `most`, or the fastest and who is preferred. */
 static size_t choose_finalists(struct search *search, size_t neighbours, size_t most,
 	bool by_preference, struct finalist *finalists)
 {
 	CLEANUP(standing_release) struct standing standing = standing_of(search);
-	struct evaluated *items = search->evaluated.items;
+	struct evaluated *items = search->evaluated.items, *winner;
 	double fastest_us = INFINITY, search_us;
 	size_t count = 0;
 
 	if (!standing.count)
 		return 0;
+	winner = &items[standing.indices[standing.winner]];
+	search_us = evaluated_search_us(winner);
 	for (size_t i = 0; i < standing.count; i++)
 		fastest_us = fmin(fastest_us, standing.contenders[i].median_us);
-	search_us = evaluated_search_us(&items[standing.indices[standing.winner]]);
 	for (size_t i = 0; i < standing.count; i++)
 		if (standing.tied[i] ||
 			standing.contenders[i].median_us <= fastest_us * (1 + settle_ratio))
 			finalists[count++] = (struct finalist){
 				&items[standing.indices[i]], standing.contenders[i], {NULL}, false};
-	for (size_t i = neighbours; i < search->evaluated.count; i++) {
+	for (size_t i = 0; i < search->evaluated.count && neighbours != SIZE_MAX; i++) {
 		struct contender contender = contender_of(search, &items[i]);
 
-		if (items[i].evaluation.outcome != OUTCOME_OK ||
+		if (items[i].evaluation.outcome != OUTCOME_OK || items[i].remeasured ||
+			(i < neighbours && !shortlist_same_kernel(&search->pool.view,
+						   items[i].candidate, winner->candidate)) ||
 			contender.median_us > search_us * REMEASURE_REACH_RATIO)
 			continue;
 		contender.median_us *= fastest_us / search_us; /* as warm as the others */
@@ -98,10 +102,10 @@ static void take_loads(struct finalist *finalist, size_t loads)
 	for (size_t k = 0; k < loads; k++) {
 		const struct evaluation *load = &finalist->loads[k]->evaluation;
 
-		if (load->outcome != OUTCOME_OK || !load->sample_count) {
+		if (load->outcome != OUTCOME_OK)
 			remeasure_take(finalist->evaluated, load);
+		if (load->outcome != OUTCOME_OK || !load->sample_count)
 			return;
-		}
 		mean.flags |= load->flags;
 		if (load->sample_count < mean.sample_count)
 			mean.sample_count = load->sample_count;
@@ -110,7 +114,7 @@ static void take_loads(struct finalist *finalist, size_t loads)
 	}
 	mean.samples_us = samples_us;
 	remeasure_take(finalist->evaluated, &mean);
-	finalist->evaluated->settled = true;
+	finalist->evaluated->loads = (unsigned)loads;
 }
 
 /* What the clock did since: by those that were in both parts. */
@@ -123,7 +127,7 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 		struct evaluation *evaluation = &evaluated->evaluation;
 		struct evaluation corrected;
 
-		if (!evaluated->remeasured || evaluated->settled)
+		if (!evaluated->remeasured || evaluated->loads)
 			continue;
 		corrected = *evaluation;
 		corrected.samples_us = memory_copy(
@@ -177,7 +181,7 @@ static enum status settle(struct search *search, struct finalist *finalists, siz
 	TRY(measure_finalists(search, finalists, count, loads, err));
 	search->is_settled = false;
 	for (size_t i = 0; i < search->evaluated.count; i++)
-		search->evaluated.items[i].settled = false;
+		search->evaluated.items[i].loads = 0;
 	for (size_t i = 0; i < count; i++) {
 		struct evaluated *evaluated = finalists[i].evaluated;
 
@@ -185,8 +189,8 @@ static enum status settle(struct search *search, struct finalist *finalists, siz
 			continue; /* did not load again: it keeps what is known */
 		before_us = evaluated->remeasured ? evaluated->evaluation.time.median : 0;
 		take_loads(&finalists[i], loads);
-		search->is_settled |= evaluated->settled;
-		if (evaluated->settled && before_us > 0)
+		search->is_settled |= evaluated->loads > 0;
+		if (evaluated->loads && before_us > 0)
 			ratios[both++] = evaluated->evaluation.time.median / before_us;
 		TRY(remeasure_record(search, evaluated, err));
 	}
@@ -198,8 +202,11 @@ enum status settle_neighbours(struct search *search, size_t neighbours, struct e
 {
 	CLEANUP(memory_free)
 	struct finalist *finalists = memory_zeroed(search->evaluated.count + 1, sizeof(*finalists));
-	const size_t count = choose_finalists(search, neighbours, ROUGHLY_MAX, false, finalists);
+	size_t count;
 
+	if (!settles(search))
+		return STATUS_OK;
+	count = choose_finalists(search, neighbours, ROUGHLY_MAX, false, finalists);
 	return count > 1 ? settle(search, finalists, count, 1, err) : STATUS_OK;
 }
 
