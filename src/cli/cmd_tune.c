@@ -117,6 +117,7 @@ static enum status choose_effort(
 	if (tuning->options->evaluations) {
 		effort->evaluations = tuning->options->evaluations;
 		effort->of_each_family = 0; /* so many, and no more */
+		effort->is_strict = true;
 	}
 	return STATUS_OK;
 }

@@ -14,6 +14,7 @@ struct effort {
 	const char *summary;
 	const char *strategy; /* search/strategy.h */
 	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
+	bool is_strict;       /* what is planned in any case counts, too: a user named the number */
 	double seconds; /* at most, per problem, the re-measurement aside; infinite: no limit */
 	size_t of_each_family; /* at least, where several compete: tune/picks.h; 0: as it
 				  comes */

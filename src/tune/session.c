@@ -140,9 +140,13 @@ static enum status run_trials(struct search *search, struct error *err)
 static enum status search_loop(struct search *search, struct error *err)
 {
 	CLEANUP(memory_free) size_t *neglected = NULL;
-	size_t count;
+	const struct effort *effort = search->session->effort;
+	const size_t done = search->budget.evaluations;
+	size_t count = search->planned_count;
 
-	TRY(start_all(search, search->planned, search->planned_count, err));
+	if (effort->is_strict && count + done > effort->evaluations)
+		count = effort->evaluations > done ? effort->evaluations - done : 0;
+	TRY(start_all(search, search->planned, count, err));
 	TRY(run_trials(search, err));
 	count = family_quota_candidates(search, &neglected);
 	TRY(start_all(search, neglected, count, err));

@@ -35,3 +35,18 @@ grep -o '"file":.*' kernel.cubin.json
 head -c 4 kernel.cubin | od -An -c | tr -d ' '
 export_ tuned.json row_softmax -p rows=256,cols=512 --format ptx | grep -c '^.target'
 export_ tuned.json row_softmax -p rows=256,cols=512 --format source | grep -c '^#define ROW_THREADS'
+# 16000 entries: what takes time in proportion to them takes a second
+awk 'BEGIN {
+	printf "{\"format\":\"tiletune.tuned/1\",\"device\":{\"name\":\"NVIDIA H200\",\"sheet\":\"h200-sxm\","
+	printf "\"compute_capability\":90,\"sm_count\":132},\"runs\":[],\"entries\":["
+	for (i = 0; i < 16000; i++)
+		printf "%s{\"operation\":\"tile\",\"problem\":{\"M\":%d,\"N\":1000,\"K\":512,\"dtype\":\"bf16\"}," \
+			"\"timing\":\"measured\",\"run\":\"r\",\"winner\":{\"family\":\"tile/direct\",\"configuration\":" \
+			"{\"BM\":64},\"time_us\":{\"median\":7,\"ci95_low\":7,\"ci95_high\":7,\"samples\":1}," \
+			"\"kernel_hash\":\"\"},\"tied\":[],\"families\":[]}", i ? "," : "", 1000 + i
+	print "]}"
+}' >many.json
+for format in bencher csv make; do
+	(ulimit -t 15 && "$TILETUNE" export many.json tile -p M=1000:16999,N=1000,K=512 --format $format \
+		--path "$ROOT/tests/data/replay") | grep -c 'M=16999'
+done

@@ -25,4 +25,14 @@ try "$TILETUNE" tune tile -p M=1 -d model:h200-sxm --workers 4294967295
 try "$TILETUNE" devices --workers 4294967295
 try "$TILETUNE" tune tile -p M=1 -d model:h200-sxm --evaluations 0
 try "$TILETUNE" tune tile -p M=1 -d model:h200-sxm --budget 0s
+case $TEST_OUT in /*) out=$TEST_OUT ;; *) out=$ROOT/$TEST_OUT ;; esac
+mkdir root
+cp -r "$ROOT/tests/data/replay/templates" root/
+for kernel in direct split add; do echo "//fake: kernel tile_$kernel 40 0 1 0 0"; done >>root/templates/tile/tile.cu
+for number in 1 2 3; do
+	TILETUNE_NVRTC="$out/faults/libnvrtc.so.13" "$TILETUNE" tune tile -p M=1000,N=1000,K=512 --path root \
+		-d model:h200-sxm -e estimate --no-cache --no-journal --evaluations $number -o one$number.json |
+		grep -o '[0-9]* of [0-9]* evaluated'
+done
+rm -r root one?.json
 ls
