@@ -307,6 +307,45 @@ static void test_a_device_as_json(void **state)
 	json_free(json);
 }
 
+/* Two processes have read one file and save it one after the other. */
+static void test_two_writers_lose_nothing(void **state)
+{
+	char *path = scratch_file();
+	struct run r1 = run_of("r1", ""), r2 = run_of("r2", "");
+	struct tuned a, b;
+	struct error err = {0};
+
+	(void)state;
+	unlink(path);
+	open_empty(&a);
+	open_empty(&b);
+	tuned_put_run(&a, &r1);
+	tuned_put_run(&b, &r2);
+	put(&a, entry(P1, "measured", "r1", "gemm/a:5"));
+	put(&b, entry(P2, "measured", "r2", "gemm/a:9"));
+	assert_ok(tuned_save(&a, path, &err));
+	assert_ok(tuned_save(&b, path, &err));
+	/* and again, what has been merged in the meantime stays */
+	put(&a, entry(P1, "measured", "r1", "gemm/a:4"));
+	assert_ok(tuned_save(&a, path, &err));
+	tuned_release(&a);
+	tuned_release(&b);
+	assert_ok(tuned_load(path, &a, &err));
+	assert_int_equal(a.entry_count, 2);
+	assert_int_equal(a.run_count, 2);
+	check(&a, P1, "gemm/a | gemm/a:4");
+	check(&a, P2, "gemm/a | gemm/a:9");
+	/* a file of another GPU model in its place is not written over */
+	open_empty(&b);
+	b.device.sm_count = 7;
+	assert_ok(tuned_replace(&b, path, &err));
+	assert_fails(tuned_save(&a, path, &err), STATUS_BAD_INPUT, "with 7 SMs");
+	tuned_release(&a);
+	tuned_release(&b);
+	unlink(path);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_members_survive),
 		cmocka_unit_test(test_broken_files_are_refused),
 		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_two_writers_lose_nothing),
 		cmocka_unit_test(test_a_device_as_json),
 	};
 
