@@ -5,7 +5,7 @@ exec 9<>pipe # open for writing: reading it waits
 ended() {
 	signal=$1
 	shift
-	timeout --preserve-status -s "$signal" 0.4 "$TILETUNE" "$@" >/dev/null 2>&1 9>&-
+	timeout -k 3 --preserve-status -s "$signal" 0.4 "$TILETUNE" "$@" >/dev/null 2>&1 9>&-
 	echo "$signal: $*: exit $?" | sed "s|$ROOT/||g"
 }
 for signal in INT TERM; do
