@@ -196,7 +196,6 @@ struct drawing {
 	char *names[LINES_MAX];
 	struct chart_series series[LINES_MAX];
 	struct chart_mark *marks;
-	char **mark_labels;
 	char *title, *subtitle;
 };
 
@@ -222,21 +221,11 @@ static void add_line(struct drawing *drawing, const struct sweep *sweep, size_t 
 
 static void add_marks(struct drawing *drawing, const struct sweep *sweep)
 {
-	size_t count = sweep->problems.count;
-
-	drawing->marks = memory_zeroed(count + 1, sizeof(*drawing->marks));
-	drawing->mark_labels = memory_zeroed(count + 1, sizeof(char *));
-	for (size_t i = 1; i < count; i++) {
-		size_t mark = drawing->chart.mark_count;
-
-		if (!sweep_is_wave_edge(sweep, 0, i))
-			continue;
-		drawing->mark_labels[mark] =
-			string_format("%.0f", sweep->series[0].values[i].waves);
-		drawing->marks[mark] = (struct chart_mark){
-			.x = drawing->x[i], .label = drawing->mark_labels[mark]};
-		drawing->chart.mark_count++;
-	}
+	drawing->marks = memory_zeroed(sweep->problems.count + 1, sizeof(*drawing->marks));
+	for (size_t i = 1; i < sweep->problems.count; i++)
+		if (sweep_is_wave_edge(sweep, 0, i))
+			drawing->marks[drawing->chart.mark_count++] = (struct chart_mark){
+				drawing->x[i], sweep->series[0].values[i].waves};
 }
 
 static void drawing_open(struct drawing *drawing, const struct sweep *sweep)
@@ -274,10 +263,7 @@ static void drawing_release(struct drawing *drawing)
 		free(drawing->y[i]);
 		free(drawing->names[i]);
 	}
-	for (size_t i = 0; i < drawing->chart.mark_count; i++)
-		free(drawing->mark_labels[i]);
 	free(drawing->marks);
-	free(drawing->mark_labels);
 	free(drawing->x);
 	free(drawing->title);
 	free(drawing->subtitle);

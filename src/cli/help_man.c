@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/common.h"
 #include "cli/help.h"
+#include "report/format.h"
 
 /* One line of text that troff takes as it is. Minus signs are for typing: no hyphens. */
 static void escape(struct text *text, const char *line, size_t length)
@@ -58,24 +60,17 @@ static void paragraphs(struct text *text, const char *lines)
 /* "(one|two)", or a line each where they have meanings. */
 static void choices(struct text *text, const struct option *option)
 {
+	CLEANUP(text_release) struct text list = {0};
 	const char *name, *summary = NULL;
-	struct text list = {0};
 
 	option->choice(0, &summary);
 	if (!summary) {
 		option_choices(option, "|", &list);
-		text_append(text, " (");
-		put(text, list.data);
-		text_append_char(text, ')');
-		text_release(&list);
+		format_put(text, put, " (%s)", list.data);
 		return;
 	}
-	for (size_t i = 0; (name = option->choice(i, &summary)) != NULL; i++) {
-		text_append(text, "\n.br\n\\fB");
-		put(text, name);
-		text_append(text, "\\fR: ");
-		put(text, summary);
-	}
+	for (size_t i = 0; (name = option->choice(i, &summary)) != NULL; i++)
+		format_put(text, put, "\n.br\n\\fB%s\\fR: %s", name, summary);
 }
 
 static void option_entry(struct text *text, const struct option *option)
@@ -83,16 +78,10 @@ static void option_entry(struct text *text, const struct option *option)
 	text_append(text, ".TP\n");
 	if (option->letter)
 		text_appendf(text, "\\fB\\-%c\\fR, ", option->letter);
-	text_append(text, "\\fB\\-\\-");
-	put(text, option->name);
-	text_append(text, "\\fR");
-	if (option->argument) {
-		text_append(text, " \\fI");
-		put(text, option->argument);
-		text_append(text, "\\fR");
-	}
-	text_append_char(text, '\n');
-	put(text, option->help);
+	format_put(text, put, "\\fB\\-\\-%s\\fR", option->name);
+	if (option->argument)
+		format_put(text, put, " \\fI%s\\fR", option->argument);
+	format_put(text, put, "\n%s", option->help);
 	if (option->choice)
 		choices(text, option);
 	text_append_char(text, '\n');
@@ -100,14 +89,8 @@ static void option_entry(struct text *text, const struct option *option)
 
 static void command_section(struct text *text, const struct command *command)
 {
-	text_append(text, ".SS \"tiletune ");
-	put(text, command->name);
-	if (command->arguments[0])
-		text_append_char(text, ' ');
-	put(text, command->arguments);
-	text_append(text, "\"\n");
-	put(text, command->summary);
-	text_append(text, ".\n");
+	format_put(text, put, ".SS \"tiletune %s%s%s\"\n%s.\n", command->name,
+		command->arguments[0] ? " " : "", command->arguments, command->summary);
 	if (command->description) {
 		text_append(text, ".PP\n");
 		paragraphs(text, command->description);
@@ -129,13 +112,8 @@ static void command_section(struct text *text, const struct command *command)
 
 static void pairs(struct text *text, const struct help_pair *pair)
 {
-	for (; pair->name; pair++) {
-		text_append(text, ".TP\n\\fB");
-		put(text, pair->name);
-		text_append(text, "\\fR\n");
-		put(text, pair->meaning);
-		text_append_char(text, '\n');
-	}
+	for (; pair->name; pair++)
+		format_put(text, put, ".TP\n\\fB%s\\fR\n%s\n", pair->name, pair->meaning);
 }
 
 static void write_page(struct text *text)

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "cli/help.h"
+#include "report/format.h"
 
 static void put_letter(struct text *text, const struct option *option)
 {
@@ -119,34 +120,24 @@ static void zsh_put(struct text *text, const char *string)
 	}
 }
 
-static const char *action_of(enum help_value value)
-{
-	switch (value) {
-	case HELP_FILE:
-		return "_files";
-	case HELP_FOLDER:
-		return "_files -/";
-	case HELP_OPERATION:
-		return "_tiletune_operations";
-	default:
-		return " ";
-	}
-}
-
 static void put_action(struct text *text, const struct option *option)
 {
+	static const char *const actions[] = {[HELP_FILE] = "_files",
+		[HELP_FOLDER] = "_files -/",
+		[HELP_OPERATION] = "_tiletune_operations",
+		[HELP_FILE_OPERATION] = " ",
+		[HELP_FREE] = " "};
+
 	if (!option->argument)
 		return;
-	text_append_char(text, ':');
-	zsh_put(text, option->argument);
-	text_append_char(text, ':');
-	if (option->choice) {
-		text_append_char(text, '(');
-		option_choices(option, " ", text);
-		text_append_char(text, ')');
-	} else {
-		text_append(text, action_of(help_value_of(option)));
+	format_put(text, zsh_put, ":%s:", option->argument);
+	if (!option->choice) {
+		text_append(text, actions[help_value_of(option)]);
+		return;
 	}
+	text_append_char(text, '(');
+	option_choices(option, " ", text);
+	text_append_char(text, ')');
 }
 
 static void zsh_option(struct text *text, const struct option *option)
@@ -162,8 +153,7 @@ static void zsh_option(struct text *text, const struct option *option)
 		text_appendf(text, "{-%c%s,--%s%s}'[", option->letter, plus, option->name, equals);
 	else
 		text_appendf(text, "'--%s%s[", option->name, equals);
-	zsh_put(text, option->help);
-	text_append_char(text, ']');
+	format_put(text, zsh_put, "%s]", option->help);
 	put_action(text, option);
 	text_append(text, "' \\\n");
 }
@@ -207,11 +197,8 @@ static void zsh_write(struct text *text)
 			  "\tlocal -a commands\n"
 			  "\ttypeset -A opt_args\n\n"
 			  "\tcommands=(\n");
-	for (const struct command *const *command = commands; *command; command++) {
-		text_appendf(text, "\t\t'%s:", (*command)->name);
-		zsh_put(text, (*command)->summary);
-		text_append(text, "'\n");
-	}
+	for (const struct command *const *command = commands; *command; command++)
+		format_put(text, zsh_put, "\t\t'%s:%s'\n", (*command)->name, (*command)->summary);
 	text_append(text, "\t)\n"
 			  "\t_arguments -C '(- *)'{-h,--help}'[all commands]' \\\n"
 			  "\t\t'(- *)--version[the version]' \\\n"

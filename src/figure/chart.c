@@ -175,9 +175,9 @@ static void draw_marks(
 		double at = figure_axis_at(x, chart->marks[i].x);
 
 		canvas_line(canvas, "edge", at, TOP, at, BOTTOM);
-		if (at - labelled < MARK_LABEL_WIDTH || !chart->marks[i].label)
+		if (at - labelled < MARK_LABEL_WIDTH)
 			continue;
-		canvas_text(canvas, "t m c small", at, TOP - 4, "%s", chart->marks[i].label);
+		canvas_text(canvas, "t m c small", at, TOP - 4, "%.0f", chart->marks[i].number);
 		labelled = at;
 	}
 }

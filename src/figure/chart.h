@@ -24,8 +24,7 @@ struct chart_series {
 
 /* A vertical line, where something changes. */
 struct chart_mark {
-	double x;
-	const char *label;
+	double x, number; /* that stands above it */
 };
 
 struct chart {

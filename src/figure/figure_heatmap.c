@@ -58,21 +58,17 @@ static struct place place_of(double cell_width, size_t row, size_t column)
 static void cell_title(struct figure_part *part, const struct tile_grid *grid,
 	const struct tile_cell *cell, int64_t row, int64_t column)
 {
-	CLEANUP(text_release) struct text title = {0};
+	const struct evaluation *evaluation = part->entry->candidates[cell->candidate].evaluation;
+	struct text *body = &part->canvas.body;
 
+	text_append(body, "<title>");
 	if (grid->row_name)
-		text_appendf(&title, "%s=%" PRId64 " ", grid->row_name, row);
-	text_appendf(&title, "%s=%" PRId64 ": ", grid->column_name, column);
-	if (cell->state == TILE_OK)
-		text_append(&title, format_time(cell->time_us).text);
-	else
-		text_append(&title,
-			outcome_name(part->entry->candidates[cell->candidate].evaluation->outcome));
-	text_appendf(&title, ", best of %zu tried: %s", cell->tried,
-		part->entry->candidates[cell->candidate].evaluation->configuration);
-	text_append(&part->canvas.body, "<title>");
-	format_xml(&part->canvas.body, text_string(&title));
-	text_append(&part->canvas.body, "</title>");
+		format_put(body, format_xml, "%s=%" PRId64 " ", grid->row_name, row);
+	format_put(body, format_xml, "%s=%" PRId64 ": %s, best of %zu tried: %s</title>",
+		grid->column_name, column,
+		cell->state == TILE_OK ? format_time(cell->time_us).text
+				       : outcome_name(evaluation->outcome),
+		cell->tried, evaluation->configuration);
 }
 
 static void draw_value(struct figure_part *part, const struct tile_cell *cell, double best_us,

@@ -135,22 +135,17 @@ static void draw_targets(struct figure_part *part, const struct size_group *grou
 
 	for (size_t i = 0; i < group->count; i++) {
 		const struct report_entry *entry = group->points[i].entry;
-		struct text tip = {0};
+		const struct report_result *winner = &entry->winner;
 
-		text_appendf(&tip, "%s=%.0f: %s", group->keys, group->points[i].size,
-			format_time(entry->winner.time_us).text);
-		if (entry->winner.tflops > 0)
-			text_appendf(
-				&tip, ", %s TFLOP/s", format_number(entry->winner.tflops).text);
-		text_appendf(&tip, "\n%.0f waves\n%s\n%s", waves_of(entry, NULL),
-			entry->winner.family, entry->winner.configuration);
-		text_append(body, "<g class=\"cell\" data-tip=\"");
-		format_xml(body, text_string(&tip));
-		text_append(body, "\">");
+		format_put(body, format_xml, "<g class=\"cell\" data-tip=\"%s=%.0f: %s",
+			group->keys, group->points[i].size, format_time(winner->time_us).text);
+		if (winner->tflops > 0)
+			text_appendf(body, ", %s TFLOP/s", format_number(winner->tflops).text);
+		format_put(body, format_xml, "&#10;%.0f waves&#10;%s&#10;%s\">",
+			waves_of(entry, NULL), winner->family, winner->configuration);
 		canvas_circle(&part->canvas, "target", figure_axis_at(x, group->points[i].size),
-			figure_axis_at(y, entry->winner.time_us), 9);
+			figure_axis_at(y, winner->time_us), 9);
 		text_append(body, "</g>");
-		text_release(&tip);
 	}
 }
 

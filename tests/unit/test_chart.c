@@ -44,7 +44,7 @@ static const double saw[] = {0, 2, 4, 2, 4};
 static const double other[] = {1, NAN, 1, 1, NAN};
 static const struct chart_series both[] = {
 	{.name = "saw", .y = saw}, {.name = "a<b & \"c\"", .y = other, .style = CHART_THIN}};
-static const struct chart_mark marks[] = {{3, "2"}};
+static const struct chart_mark marks[] = {{3, 2}};
 static const struct chart chart = {.title = "title",
 	.x_label = "N",
 	.y_label = "height",
