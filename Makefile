@@ -135,7 +135,7 @@ dist: all $(if $(TESTS),gpu-programs $(patsubst %,$(OUT)/tests/%,$(bench_names))
 	install -m 755 $(OUT)/tiletune $(DIST)/tiletune
 	ldd $(OUT)/tiletune | awk '$$1 ~ /^lib(cjson|z)\./ { print $$3 }' | while read file; do \
 		cp -L "$$file" $(DIST)/lib/; done
-	cp -R templates configs README.md LICENSE $(DIST)/
+	cp -R templates configs README.md LICENSE $(OUT)/include $(DIST)/
 	$(if $(TESTS),cp -R tests src results Makefile $(DIST)/)
 	$(if $(TESTS),mkdir -p $(DIST)/gpu && install -m 755 $(gpu_programs) $(DIST)/gpu/)
 	$(if $(TESTS),install -m 755 $(patsubst %,$(OUT)/tests/%,$(bench_names)) $(DIST)/gpu/)

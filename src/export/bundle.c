@@ -12,6 +12,14 @@
 #include "export/bundle_entry.h"
 #include "lookup/lookup.h"
 
+static enum status refuse(const struct tuned_entry *entry, struct error *err)
+{
+	CLEANUP(text_release) struct text name = {0};
+
+	export_name(entry, &name);
+	return error_context(err, "%s", text_string(&name));
+}
+
 /* Compiles all units for one architecture: the stores share the compiler. */
 static enum status compile(struct bundle *bundle, size_t arch,
 	const struct tuned_entry *const *entries, size_t count, struct error *err)
@@ -23,8 +31,9 @@ static enum status compile(struct bundle *bundle, size_t arch,
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
 
-		TRY(export_kernel_open(
-			source->catalogue, source->device, entries[i], &kernel, err));
+		if (export_kernel_open(source->catalogue, source->device, entries[i], &kernel,
+			    err) != STATUS_OK)
+			return refuse(entries[i], err);
 		for (size_t unit = 0; unit < kernel.build.unit_count; unit++)
 			TRY(kernel_store_request(
 				bundle->stores[arch], &kernel.build.units[unit], &compiled, err));

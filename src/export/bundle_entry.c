@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "candidate/composite.h"
 #include "engine/row.h"
+#include "measure/candidate_kernels.h"
 
 static const size_t item_bytes[] = {
 #define TTL_TABLE(name, type) sizeof(type),
@@ -135,30 +136,15 @@ static enum status put_launches(struct bundle *bundle, struct launches *launches
 	return STATUS_OK;
 }
 
-static uint32_t map_type(enum dtype dtype)
-{
-	return dtype == DTYPE_FP16       ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-	       : dtype == DTYPE_BF16     ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-	       : dtype == DTYPE_FP8_E4M3 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
-	       : dtype == DTYPE_I32      ? CU_TENSOR_MAP_DATA_TYPE_INT32
-					 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-}
-
-/* 0, 1, 2, 3 of 0, least, 2 * least, 4 * least: how CUDA numbers swizzles and promotions. */
-static uint32_t doublings(uint32_t bytes, uint32_t least)
-{
-	return bytes ? 1 + (uint32_t)__builtin_ctz(bytes / least) : 0;
-}
-
 static void put_map(struct bundle *bundle, const struct launches *launches, size_t index)
 {
 	const struct plan_tensor_map *from = &launches->plan->tensor_maps[index];
 	struct ttl_map map = {.name = bundle_put_text(bundle, from->name),
 		.buffer = from->buffer,
-		.type = map_type(from->dtype),
+		.type = tensor_map_type(from->dtype),
 		.rank = from->rank,
-		.swizzle = doublings(from->swizzle_bytes, 32),
-		.l2_promotion = doublings(from->l2_promotion_bytes, 64)};
+		.swizzle = tensor_map_swizzle(from->swizzle_bytes),
+		.l2_promotion = tensor_map_promotion(from->l2_promotion_bytes)};
 
 	memcpy(map.dims, from->dims, sizeof(map.dims));
 	memcpy(map.strides, from->strides, sizeof(map.strides));

@@ -125,6 +125,13 @@ struct ttl_image { /* a unit compiled for an architecture */
 	uint64_t offset, bytes; /* in the table of code */
 };
 
+/* That is how compilers for 64-bit machines lay them out, all that the driver is for. */
+typedef char ttl_layout[sizeof(struct ttl_entry) == 72 && sizeof(struct ttl_map) == 136 &&
+					sizeof(struct ttl_step) == 60 &&
+					sizeof(struct ttl_image) == 32
+				? 1
+				: -1];
+
 #define TTL_TABLES(table)                                                                          \
 	table(texts, char) table(code, unsigned char) table(operations, struct ttl_operation)      \
 		table(keys, struct ttl_key) table(entries, struct ttl_entry)                       \

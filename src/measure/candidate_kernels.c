@@ -194,7 +194,7 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 	return cluster_size(launch) <= 1 || clusters_inspect(gpu, function, launch, resources);
 }
 
-static CUtensorMapDataType map_type(enum dtype dtype)
+CUtensorMapDataType tensor_map_type(enum dtype dtype)
 {
 	switch (dtype) {
 	case DTYPE_FP16:
@@ -210,7 +210,7 @@ static CUtensorMapDataType map_type(enum dtype dtype)
 	}
 }
 
-static CUtensorMapSwizzle map_swizzle(uint32_t bytes)
+CUtensorMapSwizzle tensor_map_swizzle(uint32_t bytes)
 {
 	return bytes == 32    ? CU_TENSOR_MAP_SWIZZLE_32B
 	       : bytes == 64  ? CU_TENSOR_MAP_SWIZZLE_64B
@@ -218,7 +218,7 @@ static CUtensorMapSwizzle map_swizzle(uint32_t bytes)
 			      : CU_TENSOR_MAP_SWIZZLE_NONE;
 }
 
-static CUtensorMapL2promotion map_promotion(uint32_t bytes)
+CUtensorMapL2promotion tensor_map_promotion(uint32_t bytes)
 {
 	return bytes == 64    ? CU_TENSOR_MAP_L2_PROMOTION_L2_64B
 	       : bytes == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
@@ -251,9 +251,10 @@ bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *ma
 	string_put(what, sizeof(what), "tensor map ");
 	string_put(what + strlen(what), sizeof(what) - strlen(what), map->name);
 	return gpu_succeeded(gpu,
-		gpu->cuda.cuTensorMapEncodeTiled(encoded, map_type(map->dtype), map->rank,
+		gpu->cuda.cuTensorMapEncodeTiled(encoded, tensor_map_type(map->dtype), map->rank,
 			(void *)(uintptr_t)address, dims, strides, box, ones,
-			CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(map->swizzle_bytes),
-			map_promotion(map->l2_promotion_bytes), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+			CU_TENSOR_MAP_INTERLEAVE_NONE, tensor_map_swizzle(map->swizzle_bytes),
+			tensor_map_promotion(map->l2_promotion_bytes),
+			CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
 		what);
 }

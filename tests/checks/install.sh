@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make install` leaves works on its own: the binary finds its templates, the man page is one,
+# What `make install` leaves works on its own: the binary finds its templates, the header compiles, the man page is one,
 # completion knows every command and option that --help tells of.
 set -u
 build=${TEST_BUILD:-build}
@@ -15,6 +15,9 @@ mkdir -p "$root/opt/tiletune/share/tiletune/templates/gone"
 make -s -o all install BUILD="$build" DESTDIR="$root" PREFIX=/opt/tiletune || fail "make install"
 tiletune=$root/opt/tiletune/bin/tiletune share=$root/opt/tiletune/share
 [ -e "$share/tiletune/templates/gone" ] && fail "templates of an older version are still there"
+
+${CC:-gcc} -std=gnu11 -Wall -Wextra -Werror -I "$root/opt/tiletune/include" -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}" \
+	-fsyntax-only tests/consumers/launch/main.c || fail "the header"
 
 cd "$scratch" || exit 1
 "$tiletune" families >families || fail "families"
