@@ -51,7 +51,8 @@ def listed(root):
 		if len(found) != 1:
 			raise SystemExit(f"listed.txt: {lines[0]}: expected to find it once in {' '.join(places)}, found {len(found)}: bring it up to date")
 		path, text, match = found[0]
-		family = path.split("templates/")[1].split(".")[0] if "templates/" in path else None
+		own = os.path.exists(path.rsplit(".", 1)[0] + ".json") and not path.endswith("operation.json")
+		family = path.split("templates/")[1].split(".")[0] if "templates/" in path and own else None
 		yield Mutant("listed, " + lines[0], os.path.relpath(path, root), text, match.start(), match.end(), part["+"], family)
 
 

@@ -109,7 +109,7 @@ def lane_make(name, build):
 def measure_coverage():
 	"""{test: {"seconds": s, "functions": [...]}}, kept in coverage.json."""
 	path = WORK + "/coverage.json"
-	state = shell("git rev-parse HEAD && git diff HEAD -- src templates tests/unit tests/cli | sha256sum")
+	state = shell("git rev-parse HEAD:src HEAD:tests/unit && git diff HEAD -- src tests/unit | sha256sum")
 	if os.path.exists(path):
 		with open(path, encoding="utf-8") as file:
 			kept = json.load(file)
@@ -148,15 +148,15 @@ def order(mutant, covered):
 		def runs(function):
 			return int(function.split(":")[1]) <= mutant.line <= int(function.split(":")[2])
 		of_file = {t: [f for f in covered[t]["functions"] if f.startswith(mutant.file + ":")] for t in covered}
-		names = [t for t in covered if any(map(runs, of_file[t]))]
+		names = [t for t in covered if any(map(runs, of_file[t])) and covered[t]["passed"]]
 		if not names:  # a constant beside the functions
-			names = [t for t in covered if of_file[t]]
+			names = [t for t in covered if of_file[t] and covered[t]["passed"]]
 		near, folder = os.path.basename(mutant.file)[:-2], mutant.file.split("/")[1]
 		names += [t for t in covered if t not in names and any(word in t for word in WORKERS.get(folder, ()))]
 		return sorted(names, key=lambda t: (near not in t, covered[t]["seconds"]))
 	first = ["check kernels.py", "check grids.py", "check scores.py", "unit test_catalogue", "unit test_candidate", "unit test_plan", "unit test_picks", "unit test_scoring", "unit test_score"]
 	cli = sorted((t for t in covered if t.startswith("cli ") and any(w in t for w in ("explain", "dry", "tune", "advise", "help", "rules"))), key=lambda t: covered[t]["seconds"])
-	return [t for t in first + cli if t in covered]
+	return [t for t in first + cli if t in covered and covered[t]["passed"]]
 
 
 # ---- one mutant ----
@@ -199,7 +199,7 @@ class Lane:
 			is_main = mutant.file == "src/cli/main.c"
 			self.link("tiletune", [] if is_main else [f"{RELEASE}/obj/cli/main.o"], "cli", [])
 			changed.append("tiletune")
-			if any(n.startswith("check") for n in names):
+			if any(n.startswith("check") for n in names) and layer in self.layers[: self.layers.index("advise") + 1]:
 				self.link("tests/kernel_text", [self.folder + "/kernel_text.o"], "advise", [])
 				changed.append("tests/kernel_text")
 			for name in names:
@@ -231,9 +231,10 @@ class Lane:
 			file.write(mutant.apply(text))
 		try:
 			for name in names:
-				call = tests()[name] + ([mutant.family.replace("/", " ")] if mutant.family and name == "check kernels.py" else [])
-				if name == "check kernels.py" and mutant.family and not has_kernels(mutant.family):
+				words = (mutant.family or mutant.file.split("/")[1]).replace("/", " ").replace("common", "")
+				if name == "check kernels.py" and not has_kernels(words):
 					continue
+				call = tests()[name] + ([words] if name == "check kernels.py" and words else [])
 				if not execute(call, self.folder, 60 + 6 * covered[name]["seconds"]):
 					return "caught", name
 				yield_time(mutant)
@@ -254,9 +255,8 @@ def yield_time(mutant):
 		raise TooLong
 
 
-def has_kernels(family):
-	text = mutate.read("tests/checks/kernels.py")
-	return "\n" + family.replace("/", " ") + " " in text or "." in family
+def has_kernels(words):
+	return "\n" + words in mutate.read("tests/checks/kernels.py")
 
 
 # ---- all of them ----
@@ -280,8 +280,10 @@ def main():
 	if os.path.exists(results_path) and not options.fresh:
 		with open(results_path, encoding="utf-8") as file:
 			results = {r["key"]: r for r in map(json.loads, file)}
-	results = {m.key: results[m.key] for m in mutants if m.key in results}
 	covered = measure_coverage()
+	state = shell("git rev-parse HEAD:tests && git diff HEAD -- tests | sha256sum")
+	# what survived is tried again when the tests have changed
+	results = {m.key: results[m.key] for m in mutants if m.key in results and (results[m.key]["verdict"] == "caught" or results[m.key].get("state") == state)}
 	lanes, lock, began = [Lane(f"lane{i}") for i in range(options.jobs)], threading.Lock(), time.time()
 	queue = [m for m in mutants if options.only in str(m) and m.key not in results][: options.limit]
 	chosen = {}  # group -> how many of it count
@@ -308,7 +310,7 @@ def main():
 			with lock:
 				if verdict == "no program":
 					chosen[group] -= 1
-				results[mutant.key] = {"key": mutant.key, "mutant": str(mutant), "group": group, "verdict": verdict, "by": by, "seconds": round(time.time() - mutant.started, 1)}
+				results[mutant.key] = {"key": mutant.key, "mutant": str(mutant), "group": group, "verdict": verdict, "by": by, "state": state, "seconds": round(time.time() - mutant.started, 1)}
 				print(f"{verdict:10} {str(mutant)}  [{by}] {results[mutant.key]['seconds']} s", flush=True)
 				with open(results_path, "w", encoding="utf-8") as file:
 					file.write("".join(json.dumps(r) + "\n" for r in results.values()))
