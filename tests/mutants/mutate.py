@@ -6,8 +6,10 @@ import glob
 import hashlib
 import os
 import re
+import sys
 
 PER_FOLDER, PER_FAMILY = 8, 4
+stale = []  # blocks of listed.txt that are not found any more
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -49,7 +51,9 @@ def listed(root):
 				text = file.read()
 			found += [(path, text, m) for m in re.finditer(loose(part["-"]), text)]
 		if len(found) != 1:
-			raise SystemExit(f"listed.txt: {lines[0]}: expected to find it once in {' '.join(places)}, found {len(found)}: bring it up to date")
+			print(f"listed.txt: {lines[0]}: expected to find it once in {' '.join(places)}, found {len(found)}: bring it up to date", file=sys.stderr)
+			stale.append(lines[0])
+			continue
 		path, text, match = found[0]
 		own = os.path.exists(path.rsplit(".", 1)[0] + ".json") and not path.endswith("operation.json")
 		family = path.split("templates/")[1].split(".")[0] if "templates/" in path and own else None

@@ -344,7 +344,7 @@ def report(results, seconds):
 			own = [r for r in counted if r["group"] == group]
 			file.write(f"| {group} | {len(own)} | {sum(r['verdict'] == 'caught' for r in own)} |\n")
 	print(f"{len(caught)} of {len(counted)} mutants caught ({100 * len(caught) / max(1, len(counted)):.1f}%), {seconds:.0f} s; build/mutants/report.md")
-	return len(counted) < 120 or len(caught) < 0.95 * len(counted)
+	return len(counted) < 120 or len(caught) < 0.95 * len(counted) or len(mutate.stale) > 0
 
 
 if __name__ == "__main__":
