@@ -14,17 +14,30 @@ for program in "$out"/tests/test_*; do
 	case $program in *.o | *.d) continue ;; esac
 	[ -x "$program" ] && echo "unit $program"
 done >"$list"
+case $out in
+*san-thread*) others=no ;; # a few unit tests (tests.mk)
+*) others=yes ;;
+esac
 for program in "$out"/tests/fuzz_*; do
+	[ $others = yes ] || continue
 	case $program in *.o | *.d) continue ;; esac
 	name=${program##*/fuzz_}
 	[ -x "$program" ] && echo "fuzz $program tests/fuzz/corpus/$name"
 done >>"$list"
 for script in tests/cli/*.sh; do
+	[ $others = yes ] || continue
 	[ -e "$script" ] && echo "cli $script"
 done >>"$list"
 for script in tests/checks/*.sh tests/checks/*.py; do
+	[ $others = yes ] || continue
 	[ -e "$script" ] && echo "check $script"
 done >>"$list"
+
+if [ "$size" = full ]; then
+	for script in tests/checks/full/*.sh; do
+		echo "check $script"
+	done >>"$list"
+fi
 
 # the slow ones first, so that the two lanes end together
 grep -E "families|readme|schemas|baseline" "$list" >"$list.sorted"

@@ -6,6 +6,10 @@
 #   tests/checks/NAME          any script; exit 0 is a pass, 77 (with "skipped: REASON") is said aloud
 
 unit_names  := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
+# threads are in the scored pool and in what uses it; `make test SAN=thread` looks at these alone
+ifeq ($(SAN),thread)
+unit_names := test_scoring test_evaluator test_replay test_worker
+endif
 fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 bench_names := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
 layer_in = $(shell sed -n '1s/.*layer: *\([a-z]*\).*/\1/p' $(1))
@@ -65,6 +69,9 @@ packages-test: packages
 unit_programs := $(patsubst %,$(OUT)/tests/%,$(unit_names))
 fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
 TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/correction_data $(OUT)/tests/schemas $(OUT)/tests/kernel_text
+ifeq ($(SAN),thread)
+TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(FAULT_LIBRARIES)
+endif
 
 # sample_families, model_quality (the model against recorded journals), ...
 $(OUT)/tests/%: tests/tools/%.c $(call layer_libs,advise)

@@ -358,7 +358,7 @@ enum status json_error(const struct json_at *at, struct error *err, const char *
 static struct json *made(cJSON *node)
 {
 	if (!node)
-		BUG("cJSON could not make a node");
+		memory_exhausted(sizeof(*node));
 	return (struct json *)node;
 }
 
@@ -483,7 +483,7 @@ char *json_print(const struct json *node, bool pretty)
 		pretty ? cJSON_Print(json_node(node)) : cJSON_PrintUnformatted(json_node(node));
 
 	if (!printed)
-		BUG("cJSON could not print");
+		memory_exhausted(0);
 	return printed;
 }
 

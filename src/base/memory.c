@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void out_of_memory(size_t size)
+void memory_exhausted(size_t size)
 {
 	fprintf(stderr, "tiletune: out of memory (asked for %zu bytes)\n", size);
 	abort();
@@ -17,7 +17,7 @@ void *memory_zeroed(size_t count, size_t size)
 	void *data = calloc(count ? count : 1, size ? size : 1);
 
 	if (!data)
-		out_of_memory(count * size);
+		memory_exhausted(count * size);
 	return data;
 }
 
@@ -27,10 +27,10 @@ void *memory_resize(void *old, size_t count, size_t size)
 	void *data;
 
 	if (__builtin_mul_overflow(count, size, &bytes))
-		out_of_memory(SIZE_MAX);
+		memory_exhausted(SIZE_MAX);
 	data = realloc(old, bytes ? bytes : 1);
 	if (!data)
-		out_of_memory(bytes);
+		memory_exhausted(bytes);
 	return data;
 }
 

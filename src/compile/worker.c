@@ -16,7 +16,7 @@
 /* A compilation takes 120 to 650 MB; one that takes this much has run away. */
 static const rlim_t memory_limit_bytes = (rlim_t)6 << 30;
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
