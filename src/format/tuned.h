@@ -35,8 +35,8 @@ RECORD_DECLARE(struct tuned, tuned_record);
 void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device);
 /* Errors: unreadable, not of the format, with file and JSON path. */
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err);
-/* Entries that were written before their operation had all of its keys get the defaults of those that
- * they lack: they are then found by their canonical problem. */
+/* Entries that were written before their operation had all of its keys get the defaults of those
+ * that they lack: they are then found by their canonical problem. */
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue);
 /* Writes it, with what other processes have written to path since it was read: of two entries of
  * one problem that of the later run stays, and gets the families that only the other one has. */
