@@ -102,6 +102,9 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 		struct error why = {0};
 
 		status = try_candidate(path, worker_path, slot, loaded, &why);
+		/* killed: by the library, or by who is short of memory */
+		if (status != STATUS_OK && strstr(why.message, "was killed"))
+			status = try_candidate(path, worker_path, slot, loaded, &why);
 		if (status == STATUS_OK && search->driver_cuda_version &&
 			loaded->major > search->driver_cuda_version / 1000)
 			status = refuse_too_new(search, slot, loaded, &why);

@@ -368,9 +368,13 @@ static void worker_failed(struct cuda_device *cuda)
 
 static void worker_hangs(struct cuda_device *cuda, double allowed_s)
 {
-	CLEANUP(memory_free) char *detail = string_format("no answer within %.3g s", allowed_s);
+	CLEANUP(text_release) struct text how = {0};
+	CLEANUP(memory_free) char *detail = NULL;
 
-	worker_end(&cuda->worker.process, NULL);
+	worker_end(&cuda->worker.process, &how);
+	detail = string_format("no answer within %.3g s%s%s", allowed_s,
+		strstr(text_string(&how), "has not ended") ? "; the measuring worker was " : "",
+		strstr(text_string(&how), "has not ended") ? text_string(&how) : "");
 	fail(cuda, OUTCOME_TIMED_OUT, detail);
 }
 

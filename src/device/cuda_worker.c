@@ -8,6 +8,7 @@
 /* Initialising a driver takes a second or two; on a busy machine with eight GPUs ten. */
 static const double start_timeout_s = 90;
 static const double restart_pauses_s[] = {0, 0.5, 3};
+static const char ended[] = "measuring worker: it ended";
 
 static enum status start(struct worker *process, const char *path, struct error *err)
 {
@@ -24,7 +25,7 @@ static enum status tell(struct worker *process, enum measure_request kind,
 	message_pack(kind, record, value, &frame);
 	return worker_send(process, &frame, NULL) == STATUS_OK
 		       ? STATUS_OK
-		       : error_set(err, STATUS_NO_DEVICE, "measuring worker: it ended");
+		       : error_set(err, STATUS_NO_DEVICE, "%s", ended);
 }
 
 /* Takes a reply apart; other errors are the worker's own words. */
@@ -60,21 +61,20 @@ static enum status await(struct worker *process, enum measure_reply kind,
 			return error_set(err, STATUS_NO_DEVICE,
 				"measuring worker: no answer within %.0f s", start_timeout_s);
 		if (result == MESSAGE_CLOSED)
-			return error_set(err, STATUS_NO_DEVICE, "measuring worker: it ended");
+			return error_set(err, STATUS_NO_DEVICE, "%s", ended);
 		if (message.kind != REPLY_PROGRESS)
 			return take_reply(&message, kind, record, value, err);
 	}
 }
 
-enum status cuda_worker_hello(
-	struct cuda_worker *worker, struct measure_gpu *gpu, struct error *err)
+static enum status hello(struct cuda_worker *worker, struct measure_gpu *gpu, struct error *err)
 {
-	const struct measure_hello hello = {worker->selector};
+	const struct measure_hello asked = {worker->selector};
 	enum status status;
 
 	TRY(start(&worker->process, worker->path, err));
 	worker->generation++;
-	status = tell(&worker->process, REQUEST_HELLO, &measure_hello_record, &hello, err);
+	status = tell(&worker->process, REQUEST_HELLO, &measure_hello_record, &asked, err);
 	if (status == STATUS_OK)
 		status = await(&worker->process, REPLY_HELLO, &measure_gpu_record, gpu, err);
 	if (status != STATUS_OK)
@@ -82,25 +82,66 @@ enum status cuda_worker_hello(
 	return status;
 }
 
+/* Whether it is worth another try: the process was killed, and did not say what is wrong. */
+static bool try_again(enum status status, const struct error *reason, size_t attempt)
+{
+	if (status == STATUS_OK || strcmp(reason->message, ended) != 0 ||
+		attempt + 1 == ARRAY_COUNT(restart_pauses_s))
+		return false;
+	clock_sleep(restart_pauses_s[attempt]);
+	return true;
+}
+
+static enum status told(enum status status, const struct error *reason, struct error *err)
+{
+	if (status != STATUS_OK && err)
+		*err = *reason;
+	return status;
+}
+
+enum status cuda_worker_hello(
+	struct cuda_worker *worker, struct measure_gpu *gpu, struct error *err)
+{
+	struct error reason = {0};
+	enum status status;
+	size_t attempt = 0;
+
+	do
+		status = hello(worker, gpu, &reason);
+	while (try_again(status, &reason, attempt++));
+	return told(status, &reason, err);
+}
+
 enum status cuda_worker_open(struct cuda_worker *worker, struct error *err)
 {
 	return tell(&worker->process, REQUEST_OPEN, &measure_open_record, &worker->open, err);
 }
 
-enum status cuda_worker_helpers(struct cuda_worker *worker, struct error *err)
+static enum status helpers(struct cuda_worker *worker, struct error *err)
 {
 	TRY(tell(
 		&worker->process, REQUEST_HELPERS, &measure_helpers_record, &worker->helpers, err));
 	return await(&worker->process, REPLY_HELPERS, NULL, NULL, err);
 }
 
+enum status cuda_worker_helpers(struct cuda_worker *worker, struct error *err)
+{
+	struct error reason = {0};
+	const enum status status = helpers(worker, &reason);
+
+	if (!try_again(status, &reason, 0))
+		return told(status, &reason, err);
+	worker_end(&worker->process, NULL);
+	return cuda_worker_restart(worker, err);
+}
+
 static enum status start_again(struct cuda_worker *worker, struct error *err)
 {
 	struct measure_gpu gpu;
 
-	TRY(cuda_worker_hello(worker, &gpu, err));
+	TRY(hello(worker, &gpu, err));
 	TRY(cuda_worker_open(worker, err));
-	return worker->helpers.cubin.length ? cuda_worker_helpers(worker, err) : STATUS_OK;
+	return worker->helpers.cubin.length ? helpers(worker, err) : STATUS_OK;
 }
 
 enum status cuda_worker_restart(struct cuda_worker *worker, struct error *err)
@@ -122,21 +163,34 @@ void cuda_worker_release(struct cuda_worker *worker)
 	free(worker->selector);
 }
 
+static enum status list(const char *path, struct measure_gpus *gpus, struct error *err)
+{
+	struct worker process;
+	enum status status;
+
+	TRY(start(&process, path, err));
+	status = tell(&process, REQUEST_LIST, NULL, NULL, err);
+	if (status == STATUS_OK)
+		status = await(&process, REPLY_LIST, &measure_gpus_record, gpus, err);
+	worker_end(&process, NULL);
+	return status;
+}
+
 enum status cuda_worker_list(
 	const char *path, struct measure_gpus *gpus, char **why, struct error *err)
 {
-	struct worker process;
-	struct error theirs;
-	enum status status = start(&process, path, err);
+	struct error reason = {0};
+	enum status status;
+	size_t attempt = 0;
 
 	*why = NULL;
+	do
+		status = list(path, gpus, &reason);
+	while (try_again(status, &reason, attempt++));
+	/* what the process says is an answer; that it does not start is none */
+	if (status != STATUS_OK && strstr(reason.message, "starting the measuring worker"))
+		return told(status, &reason, err);
 	if (status != STATUS_OK)
-		return status;
-	status = tell(&process, REQUEST_LIST, NULL, NULL, &theirs);
-	if (status == STATUS_OK)
-		status = await(&process, REPLY_LIST, &measure_gpus_record, gpus, &theirs);
-	if (status != STATUS_OK)
-		*why = string_copy(theirs.message);
-	worker_end(&process, NULL);
+		*why = string_copy(reason.message);
 	return STATUS_OK;
 }

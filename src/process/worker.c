@@ -2,6 +2,7 @@
 #include "process/worker.h"
 
 #include <errno.h>
+#include <math.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -32,6 +33,8 @@ struct frame {
 	uint64_t size;
 };
 
+/* Memory of a GPU takes seconds to give back. */
+static const double patience_default_s = 30;
 static const uint64_t frame_size_max = (uint64_t)1 << 30;
 
 extern char **environ;
@@ -164,6 +167,24 @@ static void append_last_words(int fd, struct text *how)
 	text_appendf(how, "; its last words: %s", words);
 }
 
+/* False: it does not end, as where a driver's call cannot be interrupted. It is left alone then. */
+static bool reap(const struct worker *worker, int *status)
+{
+	const double patience_s = worker->patience_s > 0 ? worker->patience_s : patience_default_s;
+	const double deadline = clock_seconds() + patience_s;
+	double pause_s = 0.0005;
+	pid_t ended;
+
+	while ((ended = waitpid(worker->pid, status, WNOHANG)) == 0 ||
+		(ended < 0 && errno == EINTR)) {
+		if (clock_seconds() > deadline)
+			return false;
+		clock_sleep(pause_s);
+		pause_s = fmin(2 * pause_s, 0.05);
+	}
+	return true;
+}
+
 void worker_end(struct worker *worker, struct text *how)
 {
 	int status = 0;
@@ -173,9 +194,11 @@ void worker_end(struct worker *worker, struct text *how)
 	worker_kill(worker);
 	close(worker->to_fd);
 	close(worker->from_fd);
-	while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (how && WIFSIGNALED(status))
+	if (!reap(worker, &status)) {
+		if (how)
+			text_append(how, "killed, and has not ended: a call of the system or of a "
+					 "driver does not return");
+	} else if (how && WIFSIGNALED(status))
 		text_appendf(how, "killed by signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
 	else if (how)

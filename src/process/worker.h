@@ -26,6 +26,7 @@ struct worker {
 	int stderr_fd;       /* what it prints there, kept; -1: it goes where ours goes */
 	size_t pipe_bytes;   /* unread by the worker, so much can be written without waiting */
 	struct text pending; /* bytes received that do not make a whole frame yet */
+	double patience_s;   /* how long its end is waited for; 0: 30 */
 };
 
 /* path: NULL for this executable. keep_stderr: for the last words that worker_end() tells. */

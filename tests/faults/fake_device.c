@@ -10,6 +10,7 @@
 CUresult cuInit(unsigned int flags)
 {
 	(void)flags;
+	standin_killed_once(standin_script()->killed_once);
 	if (standin_is_lost())
 		return CUDA_ERROR_NO_DEVICE;
 	return (CUresult)standin_script()->init;
@@ -138,6 +139,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 	(void)device;
 	if (standin_is_lost())
 		return CUDA_ERROR_NO_DEVICE;
+	standin_killed_once(standin_script()->killed_later);
 	*context = (CUcontext)&only;
 	return (CUresult)standin_script()->context;
 }

@@ -22,12 +22,14 @@
  * Kernels without a command are found after `__global__` and get 32 registers.
  * The variable FAKE_NVRTC makes the library itself bad: `crash_on_load`, `hang_on_load`,
  * `no_version`, `broken` (every compilation is an internal error), `builtins` (as `broken`, unless
- * libnvrtc-builtins.so.13.0 was opened before).
+ * libnvrtc-builtins.so.13.0 was opened before). FAKE_NVRTC_KILLED_ONCE=FILE: it is killed while it
+ * loads, and makes FILE, unless that is there.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +68,10 @@ static _Noreturn void crash(void)
 
 __attribute__((constructor)) static void on_load(void)
 {
+	const char *once = getenv("FAKE_NVRTC_KILLED_ONCE");
+
+	if (once && open(once, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666) >= 0)
+		raise(SIGKILL);
 	if (asked_for("crash_on_load"))
 		crash();
 	while (asked_for("hang_on_load"))

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +123,10 @@ static void parse_line(struct standin_script *script, char *line)
 		;
 	else if (strcmp(key, "lost_while") == 0)
 		put(script->lost_while, sizeof(script->lost_while), rest);
+	else if (strcmp(key, "killed_once") == 0)
+		put(script->killed_once, sizeof(script->killed_once), rest);
+	else if (strcmp(key, "killed_later") == 0)
+		put(script->killed_later, sizeof(script->killed_later), rest);
 	else if (strcmp(key, "log") == 0)
 		put(script->log, sizeof(script->log), rest);
 	else if (strcmp(key, "missing") == 0 && script->missing_count < 8)
@@ -161,6 +167,12 @@ struct standin_script *standin_script(void)
 		parse_line(&script, line);
 	fclose(file);
 	return &script;
+}
+
+void standin_killed_once(const char *path)
+{
+	if (path[0] && open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666) >= 0)
+		raise(SIGKILL);
 }
 
 bool standin_is_lost(void)

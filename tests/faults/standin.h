@@ -16,6 +16,8 @@
  *	init 34                     cuInit's answer
  *	context 46                  cuDevicePrimaryCtxRetain's answer
  *	lost_while FILE             both answer 100 while FILE exists
+ *	killed_once FILE            cuInit kills the process, and makes FILE, unless that is there
+ *	killed_later FILE           the same of cuDevicePrimaryCtxRetain
  *	missing cuGraphUpload       an entry point that this driver lacks (repeatable)
  *	blocks_per_sm 3             a lie about occupancy
  *	throttle N                  N readings of NVML tell of heat (-1: all)
@@ -95,7 +97,7 @@ struct standin_script {
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;
-	char lost_while[256], log[256];
+	char lost_while[256], log[256], killed_once[256], killed_later[256];
 	char missing[8][64];
 	int missing_count;
 	struct standin_rule rules[STANDIN_RULES_MAX];
@@ -103,6 +105,8 @@ struct standin_script {
 };
 
 struct standin_script *standin_script(void); /* read once */
+/* Kills this process, and makes the file, unless that is there. */
+void standin_killed_once(const char *path);
 /* Whether the driver is "lost" at present. */
 bool standin_is_lost(void);
 

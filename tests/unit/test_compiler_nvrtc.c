@@ -82,6 +82,24 @@ static void test_builtins(void **state)
 	folder_remove(folder);
 }
 
+/* Killed while it loads, as by who is short of memory: it is tried once more. */
+static void test_killed_once(void **state)
+{
+	char *folder = folder_new(), *mark = path_join(folder, "mark");
+	const struct compiler_options options = {.workers = 1, .nvrtc_path = FAKE_NVRTC};
+	struct compiler *compiler;
+	struct error err = {0};
+
+	(void)state;
+	setenv("FAKE_NVRTC_KILLED_ONCE", mark, 1);
+	assert_int_equal(compiler_open(&options, &compiler, &err), STATUS_OK);
+	assert_true(file_exists(mark));
+	compiler_close(compiler);
+	unsetenv("FAKE_NVRTC_KILLED_ONCE");
+	free(mark);
+	folder_remove(folder);
+}
+
 static struct compiler *open_real(void)
 {
 	const struct compiler_options options = {.workers = 2};
@@ -161,6 +179,7 @@ int main(int count, char **arguments)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_compiler),
 		cmocka_unit_test(test_builtins),
+		cmocka_unit_test(test_killed_once),
 		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_real_ptx),
 	};

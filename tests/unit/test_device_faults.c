@@ -99,6 +99,39 @@ static void test_long_queue(void **state)
 	bench_close(&bench);
 }
 
+/* Killed while it starts, as by who is short of memory: it is started again. */
+static void test_killed_at_start(void **state)
+{
+	static const char *const when[] = {"killed_once", "killed_later"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct bench bench;
+		struct device_options options;
+		struct device_listing *list = NULL;
+		size_t count = 0;
+		char *script, *why = NULL, *mark;
+		struct error err;
+
+		bench_setup(&bench, "");
+		options = bench_options(&bench);
+		mark = bench_path(&bench, "mark");
+		script = string_format("%s %s\n", when[i], mark);
+		bench_script(&bench, script);
+		assert_ok(device_open("cuda:0", &options, &bench.device, &err));
+		assert_true(file_exists(mark));
+		assert_true(device_identity(bench.device)->anchor_us > 0);
+		unlink(mark);
+		assert_ok(device_list_cuda(&options, &list, &count, &why, &err));
+		assert_int_equal(count, 1);
+		free(list);
+		free(why);
+		free(mark);
+		free(script);
+		bench_close(&bench);
+	}
+}
+
 /* ---- the reference ---- */
 static size_t launches_of(const struct bench *bench, const char *name)
 {
@@ -434,6 +467,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crash_in_company),
 		cmocka_unit_test(test_long_queue),
+		cmocka_unit_test(test_killed_at_start),
 		cmocka_unit_test(test_reference_fails),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_open_failures),

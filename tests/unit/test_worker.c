@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,13 @@ static int echo(int reply_fd)
 	return 0;
 }
 
+/* As where a process is within a call that cannot be interrupted: the signal has no effect. */
+static bool immortal;
+int kill(pid_t pid, int signal_number)
+{
+	return immortal ? 0 : (int)syscall(SYS_kill, pid, signal_number);
+}
+
 static int play_worker(const char *role)
 {
 	int reply_fd = worker_begin();
@@ -48,6 +56,8 @@ static int play_worker(const char *role)
 		signal(SIGSEGV, SIG_DFL); /* a sanitizer would make an exit of it */
 		raise(SIGSEGV);
 	}
+	while (strcmp(role, "stubborn") == 0)
+		pause();
 	if (strcmp(role, "exit3") == 0)
 		return 3;
 	if (strcmp(role, "nonsense") == 0) {
@@ -168,6 +178,27 @@ static void ends_are_told_apart(void **state)
 	assert_end("nonsense", "killed by signal 9 (Killed)");
 }
 
+/* One that does not end is given up, and that is said. */
+static void an_end_that_does_not_come_is_not_waited_for(void **state)
+{
+	struct worker worker;
+	struct text how = {0};
+	pid_t pid;
+
+	(void)state;
+	start(&worker, "stubborn");
+	pid = worker.pid;
+	worker.patience_s = 0.3;
+	immortal = true;
+	worker_end(&worker, &how);
+	immortal = false;
+	assert_non_null(strstr(text_string(&how), "has not ended"));
+	assert_int_equal(worker.pid, 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	text_release(&how);
+}
+
 /* Writing to a worker that has ended is an error of this call, and no signal. */
 static void a_dead_worker_is_no_signal(void **state)
 {
@@ -217,6 +248,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(frames_come_back_whole),
 		cmocka_unit_test(frames_survive_any_split),
 		cmocka_unit_test(ends_are_told_apart),
+		cmocka_unit_test(an_end_that_does_not_come_is_not_waited_for),
 		cmocka_unit_test(a_dead_worker_is_no_signal),
 		cmocka_unit_test(a_payload_of_another_record_is_an_error),
 		cmocka_unit_test(a_program_that_is_not_there_is_an_error),
