@@ -15,3 +15,6 @@ sed 's/"waves_exact":.*/"waves_exact": null,/' sweep.json >bad.json
 try "$TILETUNE" validate bad.json
 /usr/bin/python3 -c 'import json; print(json.load(open("sweep.json"))["wave_edges"])'
 try "$TILETUNE" advise gemm -p M=64,K=64,dtype=fp16 --sweep N=64:128:64 --config BM=64 --device model:a100-sxm4
+echo "# keys that were not given are the operation's"
+TILETUNE_NVRTC=/nonexistent "$TILETUNE" advise attention --sweep seq_q=64:128:64 -p seq_k=64 --device model:h200-sxm --json 2>/dev/null |
+	/usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["first_problem"])'

@@ -142,6 +142,15 @@ def measure_coverage():
 	return result
 
 
+@functools.cache
+def layer_of(test):
+	"""What a unit test's first line says it links with; a command's tests are of the command line."""
+	kind, name = test.split(" ", 1)
+	if kind not in ("unit", "fuzz"):
+		return "cli"
+	return mutate.read(f"tests/{kind}/{name}.c").split("layer:", 1)[1].split()[0]
+
+
 def order(mutant, covered):
 	"""Names of the tests that can see it, those that say most a second first."""
 	if mutant.file.startswith("src/"):
@@ -153,7 +162,7 @@ def order(mutant, covered):
 			names = [t for t in covered if of_file[t] and covered[t]["passed"]]
 		near, folder = os.path.basename(mutant.file)[:-2], mutant.file.split("/")[1]
 		names += [t for t in covered if t not in names and any(word in t for word in WORKERS.get(folder, ()))]
-		return sorted(names, key=lambda t: (near not in t, covered[t]["seconds"]))
+		return sorted(names, key=lambda t: (near not in t, layer_of(t) != folder, covered[t]["seconds"]))
 	first = ["check kernels.py", "check grids.py", "check scores.py", "unit test_catalogue", "unit test_candidate", "unit test_plan", "unit test_picks", "unit test_scoring", "unit test_score"]
 	cli = sorted((t for t in covered if t.startswith("cli ") and any(w in t for w in ("explain", "dry", "tune", "advise", "help", "rules"))), key=lambda t: covered[t]["seconds"])
 	return [t for t in first + cli if t in covered and covered[t]["passed"]]

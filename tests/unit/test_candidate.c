@@ -24,32 +24,54 @@ static void open_widget(struct fixture *fixture, const char *problem, const char
 	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
 }
 
-/* A define has all digits of its number. */
-static void test_long_defines(void **state)
-{
-	char *text = file_with(KERNEL_TEMPLATES "/widget/full.json", "\"SCALE\": \"1 / 8\"",
-		"\"SCALE\": \"-1/3\", \"LONG\": \"9223372036854775807\"");
+/* The widget with one place of its JSON changed. */
+struct changed {
 	struct fixture fixture;
 	struct family *family;
 	struct bound_family *bound;
-	struct value slots[64] = {{0}};
-	struct build build;
+	struct value slots[64];
+};
+
+static void changed_open(struct changed *changed, const char *from, const char *to)
+{
+	static const char path[] = KERNEL_TEMPLATES "/widget/f.json";
+	char *text = file_with(KERNEL_TEMPLATES "/widget/full.json", from, to);
 	struct json *tree;
 	struct error err = {0};
 	choice choices[SPACE_PARAMETERS_MAX];
-	unsigned seen = 0;
 	bool found;
 
-	(void)state;
-	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
-	assert_ok(json_parse(text, strlen(text), KERNEL_TEMPLATES "/widget/f.json", &tree, &err));
+	*changed = (struct changed){0};
+	fixture_open(&changed->fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
+	assert_ok(json_parse(text, strlen(text), path, &tree, &err));
 	assert_ok(family_from_json(
-		tree, KERNEL_TEMPLATES "/widget/f.json", "full", fixture.operation, &family, &err));
-	assert_ok(
-		family_bind(family, fixture.problems.items[0], fixture.device, NULL, &bound, &err));
-	assert_ok(configuration_default(bound, choices, &found, &err));
-	assert_ok(space_values(bound->space, choices, slots, &err));
-	assert_ok(candidate_build(bound, slots, &build, &err));
+		tree, path, "full", changed->fixture.operation, &changed->family, &err));
+	assert_ok(family_bind(changed->family, changed->fixture.problems.items[0],
+		changed->fixture.device, NULL, &changed->bound, &err));
+	assert_ok(configuration_default(changed->bound, choices, &found, &err));
+	assert_ok(space_values(changed->bound->space, choices, changed->slots, &err));
+	free(text);
+}
+
+static void changed_close(struct changed *changed)
+{
+	bound_family_free(changed->bound);
+	family_free(changed->family);
+	fixture_close(&changed->fixture);
+}
+
+/* A define has all digits of its number. */
+static void test_long_defines(void **state)
+{
+	struct changed changed;
+	struct build build;
+	struct error err = {0};
+	unsigned seen = 0;
+
+	(void)state;
+	changed_open(&changed, "\"SCALE\": \"1 / 8\"",
+		"\"SCALE\": \"-1/3\", \"LONG\": \"9223372036854775807\"");
+	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
 	for (size_t i = 0; i < build.units[0].option_count; i++) {
 		const char *option = build.units[0].options[i];
 
@@ -60,10 +82,26 @@ static void test_long_defines(void **state)
 	}
 	assert_int_equal(seen, 2);
 	build_release(&build);
-	bound_family_free(bound);
-	family_free(family);
-	free(text);
-	fixture_close(&fixture);
+	changed_close(&changed);
+}
+
+/* Amounts of work are finite, and none is negative. */
+static void test_amounts(void **state)
+{
+	static const char *const wrong[] = {
+		"\"dram_read_bytes\": \"-1\"", "\"dram_read_bytes\": \"1e308*1e10\""};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+		struct changed changed;
+		struct work work;
+		struct error err = {0};
+
+		changed_open(&changed, "\"dram_read_bytes\": \"M*N*2\"", wrong[i]);
+		assert_fails(candidate_work(changed.bound, changed.slots, &work, &err),
+			STATUS_BAD_INPUT, "dram_read_bytes");
+		changed_close(&changed);
+	}
 }
 
 static void expect_applies(const struct family *family, const struct problem *problem,
@@ -412,6 +450,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_defines),
+		cmocka_unit_test(test_amounts),
 		cmocka_unit_test(test_applies),
 		cmocka_unit_test(test_build),
 		cmocka_unit_test(test_hash),
