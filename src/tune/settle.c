@@ -27,7 +27,7 @@ static bool settles(const struct search *search)
 	       session->objective == OBJECTIVE_TIME;
 }
 
-static const double settle_seconds_per_load = 0.05;
+static const double rough_seconds = 0.025, best_seconds_per_load = 0.05;
 /* Beyond what is tied: a measurement may have put it there by chance. */
 static const double settle_ratio = 1.5 * SELECT_TIE_RATIO;
 
@@ -146,7 +146,8 @@ static enum status measure_finalists(struct search *search, struct finalist *fin
 	const unsigned rounds = search->session->effort->remeasure_rounds;
 	const struct sampling sampling = {.rounds_min = rounds / 4 + 1,
 		.rounds_max = rounds,
-		.seconds_max = settle_seconds_per_load * (double)(count * loads),
+		.seconds_max = (loads > 1 ? best_seconds_per_load : rough_seconds) *
+			       (double)(count * loads),
 		.target_ratio = REMEASURE_TARGET_RATIO};
 	struct trial *trials[TRIALS_MAX];
 	size_t loaded = 0;
