@@ -17,16 +17,6 @@ static const cJSON *json_node(const struct json *json)
 	return (const cJSON *)json;
 }
 
-/* How many bytes follow the first one of a character in UTF-8; 9: it is no first one. */
-static size_t utf8_more(unsigned char c)
-{
-	return c < 0x80                ? 0
-	       : c >= 0xc2 && c < 0xe0 ? 1
-	       : c >= 0xe0 && c < 0xf0 ? 2
-	       : c >= 0xf0 && c < 0xf5 ? 3
-				       : 9;
-}
-
 /* What one text may hold: cJSON takes 64 bytes and more for each value. */
 enum {
 	VALUES_MAX = 1 << 24,
@@ -42,14 +32,11 @@ static const char *find_forbidden(const char *text, size_t size)
 	size_t values = 1, depth = 0;
 
 	for (size_t i = 0; i < size;) {
-		unsigned char c = (unsigned char)text[i];
-		size_t more = utf8_more(c);
+		const unsigned char c = (unsigned char)text[i];
+		const size_t length = utf8_length(text + i, size - i);
 
-		if (more == 9 || i + more >= size + (more == 0))
+		if (!length)
 			return "valid UTF-8, found otherwise";
-		for (size_t k = 1; k <= more; k++)
-			if (((unsigned char)text[i + k] & 0xc0) != 0x80)
-				return "valid UTF-8, found otherwise";
 		if (in_string && c < 0x20)
 			return "no raw control character in a string, found otherwise";
 		if (in_string && c == '\\') {
@@ -68,7 +55,7 @@ static const char *find_forbidden(const char *text, size_t size)
 		} else if (!in_string && depth && (c == ']' || c == '}')) {
 			depth--;
 		}
-		i += 1 + more;
+		i += length;
 	}
 	return NULL;
 }
@@ -376,18 +363,12 @@ struct json *json_new_array(void)
 static char *valid_utf8(const char *value)
 {
 	char *copy = string_copy(value);
+	size_t length;
 
-	for (unsigned char *c = (unsigned char *)copy; *c;) {
-		size_t more = utf8_more(*c);
-		size_t k = 1;
-
-		while (more < 9 && k <= more && (c[k] & 0xc0) == 0x80)
-			k++;
-		if (more == 9 || k <= more) {
-			*c++ = '?';
-			continue;
-		}
-		c += 1 + more;
+	for (char *c = copy; *c; c += length ? length : 1) {
+		length = utf8_length(c, 4); /* it ends with NUL */
+		if (!length)
+			*c = '?';
 	}
 	return copy;
 }

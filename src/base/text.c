@@ -99,6 +99,50 @@ void text_release(struct text *text)
 	*text = (struct text){0};
 }
 
+/* ---- characters ---- */
+size_t utf8_length(const char *text, size_t size)
+{
+	const unsigned char *c = (const unsigned char *)text;
+	const size_t length = !size         ? 0
+			      : c[0] < 0x80 ? 1
+			      : c[0] < 0xc2 ? 0
+			      : c[0] < 0xe0 ? 2
+			      : c[0] < 0xf0 ? 3
+			      : c[0] < 0xf5 ? 4
+					    : 0;
+
+	if (length > size)
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	/* what a shorter form has, surrogates, and what is beyond Unicode */
+	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
+		(c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+void text_append_shown(struct text *text, const char *string, const char *kept)
+{
+	size_t length;
+
+	for (size_t left = strlen(string); left; string += length, left -= length) {
+		const unsigned char c = (unsigned char)*string;
+		const bool control = (c < 0x20 && !strchr(kept, c)) || c == 0x7f;
+
+		length = utf8_length(string, left);
+		if (!length || control) {
+			length = 1;
+			text_appendf(text, "\\x%02x", c);
+		} else if (c == 0xc2 && (unsigned char)string[1] < 0xa0) {
+			text_appendf(text, "\\x%02x", (unsigned char)string[1]);
+		} else {
+			text_append_bytes(text, string, length);
+		}
+	}
+}
+
 /* ---- strings ---- */
 char *string_copy(const char *string)
 {

@@ -30,6 +30,12 @@ const char *text_string(const struct text *text); /* "" while empty */
 char *text_detach(struct text *text); /* never NULL; the caller frees it; text is empty */
 void text_release(struct text *text);
 
+/* How many bytes the character of UTF-8 takes that begins at text; 0: there is none within size. */
+size_t utf8_length(const char *text, size_t size);
+/* For terminals and logs: control characters but those of `kept`, and what is no UTF-8, as "\x1b".
+ */
+void text_append_shown(struct text *text, const char *string, const char *kept);
+
 char *string_copy(const char *string); /* NULL gives NULL */
 char *string_copy_bytes(const char *data, size_t length);
 char *string_format(const char *format, ...) PRINTF_LIKE(1, 2);

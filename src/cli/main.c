@@ -44,10 +44,14 @@ static void handle_signals(void)
 
 static void report(const struct error *err)
 {
+	CLEANUP(text_release) struct text shown = {0};
+
 	fflush(stdout);
-	fprintf(stderr, "tiletune: %s\n", err->message);
-	if (err->hint[0])
-		fprintf(stderr, "hint: %s\n", err->hint);
+	text_append(&shown, "tiletune: ");
+	text_append_shown(&shown, err->message, "\n\t"); /* a compiler's words have lines */
+	text_append(&shown, err->hint[0] ? "\nhint: " : "");
+	text_append_shown(&shown, err->hint, "\n\t");
+	fprintf(stderr, "%s\n", shown.data);
 }
 
 static enum status run_command(

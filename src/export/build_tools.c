@@ -6,9 +6,11 @@
  * string(JSON) (CMake 3.19). A fragment for GNU make: one group of variables per entry and a
  * function that finds entries.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "export/export.h"
@@ -157,15 +159,21 @@ static enum status write_cmake(
 	const struct export_source *source, struct text *text, struct error *err)
 {
 	CLEANUP(json_release) struct json *list = json_new_array();
+	CLEANUP(text_release) struct text json = {0}, bracket = {0};
 
 	(void)err;
 	for (size_t i = 0; i < source->entry_count; i++)
 		json_push(list, entry_json(source->entries[i]));
 	text_appendf(text, module_head, source->name);
-	/* JSON strings cannot hold this bracket by themselves: names and numbers have none */
-	text_append(text, "set(TILETUNE_JSON [==[\n");
-	json_append(list, true, text);
-	text_appendf(text, "]==])\n\n%s", module_tail);
+	json_append(list, true, &json);
+	/* a bracket that does not stand in the text ends it */
+	text_append(&bracket, "]==]");
+	while (strstr(text_string(&json), bracket.data)) {
+		bracket.data[bracket.length - 1] = '=';
+		text_append_char(&bracket, ']');
+	}
+	text_appendf(text, "set(TILETUNE_JSON [%.*s[\n%s%s)\n\n%s", (int)bracket.length - 2,
+		bracket.data + 1, text_string(&json), bracket.data, module_tail);
 	return STATUS_OK;
 }
 
@@ -176,17 +184,14 @@ const struct export_format export_format_cmake = {
 };
 
 /* ---- make ---- */
-/* What make would expand or take for a comment. */
+/* A value stands in recipes: what make or a shell would not take for a character of a word, or for
+ * the blank between two, becomes '_'. */
 static void append_value(struct text *text, const char *value)
 {
-	for (; *value; value++) {
-		if (*value == '$')
-			text_append(text, "$$");
-		else if (*value == '#')
-			text_append(text, "\\#");
-		else
-			text_append_char(text, *value == '\n' ? ' ' : *value);
-	}
+	for (; *value; value++)
+		text_append_char(text, isalnum((unsigned char)*value) || strchr(" _./+=:,-", *value)
+					       ? *value
+					       : '_');
 }
 
 /* PREFIX_NAME := what the format says. */

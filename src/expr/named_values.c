@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/expression.h"
+
 static struct json *write_value(const void *field)
 {
 	return value_to_json(*(const struct value *)field);
@@ -65,11 +67,29 @@ const struct record_custom named_value_custom = {
 	.schema = value_schema,
 	.release = value_release,
 };
+static const struct record_rule name_rule = {
+	"a name of letters, digits and _", "^[A-Za-z_][A-Za-z0-9_]*$", name_is_valid};
+/* What is written into problems' texts, -D lists and files of other programs. */
+static enum status named_value_check(
+	void *item, const struct json_at *at, void *context, struct error *err)
+{
+	const struct value *value = &((const struct named_value *)item)->value;
+
+	(void)context;
+	return value->type != VALUE_STRING ||
+			       !value->string[strspn(value->string,
+				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789_.+-")]
+		       ? STATUS_OK
+		       : json_error(at, err, "a value of letters, digits and _ . + -");
+}
+
 static const struct record_member named_value_members[] = {
-	RECORD_VALUE(struct named_value, name, "name", "its name"),
+	RECORD_VALUE(struct named_value, name, "name", "its name", .rule = &name_rule),
 	RECORD_CUSTOM(struct named_value, value, &named_value_custom, "", "its value"),
 };
-RECORD_DEFINE(struct named_value, named_value_record, named_value_members, .name = "named_value");
+RECORD_DEFINE(struct named_value, named_value_record, named_value_members, .name = "named_value",
+	.check = named_value_check);
 
 struct named_values named_values_new(size_t count)
 {

@@ -55,8 +55,9 @@ static void append_identity(const struct check *check, struct text *text)
 	for (size_t i = 0; i < check->identity.count; i++) {
 		const struct check_trait_difference *item = &check->identity.items[i];
 
-		text_appendf(text, "  differs: %s: %s -> %s%s\n", check_trait_names[item->trait],
-			item->baseline, item->now, allowed_words(check, item));
+		format_put(text, format_shown, "  differs: %s: %s -> %s%s\n",
+			check_trait_names[item->trait], item->baseline, item->now,
+			allowed_words(check, item));
 	}
 }
 
@@ -69,14 +70,14 @@ static void text_row(const struct check_row *row, struct text *text)
 		text_appendf(text, "  %.2f -> %.2f us", row->baseline_us, row->now.time_us);
 	else if (row->now.blocks)
 		text_appendf(text, "  %.2f us", row->now.time_us);
-	text_appendf(text, "\n               %s\n", row->reason);
+	format_put(text, format_shown, "\n               %s\n", row->reason);
 	if (row->better)
-		text_appendf(text, "               better: %s\n", row->better);
+		format_put(text, format_shown, "               better: %s\n", row->better);
 }
 
 void check_report_text(const struct check *check, struct text *text)
 {
-	text_appendf(text, "check of %s on %s", check->baseline->path,
+	format_put(text, format_shown, "check of %s on %s", check->baseline->path,
 		device_spec(check->context->device)->title);
 	if (check->measures)
 		text_appendf(text, ", threshold %.3g%%, confidence %.4g%%\n",
@@ -92,19 +93,6 @@ void check_report_text(const struct check *check, struct text *text)
 }
 
 /* ---- Markdown: a verdict, a table, what differs ---- */
-/* What would end a cell, or begin a tag. */
-static void append_cell(struct text *text, const char *cell)
-{
-	for (; *cell; cell++) {
-		if (*cell == '|')
-			text_append(text, "\\|");
-		else if (*cell == '<')
-			text_append(text, "&lt;");
-		else
-			text_append_char(text, *cell == '\n' ? ' ' : *cell);
-	}
-}
-
 static const char *mark(enum check_verdict verdict)
 {
 	static const char *const marks[CHECK_VERDICT_COUNT] = {
@@ -124,7 +112,7 @@ static void markdown_row(const struct check_row *row, struct text *text)
 	CLEANUP(text_release) struct text title = {0};
 
 	append_title(row, &title);
-	format_put(text, append_cell, "| %s %s | %s | `%s` | ", mark(row->verdict),
+	format_put(text, format_markdown, "| %s %s | %s | %s | ", mark(row->verdict),
 		check_verdict_names[row->verdict], title.data, row->family);
 	if (row->baseline_us > 0)
 		text_appendf(text, "%.2f", row->baseline_us);
@@ -134,15 +122,15 @@ static void markdown_row(const struct check_row *row, struct text *text)
 	text_append(text, " | ");
 	if (row->slowdown.ratio.value > 0)
 		text_appendf(text, "%+.1f%%", 100 * (row->slowdown.ratio.value - 1));
-	format_put(text, append_cell, " | %s%s%s |\n", row->reason, row->better ? "; better: " : "",
-		row->better ? row->better : "");
+	format_put(text, format_markdown, " | %s%s%s |\n", row->reason,
+		row->better ? "; better: " : "", row->better ? row->better : "");
 }
 
 void check_report_markdown(const struct check *check, struct text *text)
 {
 	text_append(text, "### tiletune check: ");
 	append_counts(check, text);
-	format_put(text, append_cell, "\n\nBaseline `%s` on %s", check->baseline->path,
+	format_put(text, format_markdown, "\n\nBaseline %s on %s", check->baseline->path,
 		device_spec(check->context->device)->title);
 	if (check->measures)
 		text_appendf(text, ", threshold %.3g%%, confidence %.4g%%.\n\n",
@@ -158,8 +146,9 @@ void check_report_markdown(const struct check *check, struct text *text)
 		const struct check_trait_difference *item = &check->identity.items[i];
 
 		text_append(text, i ? "" : "\nNot as in the baseline:\n\n");
-		format_put(text, append_cell, "- %s: %s → %s%s\n", check_trait_names[item->trait],
-			item->baseline, item->now, allowed_words(check, item));
+		format_put(text, format_markdown, "- %s: %s → %s%s\n",
+			check_trait_names[item->trait], item->baseline, item->now,
+			allowed_words(check, item));
 	}
 }
 

@@ -61,21 +61,54 @@ struct format_text format_bytes(double bytes)
 
 void format_xml(struct text *text, const char *string)
 {
-	for (; *string; string++) {
+	size_t length;
+
+	for (size_t left = strlen(string); left; string += length, left -= length) {
 		const unsigned char c = (unsigned char)*string;
 
-		if (c == '<')
+		length = utf8_length(string, left);
+		if (!length || (c < 0x20 && c != '\t' && c != '\n') ||
+			(length == 3 && memcmp(string, "\xef\xbf", 2) == 0 &&
+				(unsigned char)string[2] >= 0xbe)) {
+			text_append_char(text, '?');
+			length = length ? length : 1;
+		} else if (c == '<') {
 			text_append(text, "&lt;");
-		else if (c == '>')
+		} else if (c == '>') {
 			text_append(text, "&gt;");
-		else if (c == '&')
+		} else if (c == '&') {
 			text_append(text, "&amp;");
-		else if (c == '"')
+		} else if (c == '"') {
 			text_append(text, "&quot;");
-		else if (c == '\n')
+		} else if (c == '\n') {
 			text_append(text, "&#10;");
+		} else {
+			text_append_bytes(text, string, length);
+		}
+	}
+}
+
+void format_shown(struct text *text, const char *string)
+{
+	text_append_shown(text, string, "");
+}
+
+void format_markdown(struct text *text, const char *string)
+{
+	CLEANUP(text_release) struct text shown = {0};
+
+	text_append_shown(&shown, string, "");
+	for (const char *at = text_string(&shown); *at; at++) {
+		if (*at == '<')
+			text_append(text, "&lt;");
+		else if (*at == '&')
+			text_append(text, "&amp;");
+		else if (*at == '@') /* would tell whoever is called so */
+			text_append(text, "&#64;");
+		else if (strchr("\\|*[]~", *at))
+			text_appendf(text, "\\%c", *at);
 		else
-			text_append_char(text, c < 0x20 && c != '\t' ? '?' : (char)c);
+			text_append_char(text, *at == '`' ? '\'' : *at);
 	}
 }
 

@@ -26,6 +26,11 @@ struct format_text format_bytes(double bytes);
  * question mark. */
 void format_xml(struct text *text, const char *string);
 
+/* One line of text for a terminal or a log. */
+void format_shown(struct text *text, const char *string);
+/* Plain words of Markdown, in a cell of a table, too. */
+void format_markdown(struct text *text, const char *string);
+
 /* printf into the text; what %s brings is written by `escape`, the format stands as it is. Flags,
  * widths and lengths other than those of %s, %.*s, %d, %u, %ld, %zu, %.3f, %.6g are not known. */
 typedef void format_escape(struct text *text, const char *string);

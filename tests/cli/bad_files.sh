@@ -63,3 +63,7 @@ try "$TILETUNE" validate deep.json
 { printf '[0'; head -c 33554432 /dev/zero | sed 's/\x00\x00/,0/g'; echo ']'; } >many.json
 try "$TILETUNE" validate many.json
 try "$TILETUNE" report many.json
+
+echo "# names that would steer a terminal"
+"$TILETUNE" report "$(printf 'a\033[31m\377\302\233b')" 2>&1
+echo "exit $?"

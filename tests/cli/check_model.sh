@@ -66,3 +66,9 @@ grep -o '<failure type="slower" message="[a-z]*' spills.xml
 # of all that is different the spills alone are the regression
 "$TILETUNE" check held.json --path spills --device model:toy --json 2>/dev/null | tr -d '\n\t' |
 	grep -oE '"text":[^,]*,"worse":true' | sed -E 's/[0-9]+ B/SOME B/'
+# words of a baseline end no line, cell, attribute or code, and steer no terminal
+sed 's/"nvrtc":.*"/"nvrtc": "V1\\n::error::|[x](y) `@all`<b>\&\\u001b[31m\\u009b\\uffff"/' base.json >words.json
+check words.json --path "$toy" --device model:toy --allow nvrtc --junit words.xml --markdown words.md >words.txt
+for file in words.txt words.xml words.md; do
+	grep -a 'nvrtc' $file | grep -a '::error' | sed 's/\(->\|-&gt;\|→\).*/\1 NOW/'
+done

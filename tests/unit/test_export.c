@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/record_schema.h"
 #include "export/export.h"
 
 /* A file with two entries; the second one has two launches and text that needs care everywhere. */
@@ -22,11 +23,12 @@ static const char tuned_text[] =
 	"/a.cu\",\"entry\":\"a\",\"grid\":[4,2,1],\"block\":[128,1,1],\"cluster\":[1,1,1],\"a"
 	"rgs\":[\"A\",64,0.5],\"smem_dynamic_bytes\":1024}],\"errors\":{\"verified\":true},\""
 	"kernel_hash\":\"0123456789abcdef0123456789abcdef\"},\"tied\":[],\"families\":[]},{\""
-	"operation\":\"odd\",\"problem\":{\"k\":1,\"t\":\"a\\\"b\?\\\\$(x) #1\"},\"timing\":"
+	"operation\":\"odd\",\"problem\":{\"k\":1,\"t\":\"a.b\"},\"timing\":"
 	"\"predicted\",\"run\":\"r1\",\"winner\":{\"family\":\"odd/pair\",\"configuration\":{"
 	"},\"time_us\":{\"median\":3,\"ci95_low\":3,\"ci95_high\":3,\"samples\":1},\"launches"
 	"\":[{\"source\":\"x.cu\",\"entry\":\"x\",\"grid\":[1,1,1],\"block\":[32,1,1],\"args"
-	"\":[],\"smem_dynamic_bytes\":0},{\"source\":\"y.cu\",\"entry\":\"y\",\"grid\":[7,1,1"
+	"\":[],\"smem_dynamic_bytes\":0},{\"source\":\"y]==].cu;$(x)\\\"\?\\\\\\n::error::#1\","
+	"\"entry\":\"y\",\"grid\":[7,1,1"
 	"],\"block\":[64,1,1],\"repeat\":3,\"args\":[],\"smem_dynamic_bytes\":0}],\"kernel_ha"
 	"sh\":\"0123456789abcdef0123456789abcdef\"},\"tied\":[],\"families\":[]}]}";
 
@@ -100,7 +102,10 @@ static void csv_is_quoted(void **state)
 	assert_holds(&text,
 		"\r\ngemm,\"M=64,dtype=bf16\",measured,winner,gemm/a,\"BM=16,L=nk\",12.5,12,"
 		"13,9,,1.5,");
-	assert_holds(&text, "odd,\"k=1,t=a\"\"b?\\$(x) #1\",predicted,winner,odd/pair,,3,3,3,1,,");
+	assert_holds(&text, "odd,\"k=1,t=a.b\",predicted,winner,odd/pair,,3,3,3,1,,");
+	text_clear(&text);
+	csv_append(&text, "a\"b\n");
+	assert_string_equal(text.data, "\"a\"\"b\n\"");
 	text_release(&text);
 	tuned_release(&fixture.tuned);
 }
@@ -117,7 +122,9 @@ static void make_is_escaped(void **state)
 	assert_holds(&text, "TILETUNE_0_PROBLEM := M=64 dtype=bf16\n");
 	assert_holds(&text, "TILETUNE_0_DEFINES := -DBM=16 -DL_nk=1\n");
 	assert_holds(&text, "TILETUNE_0_0_GRID := 4 2 1\n");
-	assert_holds(&text, "TILETUNE_1_PROBLEM := k=1 t=a\"b?\\$$(x) \\#1\n");
+	assert_holds(&text, "TILETUNE_1_PROBLEM := k=1 t=a.b\n");
+	/* neither make nor the shell of a recipe finds anything in it */
+	assert_holds(&text, "TILETUNE_1_1_SOURCE := y_==_.cu___x_____::error::_1\n");
 	assert_holds(&text, "TILETUNE_1_LAUNCHES := 0 1\n");
 	assert_holds(&text, "TILETUNE_1_1_ENTRY := y\n");
 	assert_holds(&text, "TILETUNE_1_1_CLUSTER := 1 1 1\n");
@@ -137,7 +144,7 @@ static void c_strings_are_escaped(void **state)
 	text = written(&fixture.source, "c-header");
 	assert_holds(&text, "#define TILETUNE_DEVICE \"Test \\\"GPU\\\"\"");
 	assert_holds(&text, "\"A,64,0.5\", {4, 2, 1}, {128, 1, 1}, {1, 1, 1}, 1024, 1}");
-	assert_holds(&text, "\"k=1,t=a\\\"b\\077\\\\$(x) #1\"");
+	assert_holds(&text, "\"y]==].cu;$(x)\\\"\\077\\\\\\012::error::#1\"");
 	assert_holds(&text, "{7, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0, 3}");
 	assert_holds(&text, "12.5, 1, 0ULL, 1, tiletune_launches + 0, 0}");
 	assert_holds(&text, "3, 0, 0ULL, 2, tiletune_launches + 1, 0}");
@@ -160,10 +167,10 @@ static void cmake_holds_the_entries_as_json(void **state)
 	(void)state;
 	fixture_open(&fixture);
 	text = written(&fixture.source, "cmake");
-	begin = strstr(text.data, "[==[\n");
-	end = strstr(text.data, "\n]==]");
+	begin = strstr(text.data, "[===[\n");
+	end = strstr(text.data, "\n]===]");
 	assert_true(begin && end && begin < end);
-	begin += strlen("[==[\n");
+	begin += strlen("[===[\n");
 	assert_ok(json_parse(begin, (size_t)(end - begin), "cmake", &tree, &err));
 	root = json_root(tree, "cmake");
 	assert_int_equal(json_count(&root), 2);
@@ -172,6 +179,8 @@ static void cmake_holds_the_entries_as_json(void **state)
 	entry = json_item(&root, 1);
 	assert_true(json_find(&entry, "launches", &launches));
 	assert_int_equal(json_count(&launches), 2);
+	entry = json_item(&launches, 1); /* its "]==]" ended nothing */
+	assert_true(string_starts_with(string_of(&entry, "source"), "y]==].cu"));
 	json_free(tree);
 	text_release(&text);
 	tuned_release(&fixture.tuned);
