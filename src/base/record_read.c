@@ -79,9 +79,11 @@ static enum status read_real(
 {
 	double value;
 
-	if (json_type(at) == JSON_NUMBER && (!(member->flags & RECORD_WHOLE) || json_is_int(at))) {
+	if (json_type(at) == JSON_NUMBER) {
 		TRY(json_get_double(at, &value, err));
-		if (record_allows_real(member, value)) {
+		/* a whole number may be larger than an integer */
+		if ((!(member->flags & RECORD_WHOLE) || value == floor(value)) &&
+			record_allows_real(member, value)) {
 			record_store_real(member, item, value);
 			return STATUS_OK;
 		}

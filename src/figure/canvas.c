@@ -305,7 +305,7 @@ static size_t decade_ticks(const struct figure_axis *axis, const double *digits,
 static size_t ticks_of(const struct figure_axis *axis, double wanted, double ticks[TICKS_MAX])
 {
 	static const double digits[] = {1, 1.5, 2, 3, 4, 5, 7}, whole[] = {1}, few[] = {1, 2, 5};
-	const double decades = log10(axis->high / axis->low);
+	const double decades = axis->log ? log10(axis->high / axis->low) : 0;
 	size_t count = 0;
 
 	if (!axis->log || decades < 0.5) {

@@ -212,6 +212,28 @@ static const struct record_member asked_members[] = {
 };
 static RECORD_DEFINE(struct figure, asked_record, asked_members, .name = "measured");
 
+static const struct record_member whole_members[] = {
+	RECORD_VALUE(struct figure, value, "value", "", .low = 0, .high = INFINITY,
+		.flags = RECORD_WHOLE),
+};
+static RECORD_DEFINE(struct figure, whole_record, whole_members, .name = "whole");
+
+static void whole_numbers_may_be_large(void **state)
+{
+	struct figure figure = {.value = 6.23352375738793e+23}, again = {.value = 0};
+	struct json *json = record_to_json(&whole_record, &figure);
+	struct json_at at = json_root(json, "");
+	struct error err;
+
+	(void)state;
+	assert_ok(record_from_json(&whole_record, &at, &again, NULL, &err));
+	assert_true(again.value == figure.value);
+	json_put_double(json, "value", 1.5);
+	assert_fails(record_from_json(&whole_record, &at, &again, NULL, &err), STATUS_BAD_INPUT,
+		"$.value: expected a number of at least 0, found 1.5");
+	json_free(json);
+}
+
 /* What is absent as a number: null is something else, which was asked for and is not known. */
 static void null_is_not_a_number(void **state)
 {
@@ -327,6 +349,7 @@ int main(void)
 		cmocka_unit_test(every_member_is_needed_unless_it_is_optional),
 		cmocka_unit_test(typing_errors_get_the_nearest_name),
 		cmocka_unit_test(null_is_not_a_number),
+		cmocka_unit_test(whole_numbers_may_be_large),
 		cmocka_unit_test(unknown_members_survive),
 		cmocka_unit_test(unknown_members_of_open_records_survive),
 		cmocka_unit_test(open_records_pass_over_what_they_do_not_know),
