@@ -198,30 +198,6 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
 	return status;
 }
 
-enum status file_write_gzip(const char *path, const void *data, size_t size, struct error *err)
-{
-	z_stream stream = {0};
-	unsigned char *packed;
-	size_t bound;
-	enum status status;
-
-	if (size > file_size_max ||
-		deflateInit2(&stream, 9, Z_DEFLATED, 16 + 15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-		return error_set(err, STATUS_FAILED, "%s: cannot compress %zu bytes", path, size);
-	bound = deflateBound(&stream, size);
-	packed = memory_zeroed(bound, 1);
-	stream.next_in = (unsigned char *)(uintptr_t)data;
-	stream.avail_in = (unsigned)size;
-	stream.next_out = packed;
-	stream.avail_out = (unsigned)bound;
-	if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
-		BUG("deflate did not end within deflateBound()");
-	status = file_write(path, packed, stream.total_out, err);
-	deflateEnd(&stream);
-	free(packed);
-	return status;
-}
-
 enum status file_expect_writable(const char *path, struct error *err)
 {
 	CLEANUP(memory_free) char *target = resolve_target(path);

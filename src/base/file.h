@@ -20,9 +20,6 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 /* Replaces path by data as described above. On failure the old file is intact. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
 
-/* As file_write, gzip-compressed. */
-enum status file_write_gzip(const char *path, const void *data, size_t size, struct error *err);
-
 /* Whether file_write() could replace or make it, tried without a trace. Errors: STATUS_BAD_INPUT.
  */
 enum status file_expect_writable(const char *path, struct error *err);

@@ -21,7 +21,7 @@ void random_seed(struct random_state *state, uint64_t seed)
 		state->words[i] = splitmix(&seed);
 }
 
-uint64_t random_next(struct random_state *state)
+static uint64_t random_next(struct random_state *state)
 {
 	uint64_t *s = state->words;
 	uint64_t result = rotate_left(s[1] * 5, 7) * 9;

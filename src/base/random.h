@@ -14,7 +14,6 @@ struct random_state {
 };
 
 void random_seed(struct random_state *state, uint64_t seed);
-uint64_t random_next(struct random_state *state);
 uint64_t random_below(struct random_state *state, uint64_t bound); /* 0 .. bound-1; bound > 0 */
 double random_unit(struct random_state *state);                    /* [0, 1) */
 void random_shuffle(struct random_state *state, size_t *items, size_t count);

@@ -152,14 +152,3 @@ double statistics_rank_correlation(const double *x, const double *y, size_t coun
 	free(rank_y);
 	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
-
-double statistics_geometric_mean(const double *values, size_t count)
-{
-	double logs = 0;
-
-	if (!count)
-		return 0;
-	for (size_t i = 0; i < count; i++)
-		logs += log(values[i]);
-	return exp(logs / (double)count);
-}

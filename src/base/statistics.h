@@ -27,6 +27,5 @@ double statistics_rank_correlation(const double *x, const double *y, size_t coun
 /* Confidence interval of the median at the given level (0.95, 0.99, ...), from order statistics. */
 void statistics_median_interval(
 	const double *samples, size_t count, double level, double *low, double *high);
-double statistics_geometric_mean(const double *values, size_t count);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * A family as loaded from templates/<operation>/<family>.json. Strings are borrowed from the JSON
  * tree, which lives as long as the family. Every expression is compiled against the family's scope
- * when the file is loaded; values are those of a bound space (family/scope.h).
+ * when the file is loaded; values are those of a bound space (family/expression_json.h).
  */
 #ifndef FAMILY_FAMILY_H
 #define FAMILY_FAMILY_H

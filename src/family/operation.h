@@ -7,8 +7,25 @@
 #define FAMILY_OPERATION_H
 
 #include "family/buffer.h"
-#include "family/key.h"
-#include "family/scope.h"
+
+/* "batch,seq" for "batch*seq": names that may stand for a key in a problem's text. */
+struct key_alias {
+	char *text; /* of the JSON */
+	struct name_table parts;
+	char *part_text;               /* the parts' strings */
+	struct expression *expression; /* over the parts */
+};
+
+struct key {
+	const char *name;
+	const char *help;                 /* NULL if there is none */
+	const char **values;              /* of an enum, NULL-terminated; NULL: an integer */
+	int64_t min, max;                 /* of an integer */
+	struct expression *default_value; /* over keys; NULL: must be given */
+	bool is_constant;                 /* becomes a -D; else a kernel argument */
+	struct key_alias *aliases;
+	size_t alias_count;
+};
 
 /* The kernel that computes expected values of any list of units. */
 struct reference {

@@ -20,6 +20,17 @@ struct problem_list {
 	size_t count, capacity;
 };
 
+/* ---- keys: what sizes and choices are called and which values they take ---- */
+RECORD_DECLARE(struct key, key_record);
+
+/* A value from text: the enum's own string, or an integer in the key's range. */
+enum status key_value_parse(
+	const struct key *key, const char *text, struct value *value, struct error *err);
+/* The same from a value of the expression language; an integral float is an integer. */
+enum status key_value_check(
+	const struct key *key, struct value found, struct value *value, struct error *err);
+
+/* ---- problems ---- */
 /* From some of its values: fills in defaults, checks ranges and constraints. given[i]: values[i] is
  * set. */
 enum status problem_complete(const struct operation *operation, const struct value *values,

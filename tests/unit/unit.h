@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "base/error.h"
 
@@ -29,5 +30,14 @@
 		if (!strstr(err.message, (text)))                                                  \
 			fail_msg("expected \"%s\" in \"%s\"", (text), err.message);                \
 	} while (0)
+
+static inline void write_gzip(const char *path, const char *data, size_t size)
+{
+	gzFile file = gzopen(path, "wb9");
+
+	assert_non_null(file);
+	assert_int_equal(gzwrite(file, data, (unsigned)size), (int)size);
+	assert_int_equal(gzclose(file), Z_OK);
+}
 
 #endif
