@@ -129,7 +129,12 @@ static enum status load(struct group *group, struct error *err)
 		struct check_row *row = group->rows[i];
 		struct error reason = {0};
 
-		if (evaluator_announce(&check->evaluator, row->work->problem, &reason) != STATUS_OK)
+		const enum status status =
+			evaluator_announce(&check->evaluator, row->work->problem, &reason);
+
+		if (status == STATUS_NO_DEVICE)
+			return error_set(err, status, "%s", reason.message);
+		if (status != STATUS_OK)
 			check_row_decide(row, CHECK_FAILED, "%s", reason.message);
 		else
 			TRY(load_row(check, row, err));
@@ -284,6 +289,27 @@ static enum status verify_again(struct group *group, struct error *err)
 	return STATUS_OK;
 }
 
+/* A GPU that is lost says nothing of the kernels. */
+static enum status expect_device(const struct group *group, struct error *err)
+{
+	for (size_t i = 0; i < group->count; i++)
+		for (size_t k = 0; k < group->rows[i]->work->loads; k++) {
+			const struct trial *load = group->rows[i]->work->now_loads[k];
+
+			if (load && load->evaluation.outcome == OUTCOME_DEVICE_LOST)
+				return error_set(err, STATUS_NO_DEVICE,
+					"%s %s: the device was lost: %s", group->rows[i]->operation,
+					group->rows[i]->problem,
+					load->evaluation.detail ? load->evaluation.detail
+								: "no message");
+		}
+	for (size_t i = 0; i < group->series_count; i++)
+		if (group->series[i].outcome == OUTCOME_DEVICE_LOST)
+			return error_set(err, STATUS_NO_DEVICE, "the device was lost: %s",
+				group->series[i].detail ? group->series[i].detail : "no message");
+	return STATUS_OK;
+}
+
 static enum status run(struct group *group, struct trial **anchor, struct error *err)
 {
 	struct check *check = group->check;
@@ -292,13 +318,16 @@ static enum status run(struct group *group, struct trial **anchor, struct error 
 	TRY(device_anchor(check->context->device, &handle, err));
 	*anchor = evaluator_add_handle(&check->evaluator, handle);
 	TRY(load(group, err));
+	TRY(expect_device(group, err));
 	TRY(sample(group, *anchor, err));
+	TRY(expect_device(group, err));
 	if (group->series[0].outcome != OUTCOME_OK)
 		return error_set(err, STATUS_NO_DEVICE,
 			"expected the GPU to run the anchor kernel, found: %s",
 			group->series[0].detail ? group->series[0].detail
 						: outcome_name(group->series[0].outcome));
 	TRY(verify_again(group, err));
+	TRY(expect_device(group, err));
 	judge(group);
 	return STATUS_OK;
 }

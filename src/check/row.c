@@ -63,17 +63,6 @@ void check_row_build(struct check *check, struct check_row *row)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
 }
 
-/* The first line that says something. */
-static const char *first_line(const char *log, char *line, size_t size)
-{
-	while (log && (*log == '\n' || *log == ' '))
-		log++;
-	if (!log || !*log)
-		return "the compiler said nothing";
-	snprintf(line, size, "%.*s", (int)strcspn(log, "\n"), log);
-	return line;
-}
-
 static void start(struct check *check, struct check_row *row)
 {
 	struct check_work *work = row->work;
@@ -88,13 +77,12 @@ static void start(struct check *check, struct check_row *row)
 static void take_compiled(struct check_row *row)
 {
 	const struct trial *trial = row->work->trial;
-	char line[256];
+	const char *log = trial->evaluation.detail ? trial->evaluation.detail : "";
 
 	row->work->can_run = trial->stage == TRIAL_COMPILED;
 	if (!row->work->can_run)
-		check_row_decide(row, CHECK_FAILED, "no longer compiles (%s): %s",
-			outcome_name(trial->evaluation.outcome),
-			first_line(trial->evaluation.detail, line, sizeof(line)));
+		check_row_decide(row, CHECK_FAILED, "no longer compiles (%s): %.*s",
+			outcome_name(trial->evaluation.outcome), (int)strcspn(log, "\n"), log);
 }
 
 enum status check_compile(struct check *check, struct error *err)

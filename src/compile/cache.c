@@ -25,6 +25,7 @@ static const time_t touch_interval_s = 3600;
 
 /* A temporary file this old belongs to nobody any more. */
 static const double temporary_age_s = 3600;
+static const double sweep_interval_s = 86400;
 
 struct cache {
 	char *folder; /* FOLDER/kernels */
@@ -44,6 +45,8 @@ static const struct record_member entry_members[] = {
 		struct cache_entry, result, compile_result_record, "result", "what became of it"),
 };
 static RECORD_DEFINE(struct cache_entry, entry_record, entry_members, .name = "cache_entry");
+
+static void sweep(struct cache *cache);
 
 enum status cache_open(const char *folder, struct cache **cache, struct error *err)
 {
@@ -65,6 +68,7 @@ enum status cache_open(const char *folder, struct cache **cache, struct error *e
 		cache_close(opened);
 		return error_context(err, "kernel cache");
 	}
+	sweep(opened);
 	*cache = opened;
 	return STATUS_OK;
 }
@@ -340,6 +344,27 @@ static enum status listing_make(struct cache *cache, struct listing *listing, st
 {
 	*listing = (struct listing){.folder = cache->folder};
 	return directory_list(listing->folder, add_folder, listing, err);
+}
+
+/* Once a day: temporary files of tuners that were killed. */
+static void sweep(struct cache *cache)
+{
+	CLEANUP(memory_free) char *mark = path_join(cache->folder, "swept");
+	struct listing listing = {0};
+	struct stat info;
+	int fd;
+
+	if (lstat(mark, &info) == 0 && difftime(time(NULL), info.st_mtime) < sweep_interval_s)
+		return;
+	unlink(mark);
+	fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	(void)listing_make(cache, &listing, NULL);
+	for (size_t i = 0; i < listing.count; i++)
+		if (!listing.files[i].entry && listing.files[i].age_s >= temporary_age_s)
+			unlink(listing.files[i].path);
+	listing_release(&listing);
 }
 
 enum status cache_list(struct cache *cache, cache_visit *visit, void *context, struct error *err)

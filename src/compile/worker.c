@@ -142,6 +142,8 @@ static void judge(enum nvrtc_answer answer, const struct text *log, bool is_cubi
 		const enum outcome outcome = result->outcome;
 
 		ptxas_report_shorten(text_string(&rest), &useful);
+		if (!useful.length)
+			text_append(&useful, "the compiler said nothing\n");
 		text_release(&rest);
 		rest = useful;
 		compile_result_release(result); /* no cubin, no entries */

@@ -65,6 +65,19 @@ static enum status open_compiler(const struct context_options *options, struct c
 	return status;
 }
 
+/* The helper kernels do not compile: is it that the compiler does not know the GPU? */
+static enum status refuse_architecture(const struct context *context, struct error *err)
+{
+	const int compute_capability = device_spec(context->device)->compute_capability;
+
+	if (!strstr(err->message, "gpu-architecture"))
+		return err->status;
+	return error_set(err, STATUS_NO_DEVICE,
+		"GPU %s: expected a compute capability that %s compiles for, found %d.%d",
+		device_identity(context->device)->name, compiler_identity(context->compiler),
+		compute_capability / 10, compute_capability % 10);
+}
+
 static enum status open_cuda(const struct context_options *options, struct context *context,
 	const char *name, const struct device_options *device_options, struct error *err)
 {
@@ -76,7 +89,8 @@ static enum status open_cuda(const struct context_options *options, struct conte
 		options, context, device_identity(context->device)->driver_cuda_version, err));
 	TRY(plain_build((const char *const *)context->template_folders, "common/helpers.cu",
 		&helpers, err));
-	TRY(kernel_store_wait(context->store, &helpers.units[0], &kernel, err));
+	if (kernel_store_wait(context->store, &helpers.units[0], &kernel, err) != STATUS_OK)
+		return refuse_architecture(context, err);
 	return device_helpers(context->device, &kernel->cubin, err);
 }
 

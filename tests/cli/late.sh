@@ -29,3 +29,12 @@ printf '%s\n' 'kernel row_softmax_reference crash' >script
 "$TILETUNE" tune row_softmax -p rows=64,cols=512 --path "$toy" --device cuda:0 --fresh -o none.json 2>&1 |
 	grep -o 'row_softmax rows=.*found crashed'
 "$TILETUNE" check tuned.json --path "$toy" --device cuda:0 2>&1 | grep -oE '^failed|row_softmax rows=64,cols=512.*: expected its reference to run, found crashed'
+# a GPU that is lost says nothing of the kernels
+printf '%s\n' 'kernel row_softmax_online us=200 lost' >script
+"$TILETUNE" check tuned.json --path "$toy" --device cuda:0 >out.txt 2>&1
+echo "[exit $?]"
+grep -oE '^failed|the device was lost' out.txt
+# a GPU that the compiler knows nothing of
+echo 'compute_capability 35' >script
+"$TILETUNE" tune row_softmax -p rows=64,cols=512 --path "$toy" --device cuda:0 --fresh -o none.json 2>&1 |
+	sed -E 's/NVRTC [^)]*\)/NVRTC/'

@@ -277,6 +277,35 @@ static void test_not_ours(void **state)
 	free(path);
 }
 
+/* What a killed tuner left goes when the next one starts, once it is old. */
+static void test_sweep(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct timespec old[2] = {
+		{.tv_sec = time(NULL) - 7200}, {.tv_sec = time(NULL) - 7200}};
+	const struct timespec older[2] = {
+		{.tv_sec = time(NULL) - 90000}, {.tv_sec = time(NULL) - 90000}};
+	char *path = path_of(fixture->cache, 9), *left = string_format("%s.new-abcdef", path);
+	char *fresh = string_format("%s.new-ghijkl", path);
+	char *mark = path_join(cache_folder(fixture->cache), "swept");
+	struct error err;
+
+	put(fixture->cache, 9, OUTCOME_OK, 10);
+	assert_int_equal(file_write(left, "x", 1, &err), STATUS_OK);
+	assert_int_equal(file_write(fresh, "x", 1, &err), STATUS_OK);
+	assert_int_equal(utimensat(AT_FDCWD, left, old, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, mark, older, 0), 0);
+	cache_close(fixture->cache);
+	assert_int_equal(cache_open(fixture->folder, &fixture->cache, &err), STATUS_OK);
+	assert_false(file_exists(left));
+	assert_true(file_exists(fresh));
+	assert_true(has(fixture->cache, 9));
+	free(mark);
+	free(fresh);
+	free(left);
+	free(path);
+}
+
 /* Two processes write the same entries over each other while a third reads. */
 static void test_concurrent(void **state)
 {
@@ -460,6 +489,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_trim, set_up, tear_down),
 		cmocka_unit_test(test_architecture),
 		cmocka_unit_test_setup_teardown(test_not_ours, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_sweep, set_up, tear_down),
 		cmocka_unit_test(test_key),
 		cmocka_unit_test_setup_teardown(test_unwritable, set_up, tear_down),
 	};

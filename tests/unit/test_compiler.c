@@ -79,6 +79,9 @@ static void test_rejected_options(void **state)
 		"//fake: reject --no-source-include\n"
 		"//fake: kernel k 1 0 0 0 0",
 		OUTCOME_OK, "");
+	/* refused, and nothing said why: that is said */
+	expect_only(compiler, "//fake: error 6\n", OUTCOME_COMPILE_FAILED,
+		"the compiler said nothing\n");
 	submit(compiler, "//fake: reject -bogus\n//fake: kernel k 1 0 0 0 0", "k", "-bogus", 1);
 	result = wait_for(compiler);
 	assert_int_equal(result.outcome, OUTCOME_COMPILE_FAILED);
