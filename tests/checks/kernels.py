@@ -45,7 +45,7 @@ gemm_chain fused_resident m=37,n=40,k=24,p=24,dtype=bf16 -
 DEVICE = "model:h200-sxm"
 FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-w"]
 CXX = os.environ.get("CXX", "g++")
-CACHE = os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache", "kernels")
+CACHE = os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache", "kernels-on-cpu")
 HOST = "tests/host"
 DTYPES = {"fp32": "FP32", "tf32": "TF32", "fp16": "FP16", "bf16": "BF16"}
 
