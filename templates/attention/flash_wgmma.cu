@@ -7,6 +7,8 @@
 // those which need masks come first. Per tile a group multiplies S = Q K^T, makes weights P of it and
 // adds P V of the tile before to its output:
 //   OVERLAP 1    both products are under way at once, and P V goes on beside the softmax of S
+//           2    as 1, and the output is rescaled beside S of the next tile
+//           3    as 1, and the output is rescaled only where a maximum of the warp's rows moved
 //   OVERLAP 0    both are waited for before the softmax; another group has to fill the gap
 //   BARRIER      groups take turns: 1 with issuing products, 2 with the softmax
 // A cluster takes CLUSTER neighbouring tiles of rows of a head, whose K and V it shares by multicast.
@@ -120,6 +122,7 @@ struct multiplier {
 	score_fragment s;
 	weight_fragment p;
 	i32 limit[2]; // see scores_mask()
+	float factor[2]; // see scores_raise()
 
 	__device__ __forceinline__ i32 thread_row(const work &item) const
 	{
@@ -223,12 +226,13 @@ struct multiplier {
 
 	template <bool MASKED> __device__ __forceinline__ void step()
 	{
-		float factor[2];
 		k_ring.wait(k);
 		if constexpr (OVERLAP) {
 			product_turn.wait();
 			wgmma_fence();
 			issue_scores();
+			if constexpr (OVERLAP == 2)
+				output_rescale(rows, factor);
 			v_ring.wait(v);
 			wgmma_fence();
 			issue_output();
@@ -256,7 +260,11 @@ struct multiplier {
 			release_keys();
 			soften<MASKED>(factor);
 		}
-		output_rescale(rows, factor);
+		if constexpr (OVERLAP == 3) {
+			if (__any_sync(0xffffffffu, factor[0] != 1.0f || factor[1] != 1.0f))
+				output_rescale(rows, factor);
+		} else if constexpr (OVERLAP != 2)
+			output_rescale(rows, factor);
 		keep_weights();
 	}
 
@@ -276,7 +284,6 @@ struct multiplier {
 		wgmma_wait<0>();
 		wgmma_hold(s);
 		release_keys();
-		float factor[2];
 		soften<true>(factor);
 		keep_weights();
 		--tile;
@@ -298,6 +305,8 @@ struct multiplier {
 	__device__ __forceinline__ void begin_end()
 	{
 		v_ring.wait(v);
+		if constexpr (OVERLAP == 2)
+			output_rescale(rows, factor);
 		wgmma_fence();
 		issue_output();
 	}

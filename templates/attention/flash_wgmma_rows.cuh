@@ -104,7 +104,7 @@ __device__ __forceinline__ void scores_weigh(score_fragment &s, row_state &rows,
 		rows.sum[half] = fmaf(rows.sum[half], factor[half], part[half][0] + part[half][1]);
 }
 
-// Earlier output is brought to the new maxima. To skip it where none moved does not pay.
+// Earlier output is brought to the new maxima.
 __device__ __forceinline__ void output_rescale(row_state &rows, const float (&factor)[2])
 {
 #pragma unroll
