@@ -175,18 +175,28 @@ enum status configuration_from_named_values(const struct bound_family *bound,
 	const struct named_values *values, choice *configuration, struct error *err)
 {
 	const struct family *family = bound->family;
+	CLEANUP(memory_free)
+	struct value *slots = memory_zeroed(family->scope.count, sizeof(*slots));
 
+	space_fixed(bound->space, slots);
 	for (size_t i = 0; i < values->count; i++)
 		if (find_parameter(bound, values->items[i].name, err) < 0)
 			return STATUS_BAD_INPUT;
 	for (size_t i = 0; i < family->parameter_count; i++) {
-		const char *name = family->parameters[i].name;
-		const struct value *value = named_values_find(values, name);
+		const struct parameter *parameter = &family->parameters[i];
+		const struct value *value = named_values_find(values, parameter->name);
+		struct value absent;
 		int found;
 
-		if (!value)
+		if (!value && !parameter->absent_value)
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a value of %s, found none", family->name, name);
+				"%s: expected a value of %s, found none", family->name,
+				parameter->name);
+		if (!value) {
+			TRY(expression_evaluate(
+				parameter->absent_value, slots, NULL, &absent, err));
+			value = &absent;
+		}
 		found = space_choice_find(bound->space, i, *value);
 		if (found < 0) {
 			CLEANUP(text_release) struct text text = {0};

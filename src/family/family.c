@@ -35,6 +35,9 @@ static const struct record_member parameter_members[] = {
 	RECORD_CUSTOM(struct parameter, values, &expression_fixed_member, "values", "a list"),
 	RECORD_ENUM(struct parameter, is_argument, as_names, "as", "a -D or a kernel argument",
 		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct parameter, absent_value, &expression_fixed_member, "absent",
+		"what a configuration stands for that was written before the parameter existed",
+		.flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct parameter, help, "help", "", .flags = RECORD_OPTIONAL),
 	EXPRESSION(struct parameter, default_value, "default", "", .flags = RECORD_NOT_JSON),
 };

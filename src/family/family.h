@@ -15,7 +15,9 @@ struct parameter {
 	const char *name, *help;
 	struct expression *values;        /* over keys and device names */
 	struct expression *default_value; /* over these and the parameters before it */
-	bool is_argument;                 /* a kernel argument; else a -D */
+	/* over keys and device names: for what was written before the parameter existed, or NULL */
+	struct expression *absent_value;
+	bool is_argument; /* a kernel argument; else a -D */
 };
 
 struct constant {

@@ -48,6 +48,13 @@ static void test_configurations(void **state)
 	named_values_release(&values);
 	assert_fails(configuration_from_named_values(fixture.bound, &values, again, &err),
 		STATUS_BAD_INPUT, "expected a value of BM, found none");
+	/* written before the family had REPEATS */
+	values = configuration_named_values(fixture.bound, fixture.choices);
+	values.count = 4;
+	named_values_put(&values, 3, "ALIGNED", value_bool(true));
+	assert_ok(configuration_from_named_values(fixture.bound, &values, again, &err));
+	assert_int_equal(again[3], 1); /* the second of its values */
+	named_values_release(&values);
 	memset(slots, 0, sizeof(slots));
 	assert_ok(configuration_parse(
 		fixture.bound, "MODE=fancy,ALIGNED=false,BM=20", slots, given, &err));
