@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
  * Launches tuned kernels from a bundle that `tiletune export --format bundle` wrote. One header,
- *C11 and C++17; it needs the CUDA driver (12.0 or newer; cuda.h, libcuda) and nothing else. In one
- * source file of the program, and without the #define in the others:
+ * for C11 and C++17; it needs the CUDA driver (12.0 or newer: cuda.h, libcuda) and nothing else.
+ * In one source file of the program, and without the #define in the others:
  *
  *	#define TTL_IMPLEMENTATION
  *	#include <tiletune_launch.h>
  *
- *	ttl_open -> ttl_find -> ttl_load -> ttl_bind -> { ttl_launch }* -> ttl_unbind -> ttl_unload
- *-> ttl_close
+ *	ttl_open -> ttl_find -> ttl_load -> ttl_bind -> { ttl_launch }*
+ *		-> ttl_unbind -> ttl_unload -> ttl_close
  *
  * - Bundle, entry and kernel are never written to once they are made: threads may share them. A run
  *   (what ttl_bind makes) belongs to one thread at a time, its workspaces to one launch at a time.
  * - Work is done in the CUDA context that is current when a kernel is loaded; it is current in
- *every later call for that kernel.
+ *   each later call for that kernel.
  * - ttl_launch neither allocates nor synchronises: it may be captured into a graph.
  * - Calls that fail return why; err (may be NULL) says it in words. Nothing is left half done.
  * - A bundle's every offset is checked before use, and its checksum. That tells damage, not malice:
  *   a bundle holds machine code, so take it from where you would take a program.
  *
  * Driver functions are called directly. With TTL_DYNAMIC defined beside TTL_IMPLEMENTATION nothing
- *is linked: ttl_driver() gets them through your cuGetProcAddress, once, before anything else.
+ * is linked: ttl_driver() gets them through your cuGetProcAddress, once, before anything else.
  */
 #ifndef TILETUNE_LAUNCH_H
 #define TILETUNE_LAUNCH_H
