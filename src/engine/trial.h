@@ -19,7 +19,7 @@ enum trial_stage {
 	TRIAL_VERIFIED,
 	TRIAL_SAMPLING,
 	TRIAL_CHECKING, /* verified again, after its samples */
-	TRIAL_DONE, /* its evaluation says how it ended */
+	TRIAL_DONE,     /* its evaluation says how it ended */
 };
 
 struct block_series; /* engine/blocks.h */

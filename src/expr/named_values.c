@@ -58,6 +58,7 @@ static struct json *value_schema(struct json *definitions)
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
 		json_push(types, json_new_string(names[i]));
 	json_put(schema, "type", types);
+	json_put_string(schema, "pattern", "^[A-Za-z0-9_.+-]*$"); /* named_value_check() */
 	return schema;
 }
 

@@ -22,8 +22,7 @@ static bool competes(const struct search *search, const struct evaluated *evalua
 	bool measured = device_measures(search->session->context->device);
 
 	return evaluated->evaluation.outcome == OUTCOME_OK &&
-	       (evaluated->remeasured || !measured) &&
-	       (evaluated->loads || !search->is_settled) &&
+	       (evaluated->remeasured || !measured) && (evaluated->loads || !search->is_settled) &&
 	       (search->session->objective == OBJECTIVE_TIME ||
 		       evaluated->evaluation.measured.energy_j > 0);
 }
