@@ -213,6 +213,24 @@ struct multiplier {
 		softmax_turn.pass();
 	}
 
+	// Tiles of keys of which this group's rows see nothing, but other groups' do: released at once,
+	// with the turns that go with them. One tile stays in any case.
+	__device__ __forceinline__ void skip(const schedule &list, work &item)
+	{
+		i32 limit = list.key_limit(item.row + (i32)group * 64 + 63);
+		i32 steps = max(1, ceil_div(min(list.seq_k, limit), BN));
+		for (; item.steps > steps; --item.steps) {
+			k_ring.wait(k);
+			product_turn.wait();
+			product_turn.pass();
+			release_keys();
+			v_ring.wait(v);
+			softmax_turn.wait();
+			softmax_turn.pass();
+			release_values();
+		}
+	}
+
 	// The first scores of a tile of rows are on their way when this returns.
 	__device__ __forceinline__ void begin()
 	{
@@ -327,6 +345,8 @@ struct multiplier {
 		work item;
 #if Q_BUFFERS == 1
 		while (next(list, item, out)) {
+			if constexpr (causal)
+				skip(list, item);
 			begin();
 			run(list, item);
 			begin_end();

@@ -9,6 +9,7 @@
 #	TEST_EVALUATIONS  4    configurations per odd problem and family
 #	TEST_SEED         1    of the search, of the inputs and of which tiles are tried
 #	TEST_FAMILIES          only these, "gemm/mma gemm/simt"
+#	TEST_SLICE             of that family's space, as an expression, where TEST_FAMILIES is one
 #	TEST_LIMIT        240  seconds for one invocation of the tuner
 #	TEST_CACHE             compiled kernels; default: BUILD/test-gpu/cache
 set -u
@@ -120,6 +121,7 @@ odd_family() { # suite's file, family
 odd_slice() { # family: which of its tiles are tried, as an expression; empty: all
 	case $1 in
 	gemm/*) echo "(BM//16 + BN//8 + BK//16 + STAGES + $seed) % 37 == 0" ;;
+	"${TEST_FAMILIES:-}") echo "${TEST_SLICE:-}" ;;
 	esac
 }
 # No odd problem may be left without a configuration that is right.
