@@ -180,7 +180,7 @@ struct document {
 
 static const struct record_member best_members[] = {
 	RECORD_VALUE(struct best, time_us, "time_us", "microseconds"),
-	RECORD_VALUE(struct best, tflops, "tflops", "10^12 FLOP per second"),
+	RECORD_VALUE(struct best, tflops, "tflops", "10^12 FLOP per second; 0: no FLOP are known"),
 	RECORD_VALUE(
 		struct best, family, "family", "of the configuration", .rule = &family_name_rule),
 	RECORD_NAMED_VALUES(
@@ -277,7 +277,7 @@ static struct item item_of_row(const struct advice_row *asked, const struct advi
 	/* what the asked problem's own work amounts to in that time */
 	if (item.kind == VARIANT_PAD || item.kind == VARIANT_PITCH) {
 		const double with_copy_us = row->best_of.time_us + row->copy_us;
-		const struct cost cost = {.extra_flop_ratio = row->flop / asked->flop - 1,
+		const struct cost cost = {.extra_flop_ratio = row->work / asked->work - 1,
 			.extra_bytes = row->tensor_bytes - asked->tensor_bytes,
 			.copy_us = row->copy_us,
 			.net_gain_with_copy_ratio = asked->best_of.time_us / with_copy_us - 1};

@@ -29,11 +29,12 @@ struct advice_row {
 	struct variant *variant; /* borrowed; NULL: the asked problem itself */
 	struct best_of best_of;
 	double flop, min_bytes; /* of the problem */
+	double work;            /* its FLOP; where they are not known its bytes */
 	double tensor_bytes;    /* with pitches */
 	double raw_gain_ratio;  /* by the model before compilation, what rows are chosen by */
 	/* Filled in for rows with a best candidate. */
 	double net_gain_ratio;        /* the asked problem's time / this one's - 1 */
-	double throughput_gain_ratio; /* of FLOP per second, padding counted as work */
+	double throughput_gain_ratio; /* of work per second, padding counted as work */
 	double copy_us; /* to copy what has another layout there, once; from the sheet */
 	struct advice_reason *reasons;
 	size_t reason_count;

@@ -21,6 +21,7 @@ static enum status open_row(struct advise *advise, struct advice_row *row,
 	TRY(problem_flop(problem, &row->flop, err));
 	row->best_of.problem = problem;
 	TRY(problem_min_bytes(problem, &row->min_bytes, err));
+	row->work = row->flop > 0 ? row->flop : row->min_bytes;
 	return seeds_candidates(&advise->seeds, advise->context, problem, advise->options.families,
 		&row->best_of.candidates, err);
 }
@@ -37,7 +38,7 @@ static void rate_raw(const struct advice_row *asked, struct advice_row *row)
 
 	row->raw_gain_ratio = faster - 1;
 	if (row->variant->kind == VARIANT_CHOOSE || row->variant->kind == VARIANT_SHRINK)
-		row->raw_gain_ratio = faster * row->flop / asked->flop - 1;
+		row->raw_gain_ratio = faster * row->work / asked->work - 1;
 }
 
 /* How often two divides the sizes that may change, a cache line of bytes and more not counted. */
@@ -253,7 +254,7 @@ static void conclude_row(struct advise *advise, struct advice_row *row)
 	if (row == asked || !asked->best_of.best)
 		return;
 	row->net_gain_ratio = asked->best_of.time_us / row->best_of.time_us - 1;
-	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->flop / asked->flop - 1;
+	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->work / asked->work - 1;
 	row->copy_us = copy_us(&asked->best_of.best->plan, &row->best_of.best->plan,
 		device_spec(advise->context->device));
 	advice_explain(asked, row);

@@ -101,8 +101,11 @@ static enum status read_problems(
 	sweep->label = string_copy_bytes(range, (size_t)(values - range));
 	sweep->range = string_copy(range);
 	read_sizes(sweep, values + 1);
-	for (size_t i = 0; i < sweep->problems.count; i++)
+	sweep->bytes = memory_zeroed(sweep->problems.count + 1, sizeof(*sweep->bytes));
+	for (size_t i = 0; i < sweep->problems.count; i++) {
 		TRY(problem_flop(sweep->problems.items[i], &sweep->flop[i], err));
+		TRY(problem_min_bytes(sweep->problems.items[i], &sweep->bytes[i], err));
+	}
 	return STATUS_OK;
 }
 
@@ -126,7 +129,7 @@ static void take_value(const struct sweep *sweep, size_t point, const struct tri
 		if (evaluation->outcome == OUTCOME_OK)
 			value->predicted_us = score->predicted_time_us;
 	}
-	if (isfinite(value->predicted_us) && value->predicted_us > 0)
+	if (sweep->flop[point] > 0 && isfinite(value->predicted_us) && value->predicted_us > 0)
 		value->predicted_tflops = sweep->flop[point] / value->predicted_us * 1e-6;
 	if (sweep->measured && evaluation->outcome == OUTCOME_OK && evaluation->time.count) {
 		value->is_measured = true;
@@ -195,6 +198,7 @@ void sweep_release(struct sweep *sweep)
 	problem_list_release(&sweep->problems);
 	free(sweep->x);
 	free(sweep->flop);
+	free(sweep->bytes);
 	free(sweep->label);
 	free(sweep->range);
 	*sweep = (struct sweep){0};

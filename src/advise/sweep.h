@@ -23,8 +23,8 @@ struct sweep {
 	char *label; /* "M=N=K" */
 	char *range; /* "M=N=K=1024:4096:32" */
 	struct problem_list problems;
-	int64_t *x;   /* per problem: the size that varies */
-	double *flop; /* per problem */
+	int64_t *x;           /* per problem: the size that varies */
+	double *flop, *bytes; /* per problem */
 	struct sweep_series series[SWEEP_SERIES_MAX];
 	size_t series_count;
 	bool measured;

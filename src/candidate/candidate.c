@@ -180,7 +180,7 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 	CLEANUP(memory_free)
 	struct value *values = memory_copy(slots, scope->count * sizeof(*values));
 	struct value *extras = &values[scope->extra_at];
-	int64_t smem_bytes, spill_bytes = 0;
+	int64_t smem_bytes, spill_bytes = 0, stack_bytes = 0;
 	uint32_t flags = 0;
 
 	TRY(first_smem_bytes(bound, slots, &smem_bytes, err));
@@ -188,6 +188,8 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 	for (size_t i = 0; i < launch_count; i++) {
 		flags |= resources[i].flags;
 		spill_bytes += resources[i].spill_store_bytes + resources[i].spill_load_bytes;
+		if (resources[i].stack_bytes > stack_bytes)
+			stack_bytes = resources[i].stack_bytes;
 	}
 	if (launch_count) {
 		smem_bytes += resources[0].smem_static_bytes;
@@ -196,6 +198,7 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 	}
 	extras[EXTRA_SMEM_BYTES] = value_int(smem_bytes);
 	extras[EXTRA_SPILL_BYTES] = value_int(spill_bytes);
+	extras[EXTRA_STACK_BYTES] = value_int(stack_bytes);
 	extras[EXTRA_WGMMA_SERIALIZED] = value_bool(flags & FLAG_MASK(WGMMA_SERIALIZED));
 	extras[EXTRA_SETMAXNREG_IGNORED] = value_bool(flags & FLAG_MASK(SETMAXNREG_IGNORED));
 	for (size_t i = 0; i < family->prune.count && *rule < 0; i++) {

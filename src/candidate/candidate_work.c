@@ -232,7 +232,7 @@ static enum status evaluate_numbers(const struct model *model, const struct valu
 		double *result;
 		double otherwise;
 	} numbers[] = {
-		{model->units, &work->units, 1},
+		{model->units, &work->units, (double)work->grid[0] * work->grid[1] * work->grid[2]},
 		{model->useful_fraction, &work->useful_ratio, 1},
 		{model->steps_mean, &work->steps_mean, 1},
 		{model->stages, &work->stages, 1},
@@ -268,6 +268,7 @@ static enum status model_evaluate(const struct model *model, struct value *value
 /* ---- candidates ---- */
 enum {
 	REGS_LEAST = 16,
+	REGS_UNKNOWN = 32, /* so few that nothing is taken for too large */
 	REGS_MOST = 255
 };
 
@@ -277,15 +278,17 @@ static enum status launch_work(const struct bound_family *bound, size_t index, s
 	const struct bound_model *model = &bound->model;
 	const struct launch *launch = &model->launches[index];
 	struct launch_shape shape;
-	int64_t regs;
+	int64_t regs = REGS_UNKNOWN;
 
 	TRY(launch_shape_evaluate(launch, values, bound->device, &shape, err));
-	TRY(expression_int(launch->regs_estimate, values, &regs, err));
+	if (launch->regs_estimate)
+		TRY(expression_int(launch->regs_estimate, values, &regs, err));
 	memcpy(work->grid, shape.grid, sizeof(work->grid));
 	memcpy(work->block, shape.block, sizeof(work->block));
 	memcpy(work->cluster, shape.cluster, sizeof(work->cluster));
 	work->smem_dynamic_bytes = shape.smem_dynamic_bytes;
 	work->repeat = shape.repeat;
+	work->has_model = launch->has_model;
 	/* an estimate is a guess: outside of what there is it means "the least" or "the most" */
 	work->regs_estimate = regs < REGS_LEAST  ? REGS_LEAST
 			      : regs > REGS_MOST ? REGS_MOST
@@ -308,6 +311,56 @@ static enum status sum_workspaces(const struct bound_model *model, const struct 
 	return STATUS_OK;
 }
 
+/* ---- what no model says ---- */
+/* Of the tensors' types the one that the device is fastest with. */
+static enum dtype fastest_dtype(const struct bound_family *bound)
+{
+	const struct plan_buffer *tensors = bound->model.tensors;
+	enum dtype fastest = DTYPE_FP32;
+
+	for (size_t i = 0; i < bound->family->operation->tensor_count; i++)
+		if (device_spec_peak_flop_per_s(bound->device, tensors[i].dtype) >
+			device_spec_peak_flop_per_s(bound->device, fastest))
+			fastest = tensors[i].dtype;
+	return fastest;
+}
+
+static bool computes(const double amounts[PIPE_COUNT])
+{
+	return amounts[PIPE_TENSOR_MMA] > 0 || amounts[PIPE_TENSOR_WGMMA] > 0 ||
+	       amounts[PIPE_FP32] > 0;
+}
+
+/* Where no launch says what it computes, or what it moves, they share the problem's FLOP, or its
+ * bytes: that much is done whatever the kernel is. By the fastest pipe, so that what follows is
+ * the least time. */
+static void fill_in(const struct bound_family *bound, struct work *work)
+{
+	const struct device_spec *device = bound->device;
+	const double launches = (double)work->launch_count;
+	bool says_flop = false, says_bytes = false;
+
+	for (size_t i = 0; i < work->launch_count; i++) {
+		const struct launch_work *launch = &work->launches[i];
+
+		says_flop |= computes(launch->per_step) || computes(launch->prologue) ||
+			     computes(launch->epilogue);
+		says_bytes |= launch->dram_read_bytes > 0 || launch->dram_write_bytes > 0;
+	}
+	for (size_t i = 0; i < work->launch_count; i++) {
+		struct launch_work *launch = &work->launches[i];
+		const double parts = launches * launch->repeat;
+
+		if (!launch->has_model)
+			launch->dtype = fastest_dtype(bound);
+		if (!says_flop && launch->units > 0)
+			launch->prologue[device_spec_fastest_pipe(device, launch->dtype)] =
+				work->flop / (parts * launch->units);
+		if (!says_bytes)
+			launch->dram_read_bytes = work->min_bytes / parts;
+	}
+}
+
 /* values: of all slots; changed. work: zeroed, or with room for all. */
 static enum status evaluate(const struct bound_family *bound, struct value *values,
 	struct access_memo *const *memos, struct work *work, struct error *err)
@@ -328,7 +381,8 @@ static enum status evaluate(const struct bound_family *bound, struct value *valu
 				&work->launches[work->launch_count++], err));
 	}
 	if (bound->composite)
-		TRY(composite_work(bound, work, err));
+		return composite_work(bound, work, err);
+	fill_in(bound, work);
 	return STATUS_OK;
 }
 

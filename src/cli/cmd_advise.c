@@ -72,8 +72,8 @@ static void print_cost(const struct advice_row *asked, const struct advice_row *
 {
 	double with_copy_us = row->best_of.time_us + row->copy_us;
 
-	printf("      costs %.1f%% more FLOP and %+.2f MiB of memory; net gain %+.1f%%",
-		100 * (row->flop / asked->flop - 1),
+	printf("      costs %.1f%% more %s and %+.2f MiB of memory; net gain %+.1f%%",
+		100 * (row->work / asked->work - 1), row->flop > 0 ? "FLOP" : "bytes",
 		(row->tensor_bytes - asked->tensor_bytes) / 1048576, 100 * row->net_gain_ratio);
 	if (row->copy_us > 0)
 		printf(", %+.1f%% if everything must be copied each time (%.1f us)",
@@ -207,10 +207,13 @@ static void add_line(struct drawing *drawing, const struct sweep *sweep, size_t 
 	drawing->y[line] = memory_zeroed(count + 1, sizeof(double));
 	for (size_t i = 0; i < count; i++) {
 		const struct sweep_value *value = &sweep->series[series].values[i];
+		const double time_us = measured ? value->time.median : value->predicted_us;
+		const double rate = sweep->flop[i] > 0 ? sweep->flop[i] / time_us * 1e-6
+						       : sweep->bytes[i] / time_us * 1e-3;
+		const bool known = measured ? value->is_measured
+					    : value->is_legal && isfinite(time_us) && time_us > 0;
 
-		drawing->y[line][i] = measured && value->is_measured ? value->measured_tflops
-				      : !measured && value->is_legal ? value->predicted_tflops
-								     : NAN;
+		drawing->y[line][i] = known ? rate : NAN;
 	}
 	drawing->names[line] = string_format("%s %s {%s}",
 		measured ? "measured:" : "predicted:", sweep->series[series].family->name,
@@ -248,7 +251,7 @@ static void drawing_open(struct drawing *drawing, const struct sweep *sweep)
 	drawing->chart.title = drawing->title;
 	drawing->chart.subtitle = drawing->subtitle;
 	drawing->chart.x_label = sweep->label;
-	drawing->chart.y_label = "TFLOP/s";
+	drawing->chart.y_label = sweep->flop[0] > 0 ? "TFLOP/s" : "GB/s";
 	drawing->chart.x = drawing->x;
 	drawing->chart.count = count;
 	drawing->chart.series = drawing->series;

@@ -86,9 +86,10 @@ static void print_speed(FILE *out, int width, const struct problem *problem,
 
 	problem_flop(problem, &flop, NULL);
 	problem_min_bytes(problem, &bytes, NULL);
-	fprintf(out, "%*.1f TFLOP/s", width, flop / time_us * 1e-6);
+	if (flop > 0)
+		fprintf(out, "%*.1f TFLOP/s", width, flop / time_us * 1e-6);
 	if (is_bound_by_memory(score, flop, bytes))
-		fprintf(out, ", %.0f GB/s", bytes / time_us * 1e-3);
+		fprintf(out, "%s%.0f GB/s", flop > 0 ? ", " : "", bytes / time_us * 1e-3);
 }
 
 void show_speed(FILE *out, const struct problem *problem, const struct score *score, double time_us)
@@ -112,13 +113,16 @@ void show_why(
 		100 * longest->wave_efficiency_ratio, 100 * longest->tile_efficiency_ratio);
 	fprintf(out,
 		"%s%d block%s per SM (occupancy %.0f%%, limited by %s), %d registers%s, %.1f KiB "
-		"shared memory\n",
+		"shared memory",
 		indent, longest->blocks_per_sm, longest->blocks_per_sm == 1 ? "" : "s",
 		100 * longest->occupancy_ratio, occupancy_limiter_names[longest->occupancy_limiter],
 		longest->regs_per_thread, score->regs_estimated ? " (estimated)" : "",
 		(double)longest->smem_bytes / 1024);
-	fprintf(out, "%sbound by %s; predicted %.2f us, ", indent, bound_kind_names[longest->bound],
-		score->predicted_time_us);
+	if (longest->stack_bytes)
+		fprintf(out, ", %d bytes of local memory a thread", longest->stack_bytes);
+	fprintf(out, "\n%sbound by %s; predicted %.2f us%s, ", indent,
+		bound_kind_names[longest->bound], score->predicted_time_us,
+		score->without_model ? " (no model: from FLOP, bytes and waves alone)" : "");
 	show_speed(out, problem, score, score->predicted_time_us);
 	if (longest->bank_conflict_ratio > 1.005)
 		fprintf(out, "; bank conflicts x%.2f", longest->bank_conflict_ratio);

@@ -398,7 +398,7 @@ static enum status describe(const struct candidate *candidate, const struct eval
 	row->launch_count = plan.launch_count;
 	for (size_t i = 0; i < plan.launch_count; i++)
 		row->launches[i] = launch_of(&plan, &build, i, evaluation->resources);
-	row->tflops = flop / seconds * 1e-12;
+	row->tflops = flop > 0 ? flop / seconds * 1e-12 : NAN;
 	row->gb_per_s = bytes / seconds * 1e-9;
 	row->measured = evaluation->measured;
 	put_evaluation(row, evaluation);

@@ -103,8 +103,15 @@ const struct record_custom dtype_member = {dtype_read, NULL, string_schema, dtyp
 enum status dtype_choice_default(
 	const struct reading *reading, struct dtype_choice *choice, struct error *err)
 {
-	if (name_table_find(&reading->operation->key_names, "dtype") == NAME_UNKNOWN)
+	const int key = name_table_find(&reading->operation->key_names, "dtype");
+	const char *const *values =
+		key == NAME_UNKNOWN ? NULL : reading->operation->keys[key].values;
+
+	if (!values)
 		return STATUS_OK;
+	for (; *values; values++)
+		if (dtype_find(*values) < 0)
+			return STATUS_OK; /* names of the author's own */
 	return expression_compile(
 		"dtype", reading->operation->file, reading->names, &choice->text, err);
 }

@@ -19,7 +19,7 @@ struct dtype_choice {
 	enum dtype dtype;
 };
 extern const struct record_custom dtype_member;
-/* Where nothing is said: the operation's key "dtype" if it has one, else fp32. */
+/* Where nothing is said: the operation's key "dtype" if it has one of these types, else fp32. */
 enum status dtype_choice_default(
 	const struct reading *reading, struct dtype_choice *choice, struct error *err);
 enum status dtype_evaluate(const struct dtype_choice *choice, const struct value *values,

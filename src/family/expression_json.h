@@ -35,6 +35,8 @@ enum scope_context {
 		"resident at once")                                                                \
 	ROW(REGS_PER_THREAD, "regs_per_thread", SCOPE_PRUNE, "as the compiler says")               \
 	ROW(SPILL_BYTES, "spill_bytes", SCOPE_PRUNE, "stores and loads of spilled registers")      \
+	ROW(STACK_BYTES, "stack_bytes", SCOPE_PRUNE,                                               \
+		"local memory of a thread, the most of a launch")                                  \
 	ROW(WGMMA_SERIALIZED, "wgmma_serialized", SCOPE_PRUNE, "the flag of that name")            \
 	ROW(SETMAXNREG_IGNORED, "setmaxnreg_ignored", SCOPE_PRUNE, "the flag of that name")        \
 	ROW(DRAM_BYTES_PER_S, "dram_bytes_per_s", SCOPE_FACT | SCOPE_RULE,                         \

@@ -101,12 +101,12 @@ static enum status model_check(
 	RECORD_NAMED_CUSTOM(struct model, field.pipe, pipe_names, &expression_member, #field,      \
 		meaning, .flags = RECORD_OPTIONAL)
 static const struct record_member model_members[] = {
-	EXPRESSION(struct model, units, "units", "independent pieces of work, whatever the grid"),
+	AMOUNT(units, "independent pieces of work, whatever the grid; its blocks if left out"),
 	AMOUNT(useful_fraction, "of the work, the rest is padding; 1 if left out"),
 	AMOUNT(stages, "steps whose data are under way; 1 if left out"),
 	AMOUNT(epilogue_overlap, "fraction of the epilogue that hides; 0 if left out"),
-	AMOUNT(dram_read_bytes, "of the launch; the tensors' if left out"),
-	AMOUNT(dram_write_bytes, "of the launch; the tensors' if left out"),
+	AMOUNT(dram_read_bytes, "of the launch; the problem's min_bytes where no launch says any"),
+	AMOUNT(dram_write_bytes, "of the launch"),
 	RECORD_DERIVED(struct model, &steps_custom, "steps", "of a unit; 1 if left out",
 		.flags = RECORD_OPTIONAL),
 	RECORD_DERIVED(struct model, &schedule_custom, "schedule",
@@ -167,6 +167,8 @@ static enum status launch_check(
 	size_t count = 0;
 	const int *slots = launch->when ? expression_slots(launch->when, &count) : NULL;
 
+	if (!launch->has_model)
+		TRY(dtype_choice_default(context, &launch->model.dtype, err));
 	for (size_t i = 0; i < count; i++)
 		launch->always_built |= slot_varies(family, (size_t)slots[i]);
 	return source_find(launch, at, family, err);
@@ -185,10 +187,13 @@ static const struct record_member launch_members[] = {
 	THREE(cluster, "blocks of a cluster", .flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct launch, smem_bytes, "smem_bytes", "dynamic; 0 if left out"),
 	EXPRESSION_OPTIONAL(struct launch, repeat, "repeat", "times in a row; 1 if left out"),
-	EXPRESSION(struct launch, regs_estimate, "regs_estimate", "of a thread"),
+	EXPRESSION_OPTIONAL(
+		struct launch, regs_estimate, "regs_estimate", "of a thread; few if left out"),
 	RECORD_CUSTOMS(struct launch, arguments.items, arguments.count, &argument_member, "args",
 		"tensors, workspaces, tensor maps or numbers"),
-	RECORD_NESTED(struct launch, model, model_record, "model", "its work"),
+	RECORD_NESTED(struct launch, model, model_record, "model",
+		"its work; if left out, the problem's flop and min_bytes over the blocks",
+		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct launch, has_model)),
 	RECORD_COMMENT("help", ""),
 };
 #undef THREE

@@ -27,7 +27,7 @@ struct model_amounts {
 	struct expression *pipe[PIPE_COUNT];
 };
 
-/* Anything may be NULL but units; see family/plan.h for what is assumed then. */
+/* Anything may be NULL: candidate/candidate_work.c says what is assumed then. */
 struct model {
 	struct expression *units, *useful_fraction, *steps_mean, *steps_max, *stages;
 	struct expression *schedule_text; /* NULL: schedule */
@@ -51,8 +51,9 @@ struct launch {
 	bool always_built;
 	struct expression_list grid, block, cluster; /* cluster may be empty: 1 1 1 */
 	struct expression *smem_bytes, *repeat;      /* NULL: 0, 1 */
-	struct expression *regs_estimate;
+	struct expression *regs_estimate;            /* NULL: nothing is known */
 	struct argument_list arguments;
+	bool has_model;
 	struct model model;
 };
 RECORD_DECLARE(struct launch, launch_record);

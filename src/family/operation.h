@@ -94,8 +94,8 @@ struct operation {
 	struct condition_list constraints;
 	struct tensor *tensors;
 	size_t tensor_count;
-	size_t output; /* the one output tensor */
-	struct expression *flop, *min_bytes;
+	size_t output;                       /* the one output tensor */
+	struct expression *flop, *min_bytes; /* NULL: not known; every tensor once */
 	struct tolerance tolerance;
 	struct reference reference;
 	struct fact_text *facts;

@@ -161,6 +161,7 @@ struct launch_work {
 	uint32_t smem_dynamic_bytes;
 	uint32_t repeat;
 	int32_t regs_estimate;
+	bool has_model; /* else nothing is known of the work but the problem's */
 
 	double units;
 	double useful_ratio;

@@ -383,10 +383,24 @@ void problem_list_release(struct problem_list *list)
 
 enum status problem_flop(const struct problem *problem, double *flop, struct error *err)
 {
-	return expression_real(problem->operation->flop, problem->values, flop, err);
+	const struct expression *expression = problem->operation->flop;
+
+	*flop = 0;
+	return expression ? expression_real(expression, problem->values, flop, err) : STATUS_OK;
 }
 
 enum status problem_min_bytes(const struct problem *problem, double *bytes, struct error *err)
 {
-	return expression_real(problem->operation->min_bytes, problem->values, bytes, err);
+	const struct operation *operation = problem->operation;
+	CLEANUP(memory_free) struct plan_buffer *tensors = NULL;
+
+	*bytes = 0;
+	if (operation->min_bytes)
+		return expression_real(operation->min_bytes, problem->values, bytes, err);
+	tensors = memory_zeroed(operation->tensor_count, sizeof(*tensors));
+	TRY(operation_tensors_evaluate(operation, problem->values, tensors, err));
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		*bytes += (double)tensors[i].rows * (double)tensors[i].columns *
+			  (double)dtype_size(tensors[i].dtype);
+	return STATUS_OK;
 }

@@ -44,6 +44,7 @@ enum status problem_from_named_values(const struct operation *operation,
 	const struct named_values *values, struct problem **problem, struct error *err);
 void problem_free(struct problem *problem);
 void problem_list_release(struct problem_list *list); /* frees the problems too */
+/* 0: not known. */
 enum status problem_flop(const struct problem *problem, double *flop, struct error *err);
 enum status problem_min_bytes(const struct problem *problem, double *bytes, struct error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "learn/prediction.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,9 @@ enum status predict(struct predictor *predictor, const struct value *slots,
 	score_release(&predictor->score);
 	score_compute(predictor->bound->device, predictor->work, resources, &predictor->score);
 	TRY(correction_factor(predictor->correction, slots, &predictor->score, &factor, err));
-	*prediction = (struct prediction){.time_us = predictor->score.predicted_time_us * factor};
+	*prediction =
+		(struct prediction){.time_us = fmax(predictor->score.predicted_time_us * factor,
+					    predictor->score.floor_us)};
 	longest = predictor_longest(predictor);
 	if (longest) {
 		prediction->units = longest->tiles;

@@ -55,6 +55,7 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 	score->occupancy_ratio = occupancy_ratio(device, demand.threads, score->blocks_per_sm);
 	score->regs_per_thread = resources->regs_per_thread;
 	score->smem_bytes = demand.smem_static_bytes + demand.smem_dynamic_bytes;
+	score->stack_bytes = resources->stack_bytes > 0 ? resources->stack_bytes : 0;
 
 	slots = quantization_slots(device, launch, score->blocks_per_sm, resources->max_clusters);
 	waves = quantization_waves(launch, &slots);
@@ -87,6 +88,43 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 	score->predicted_time_us = time.time_us * (launch->repeat > 0 ? launch->repeat : 1);
 }
 
+/* The least time that the problem takes on this device, whatever a model says or forgets; what
+ * bounds it so. */
+static double floor_us(
+	const struct device_spec *device, const struct work *work, enum bound_kind *bound)
+{
+	double peak = 0, flop_us, dram_us;
+	bool tensor = false;
+
+	for (size_t i = 0; i < work->launch_count; i++) {
+		const enum dtype dtype = work->launches[i].dtype;
+
+		peak = fmax(peak, device_spec_peak_flop_per_s(device, dtype));
+		tensor |= device_spec_fastest_pipe(device, dtype) != PIPE_FP32;
+	}
+	flop_us = peak > 0 ? work->flop / peak * 1e6 : 0;
+	dram_us =
+		device->dram_bytes_per_s > 0 ? work->min_bytes / device->dram_bytes_per_s * 1e6 : 0;
+	*bound = dram_us > flop_us ? BOUND_DRAM : tensor ? BOUND_TENSOR : BOUND_FP32;
+	return fmax(flop_us, dram_us);
+}
+
+static void raise_to_floor(
+	const struct device_spec *device, const struct work *work, struct score *score)
+{
+	struct launch_score *longest = &score->launches[score->longest];
+	enum bound_kind bound;
+	double missing_us;
+
+	score->floor_us = floor_us(device, work, &bound);
+	missing_us = score->floor_us - score->predicted_time_us;
+	if (!(missing_us > 0))
+		return;
+	longest->predicted_time_us += missing_us;
+	longest->bound = bound;
+	score->predicted_time_us = score->floor_us;
+}
+
 void score_compute(const struct device_spec *device, const struct work *work,
 	const struct kernel_resources *resources, struct score *score)
 {
@@ -94,6 +132,7 @@ void score_compute(const struct device_spec *device, const struct work *work,
 		.launches = memory_zeroed(work->launch_count, sizeof(*score->launches)),
 		.launch_count = work->launch_count,
 		.regs_estimated = !resources,
+		.without_model = work->launch_count > 0,
 	};
 	for (size_t i = 0; i < work->launch_count; i++) {
 		const struct kernel_resources estimate = resources_estimated(&work->launches[i]);
@@ -101,11 +140,15 @@ void score_compute(const struct device_spec *device, const struct work *work,
 		launch_score_compute(device, &work->launches[i],
 			resources ? &resources[i] : &estimate, &score->launches[i]);
 		score->predicted_time_us += score->launches[i].predicted_time_us;
+		score->without_model &= !work->launches[i].has_model;
 		if (score->launches[i].predicted_time_us >
 			score->launches[score->longest].predicted_time_us)
 			score->longest = i;
 	}
-	if (score->predicted_time_us > 0)
+	if (work->launch_count)
+		raise_to_floor(device, work, score);
+	score->predicted_tflops = NAN;
+	if (work->flop > 0 && score->predicted_time_us > 0)
 		score->predicted_tflops = work->flop / score->predicted_time_us * 1e-6;
 }
 
@@ -133,6 +176,8 @@ static const struct record_member launch_members[] = {
 		"occupancy_limiter", "why no more blocks are resident"),
 	FIGURE(regs_per_thread, "registers of a thread"),
 	FIGURE(smem_bytes, "shared memory of a block, static and dynamic"),
+	FIGURE(stack_bytes, "local memory of a thread: arrays and spills",
+		.flags = RECORD_OPTIONAL),
 	FIGURE(bank_conflict_ratio, "shared memory wavefronts over the least possible"),
 	FIGURE(lines_per_row_ratio, "cache lines touched over the least possible"),
 	FIGURE(sectors_per_row_ratio, "sectors touched over the least possible"),
@@ -152,7 +197,7 @@ RECORD_DEFINE(struct launch_score, launch_score_record, launch_members, .name = 
 struct view {
 	struct launch_score longest;
 	double predicted_tflops;
-	bool regs_estimated;
+	bool regs_estimated, without_model;
 	struct launch_score *launches;
 	size_t launch_count;
 };
@@ -162,6 +207,9 @@ static const struct record_member view_members[] = {
 	RECORD_VALUE(struct view, predicted_tflops, "predicted_tflops", "10^12 FLOP per second",
 		.flags = RECORD_NULLABLE, .absent = NAN, .low = 0, .high = INFINITY),
 	RECORD_VALUE(struct view, regs_estimated, "regs_estimated", "not the compiler's registers"),
+	RECORD_VALUE(struct view, without_model, "without_model",
+		"the family has no model: the time is the least that FLOP, bytes and waves need",
+		.flags = RECORD_OPTIONAL),
 	RECORD_RECORDS(struct view, launches, launch_count, launch_score_record, "launches",
 		"each of several", .flags = RECORD_OPTIONAL, .count_min = 2),
 };
@@ -181,7 +229,8 @@ static size_t longest_of(const struct launch_score *launches, size_t count)
 struct json *score_to_json(const struct score *score)
 {
 	struct view view = {.predicted_tflops = score->predicted_tflops,
-		.regs_estimated = score->regs_estimated};
+		.regs_estimated = score->regs_estimated,
+		.without_model = score->without_model};
 
 	if (!score->launch_count)
 		return NULL;
@@ -208,6 +257,7 @@ enum status score_from_json(const struct json_at *at, struct score *score, struc
 		.launch_count = view.launch_count,
 		.longest = longest_of(view.launches, view.launch_count),
 		.regs_estimated = view.regs_estimated,
+		.without_model = view.without_model,
 		.predicted_time_us = view.longest.predicted_time_us,
 		.predicted_tflops = view.predicted_tflops};
 	return STATUS_OK;

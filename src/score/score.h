@@ -37,6 +37,7 @@ struct launch_score {
 	enum occupancy_limiter occupancy_limiter;
 	int regs_per_thread;
 	int64_t smem_bytes;         /* static + dynamic, without the system's reserve */
+	int stack_bytes;            /* local memory of a thread; 0 before compilation */
 	double bank_conflict_ratio; /* wavefronts needed / least possible, over all accesses */
 	double lines_per_row_ratio; /* cache lines touched / least possible, mean over tiles' rows
 				     */
@@ -52,8 +53,10 @@ struct score {
 	size_t launch_count;
 	size_t longest; /* index of the launch with the longest predicted time */
 	bool regs_estimated;
+	bool without_model;       /* no launch has one: the time is what is needed at least */
+	double floor_us;          /* FLOP and bytes of the problem at the device's peak */
 	double predicted_time_us; /* of all launches */
-	double predicted_tflops;
+	double predicted_tflops;  /* NaN: no FLOP are known */
 };
 
 /* resources: one per launch, or NULL to use the work's estimates. A launch that cannot run (0

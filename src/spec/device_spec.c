@@ -275,6 +275,30 @@ enum status device_spec_match(const struct device_facts *facts, const char *cons
 	return complete(facts, spec, err);
 }
 
+/* ---- the most that there is ---- */
+static double flop_per_clock_sm(const struct device_spec *spec, enum pipe pipe, enum dtype dtype)
+{
+	return spec->rate[pipe][pipe == PIPE_FP32 ? DTYPE_FP32 : dtype];
+}
+
+enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dtype)
+{
+	static const enum pipe pipes[] = {PIPE_TENSOR_MMA, PIPE_TENSOR_WGMMA};
+	enum pipe fastest = PIPE_FP32;
+
+	for (size_t i = 0; i < ARRAY_COUNT(pipes); i++)
+		if (flop_per_clock_sm(spec, pipes[i], dtype) >
+			flop_per_clock_sm(spec, fastest, dtype))
+			fastest = pipes[i];
+	return fastest;
+}
+
+double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dtype)
+{
+	return flop_per_clock_sm(spec, device_spec_fastest_pipe(spec, dtype), dtype) *
+	       (double)spec->sm_count * spec->clock_hz;
+}
+
 /* ---- names of expressions: they are slots of every name table, and their order is part of nothing
  * that is stored ---- */
 static const struct {

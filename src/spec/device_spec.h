@@ -111,6 +111,11 @@ struct device_identity {
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 
+/* What does the most FLOP on numbers of this type: a tensor pipe where it has a rate for them, else
+ * the CUDA cores. */
+enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dtype);
+double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dtype);
+
 /* Names and values visible to expressions, in a fixed order. */
 size_t device_spec_name_count(void);
 const char *device_spec_name(size_t index);

@@ -371,6 +371,11 @@ static void test_prune(void **state)
 	expect_prune(&fixture, one, 0, "the compiler gave up");
 	one.flags = FLAG_MASK(SPILLS);
 	expect_prune(&fixture, one, -1, "");
+	one.stack_bytes = 512;
+	expect_prune(&fixture, one, -1, "");
+	one.stack_bytes = 513;
+	expect_prune(&fixture, one, 1, "spills");
+	one.stack_bytes = -1; /* not known */
 	one.spill_store_bytes = 8;
 	one.spill_load_bytes = 12;
 	expect_prune(&fixture, one, 1, "spills");

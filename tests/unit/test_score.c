@@ -263,6 +263,52 @@ static void test_resources(void **state)
 	score_release(&driver);
 }
 
+static void assert_near(double found, double expected)
+{
+	if (!(fabs(found - expected) <= 1e-9 * expected))
+		fail_msg("expected %.17g, found %.17g", expected, found);
+}
+
+/* Whatever a model forgets: no time is below what FLOP and bytes take at the device's peak. */
+static void test_floor(void **state)
+{
+	const struct device_spec hopper = case_device_hopper();
+	const struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1};
+	const double peak = hopper.rate[PIPE_TENSOR_WGMMA][DTYPE_BF16] * 132 * hopper.clock_hz;
+	struct kernel_resources resources = {
+		.regs_per_thread = 64, .stack_bytes = 48, .blocks_per_sm = -1, .max_clusters = -1};
+	struct case_work work;
+	struct score score;
+
+	(void)state;
+	case_mma_work(&mma, &work);
+	memset(work.launches[0].per_step, 0, sizeof(work.launches[0].per_step));
+	memset(work.launches[0].epilogue, 0, sizeof(work.launches[0].epilogue));
+	work.launches[0].dram_read_bytes = work.launches[0].dram_write_bytes = 0;
+	work.launches[0].dtype = DTYPE_BF16;
+	work.work.flop = 1e15;
+	work.work.min_bytes = 1e9;
+	score_compute(&hopper, &work.work, &resources, &score);
+	assert_near(score.predicted_time_us, 1e15 / peak * 1e6);
+	assert_near(score.predicted_tflops, peak * 1e-12);
+	assert_near(score.launches[0].predicted_time_us, score.predicted_time_us);
+	assert_int_equal(score.launches[0].bound, BOUND_TENSOR);
+	assert_int_equal(score.launches[0].stack_bytes, 48);
+	score_release(&score);
+	work.launches[0].dtype = DTYPE_FP32; /* no tensor core does that */
+	score_compute(&hopper, &work.work, NULL, &score);
+	assert_near(score.predicted_time_us,
+		1e21 / (hopper.rate[PIPE_FP32][DTYPE_FP32] * 132 * hopper.clock_hz));
+	assert_int_equal(score.launches[0].bound, BOUND_FP32);
+	score_release(&score);
+	work.work.flop = 0;
+	score_compute(&hopper, &work.work, NULL, &score);
+	assert_near(score.predicted_time_us, 1e15 / hopper.dram_bytes_per_s);
+	assert_int_equal(score.launches[0].bound, BOUND_DRAM);
+	assert_true(isnan(score.predicted_tflops));
+	score_release(&score);
+}
+
 static double time_of_work(const struct device_spec *device, const struct case_work *work)
 {
 	struct score score;
@@ -422,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_pairs_of_choices),
 		cmocka_unit_test(test_waves_in_time),
 		cmocka_unit_test(test_resources),
+		cmocka_unit_test(test_floor),
 		cmocka_unit_test(test_schedules),
 		cmocka_unit_test(test_impossible),
 		cmocka_unit_test(test_json),
