@@ -17,7 +17,7 @@
 
 /* ---- the winner ---- */
 /* Those whose times may be compared: where the device measures, those that were measured again. */
-static bool competes(const struct search *search, const struct evaluated *evaluated)
+static bool is_comparable(const struct search *search, const struct evaluated *evaluated)
 {
 	bool measured = device_measures(search->session->context->device);
 
@@ -27,10 +27,10 @@ static bool competes(const struct search *search, const struct evaluated *evalua
 		       evaluated->evaluation.measured.energy_j > 0);
 }
 
-struct contender contender_of(const struct search *search, const struct evaluated *evaluated)
+struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated)
 {
 	const struct evaluation *evaluation = &evaluated->evaluation;
-	struct contender contender = {.median_us = evaluation->time.median,
+	struct comparable comparable = {.median_us = evaluation->time.median,
 		.ci95_low_us = evaluation->time.ci95_low,
 		.ci95_high_us = evaluation->time.ci95_high,
 		.predicted_us =
@@ -43,9 +43,9 @@ struct contender contender_of(const struct search *search, const struct evaluate
 		const struct measured *measured = &evaluation->measured;
 		const double half_ratio = measured->energy_resolution_ratio / 2;
 
-		contender.median_us = measured->energy_j * 1e6;
-		contender.ci95_low_us = contender.median_us * (1 - half_ratio);
-		contender.ci95_high_us = contender.median_us * (1 + half_ratio);
+		comparable.median_us = measured->energy_j * 1e6;
+		comparable.ci95_low_us = comparable.median_us * (1 - half_ratio);
+		comparable.ci95_high_us = comparable.median_us * (1 + half_ratio);
 	}
 	if (evaluation->score.launch_count) {
 		const struct launch_score *longest =
@@ -53,50 +53,50 @@ struct contender contender_of(const struct search *search, const struct evaluate
 
 		/* with the compiled kernel's registers, where it was compiled */
 		if (evaluation->predicted)
-			contender.predicted_us = evaluation->score.predicted_time_us;
-		contender.smem_bytes = (double)longest->smem_bytes;
-		contender.regs_per_thread = longest->regs_per_thread;
+			comparable.predicted_us = evaluation->score.predicted_time_us;
+		comparable.smem_bytes = (double)longest->smem_bytes;
+		comparable.regs_per_thread = longest->regs_per_thread;
 		if (!evaluation->predicted && search->session->objective == OBJECTIVE_TIME &&
 			longest->tiles < (double)search->pool.device->sm_count / 2)
-			contender.place_us = SELECT_PLACE_US / sqrt(fmax(1, evaluated->loads));
+			comparable.place_us = SELECT_PLACE_US / sqrt(fmax(1, evaluated->loads));
 	}
-	return contender;
+	return comparable;
 }
 
-struct standing standing_of(const struct search *search)
+struct selection selection_of(const struct search *search)
 {
 	const size_t total = search->evaluated.count;
-	struct standing standing = {
-		.contenders = memory_zeroed(total + 1, sizeof(*standing.contenders)),
-		.indices = memory_zeroed(total + 1, sizeof(*standing.indices)),
-		.tied = memory_zeroed(total + 1, sizeof(*standing.tied))};
+	struct selection selection = {
+		.comparables = memory_zeroed(total + 1, sizeof(*selection.comparables)),
+		.indices = memory_zeroed(total + 1, sizeof(*selection.indices)),
+		.tied = memory_zeroed(total + 1, sizeof(*selection.tied))};
 	CLEANUP(memory_free) struct rounds *rounds = memory_zeroed(total + 1, sizeof(*rounds));
 
 	for (size_t i = 0; i < total; i++) {
 		const struct evaluated *evaluated = &search->evaluated.items[i];
 
-		if (!competes(search, evaluated))
+		if (!is_comparable(search, evaluated))
 			continue;
-		standing.indices[standing.count] = i;
-		rounds[standing.count] =
+		selection.indices[selection.count] = i;
+		rounds[selection.count] =
 			(struct rounds){.samples_us = evaluated->evaluation.samples_us,
 				.count = evaluated->evaluation.sample_count};
-		standing.contenders[standing.count++] = contender_of(search, evaluated);
+		selection.comparables[selection.count++] = comparable_of(search, evaluated);
 	}
-	if (!standing.count)
-		return standing;
+	if (!selection.count)
+		return selection;
 	if (device_measures(search->session->context->device) &&
 		search->session->objective == OBJECTIVE_TIME)
-		select_pair_rounds(standing.contenders, rounds, standing.count);
-	standing.winner = select_winner(standing.contenders, standing.count, standing.tied);
-	return standing;
+		select_pair_rounds(selection.comparables, rounds, selection.count);
+	selection.winner = select_winner(selection.comparables, selection.count, selection.tied);
+	return selection;
 }
 
-void standing_release(struct standing *standing)
+void selection_release(struct selection *selection)
 {
-	free(standing->contenders);
-	free(standing->indices);
-	free(standing->tied);
+	free(selection->comparables);
+	free(selection->indices);
+	free(selection->tied);
 }
 
 static void find_best_of_families(const struct search *search, size_t winner, size_t *best)
@@ -274,7 +274,7 @@ enum status search_conclude(struct search *search, struct error *err)
 {
 	const struct session_observer *observer = &search->session->observer;
 	size_t total = search->evaluated.count;
-	CLEANUP(standing_release) struct standing standing = standing_of(search);
+	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	CLEANUP(memory_free) bool *tied = memory_zeroed(total, sizeof(*tied));
 	CLEANUP(memory_free) double *paired_us = memory_zeroed(total, sizeof(*paired_us));
 	CLEANUP(memory_free)
@@ -289,13 +289,13 @@ enum status search_conclude(struct search *search, struct error *err)
 		.seconds = clock_seconds() - search->budget.started};
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 
-	if (!standing.count)
+	if (!selection.count)
 		return nothing_works(search, err);
-	result.winner = standing.indices[standing.winner];
-	for (size_t i = 0; i < standing.count; i++) {
-		tied[standing.indices[i]] = standing.tied[i];
+	result.winner = selection.indices[selection.winner];
+	for (size_t i = 0; i < selection.count; i++) {
+		tied[selection.indices[i]] = selection.tied[i];
 		if (search->session->objective == OBJECTIVE_TIME)
-			paired_us[standing.indices[i]] = standing.contenders[i].median_us;
+			paired_us[selection.indices[i]] = selection.comparables[i].median_us;
 	}
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;

@@ -8,18 +8,18 @@
 #include "tune/search.h"
 #include "tune/select.h"
 
-/* Who competes for the win: those whose times may be compared. */
-struct standing {
-	struct contender *contenders; /* paired by rounds where they were timed side by side */
-	size_t *indices;              /* into evaluated */
+/* The candidates whose times may be compared, and the winner of them. */
+struct selection {
+	struct comparable *comparables; /* paired by rounds where they were timed side by side */
+	size_t *indices;                /* into evaluated */
 	bool *tied;
 	size_t count;  /* 0: nothing works */
-	size_t winner; /* index of a contender */
+	size_t winner; /* into comparables */
 };
-struct standing standing_of(const struct search *search);
-void standing_release(struct standing *standing);
-/* What a candidate is preferred by, whether it competes or not. */
-struct contender contender_of(const struct search *search, const struct evaluated *evaluated);
+struct selection selection_of(const struct search *search);
+void selection_release(struct selection *selection);
+/* Whether it is in the selection or not. */
+struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated);
 
 /* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that
  * was evaluated is ok. */

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 
-static bool meets(const struct contender *fastest, const struct contender *other)
+static bool meets(const struct comparable *fastest, const struct comparable *other)
 {
 	/* half of the floor on each side: two exact numbers 1% apart just touch */
 	double widen_fastest = 0.5 * SELECT_TIE_RATIO * fastest->median_us + fastest->place_us;
@@ -16,12 +16,12 @@ static bool meets(const struct contender *fastest, const struct contender *other
 	return other->ci95_low_us - widen_other <= fastest->ci95_high_us + widen_fastest;
 }
 
-static double prediction_step(const struct contender *contender)
+static double prediction_step(const struct comparable *comparable)
 {
-	return floor(log(contender->predicted_us) / SELECT_PREDICTION_RATIO);
+	return floor(log(comparable->predicted_us) / SELECT_PREDICTION_RATIO);
 }
 
-bool select_prefers(const struct contender *a, const struct contender *b)
+bool select_prefers(const struct comparable *a, const struct comparable *b)
 {
 	const double step_a = prediction_step(a), step_b = prediction_step(b);
 
@@ -36,17 +36,17 @@ bool select_prefers(const struct contender *a, const struct contender *b)
 	return a->order < b->order;
 }
 
-size_t select_winner(const struct contender *contenders, size_t count, bool *tied)
+size_t select_winner(const struct comparable *comparables, size_t count, bool *tied)
 {
 	size_t fastest = 0, winner;
 
 	for (size_t i = 1; i < count; i++)
-		if (contenders[i].median_us < contenders[fastest].median_us)
+		if (comparables[i].median_us < comparables[fastest].median_us)
 			fastest = i;
 	winner = fastest;
 	for (size_t i = 0; i < count; i++) {
-		tied[i] = meets(&contenders[fastest], &contenders[i]);
-		if (tied[i] && select_prefers(&contenders[i], &contenders[winner]))
+		tied[i] = meets(&comparables[fastest], &comparables[i]);
+		if (tied[i] && select_prefers(&comparables[i], &comparables[winner]))
 			winner = i;
 	}
 	return winner;
@@ -78,7 +78,7 @@ static size_t find_fastest(const struct rounds *rounds, size_t count, size_t com
 	return fastest;
 }
 
-void select_pair_rounds(struct contender *contenders, const struct rounds *rounds, size_t count)
+void select_pair_rounds(struct comparable *comparables, const struct rounds *rounds, size_t count)
 {
 	size_t common = common_rounds(rounds, count), fastest;
 	double base_us;
@@ -87,7 +87,7 @@ void select_pair_rounds(struct contender *contenders, const struct rounds *round
 	if (common < SELECT_ROUNDS_MIN)
 		return;
 	fastest = find_fastest(rounds, count, common);
-	base_us = contenders[fastest].median_us;
+	base_us = comparables[fastest].median_us;
 	for (size_t i = 0; i < count; i++) {
 		size_t shared = rounds[i].count < rounds[fastest].count ? rounds[i].count
 									: rounds[fastest].count;
@@ -97,9 +97,9 @@ void select_pair_rounds(struct contender *contenders, const struct rounds *round
 		for (size_t k = 0; k < shared; k++)
 			ratios[k] = rounds[i].samples_us[k] / rounds[fastest].samples_us[k];
 		ratio = statistics_summary(ratios, shared);
-		contenders[i].median_us = base_us * ratio.median;
-		contenders[i].ci95_low_us = base_us * ratio.ci95_low;
-		contenders[i].ci95_high_us = base_us * ratio.ci95_high;
+		comparables[i].median_us = base_us * ratio.median;
+		comparables[i].ci95_low_us = base_us * ratio.ci95_low;
+		comparables[i].ci95_high_us = base_us * ratio.ci95_high;
 		free(ratios);
 	}
 }

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct contender {
+/* What a candidate is selected by. */
+struct comparable {
 	double median_us, ci95_low_us, ci95_high_us;
 	double predicted_us;                /* 0: it was measured */
 	double smem_bytes, regs_per_thread; /* of the longest launch */
@@ -19,7 +20,7 @@ struct contender {
 };
 
 /* What differs between two runs of one binary on one GPU even when the interval within a run is
- * narrower: contenders within this of the fastest are tied with it. */
+ * narrower: candidates within this of the fastest are tied with it. */
 #define SELECT_TIE_RATIO 0.01
 
 /* Two loads of one binary are not equally fast where few blocks run: of a GEMM of 256^3 on an H200
@@ -33,15 +34,15 @@ struct contender {
  * pipeline), fewer registers, the order in the space: launch arguments as their family lists them.
  * Nothing of it was measured, so that every run prefers the same. Where nothing was, the better
  * prediction comes first, by whole steps of SELECT_PREDICTION_RATIO. */
-bool select_prefers(const struct contender *a, const struct contender *b);
+bool select_prefers(const struct comparable *a, const struct comparable *b);
 #define SELECT_PREDICTION_RATIO 0.01
 
 /* The winner's index; tied[i] says who is tied with the fastest (the winner included). count > 0.
- * A contender is tied if its interval, widened by half of SELECT_TIE_RATIO of its median and by its
- * place_us on both sides, meets that of the fastest median. */
-size_t select_winner(const struct contender *contenders, size_t count, bool *tied);
+ * A candidate is tied if its interval, widened by half of SELECT_TIE_RATIO of its median and by
+ * its place_us on both sides, meets that of the fastest median. */
+size_t select_winner(const struct comparable *comparables, size_t count, bool *tied);
 
-/* The samples of one contender, in the order of the rounds. */
+/* The samples of one candidate, in the order of the rounds. */
 struct rounds {
 	const double *samples_us;
 	size_t count;
@@ -50,11 +51,11 @@ struct rounds {
 enum {
 	SELECT_ROUNDS_MIN = 6
 };
-/* Contenders compared round by round. A GPU at its power limit slows down while it is measured; the
- * samples of one round were taken within milliseconds of each other, so their ratio stays put
- * where the times themselves drift by several percent. Each contender's median and interval become
+/* Candidates compared round by round. A GPU at its power limit slows down while it is measured;
+ * the samples of one round were taken within milliseconds of each other, so their ratio stays put
+ * where the times themselves drift by several percent. Each candidate's median and interval become
  * those of its per-round ratios to the fastest, times the fastest's median. Does nothing where the
  * rounds that all have are fewer than SELECT_ROUNDS_MIN. count > 0. */
-void select_pair_rounds(struct contender *contenders, const struct rounds *rounds, size_t count);
+void select_pair_rounds(struct comparable *comparables, const struct rounds *rounds, size_t count);
 
 #endif

@@ -31,79 +31,82 @@ static const double rough_seconds = 0.025, best_seconds_per_load = 0.05;
 /* Beyond what is tied: a measurement may have put it there by chance. */
 static const double settle_ratio = 1.5 * SELECT_TIE_RATIO;
 
-struct finalist {
+/* A candidate to be timed again, in one load or several. */
+struct remeasurement {
 	struct evaluated *evaluated;
-	struct contender contender;
+	struct comparable comparable;
 	struct trial *loads[LOADS];
 	bool is_sampled;
 };
 
 static int compare_preference(const void *a, const void *b)
 {
-	const struct finalist *x = a, *y = b;
+	const struct remeasurement *x = a, *y = b;
 
-	return select_prefers(&x->contender, &y->contender) ? -1 : 1;
+	return select_prefers(&x->comparable, &y->comparable) ? -1 : 1;
 }
 
 static int compare_times(const void *a, const void *b)
 {
-	const struct finalist *x = a, *y = b;
+	const struct remeasurement *x = a, *y = b;
 
-	return (x->contender.median_us > y->contender.median_us) -
-	       (x->contender.median_us < y->contender.median_us);
+	return (x->comparable.median_us > y->comparable.median_us) -
+	       (x->comparable.median_us < y->comparable.median_us);
 }
 
-/* Those that compete and are within reach of the fastest; with neighbours, what the search found
- * since that index, and the winner's kernel in all its launches: a first look may have been unlucky
- * with one of them. The fastest `most`, or the fastest and who is preferred. */
-static size_t choose_finalists(struct search *search, size_t neighbours, size_t most,
-	bool by_preference, struct finalist *finalists)
+/* Those whose times may be compared and that are within reach of the fastest; with neighbours, what
+ * the search found since that index, and the winner's kernel in all its launches: a first look may
+ * have been unlucky with one of them. The fastest `most`, or the fastest and who is preferred. */
+static size_t choose_best(struct search *search, size_t neighbours, size_t most, bool by_preference,
+	struct remeasurement *remeasurements)
 {
-	CLEANUP(standing_release) struct standing standing = standing_of(search);
+	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	struct evaluated *items = search->evaluated.items, *winner;
 	double fastest_us = INFINITY, search_us;
 	size_t count = 0;
 
-	if (!standing.count)
+	if (!selection.count)
 		return 0;
-	winner = &items[standing.indices[standing.winner]];
+	winner = &items[selection.indices[selection.winner]];
 	search_us = evaluated_search_us(winner);
-	for (size_t i = 0; i < standing.count; i++)
-		fastest_us = fmin(fastest_us, standing.contenders[i].median_us);
-	for (size_t i = 0; i < standing.count; i++)
-		if (standing.tied[i] ||
-			standing.contenders[i].median_us <= fastest_us * (1 + settle_ratio))
-			finalists[count++] = (struct finalist){
-				&items[standing.indices[i]], standing.contenders[i], {NULL}, false};
+	for (size_t i = 0; i < selection.count; i++)
+		fastest_us = fmin(fastest_us, selection.comparables[i].median_us);
+	for (size_t i = 0; i < selection.count; i++)
+		if (selection.tied[i] ||
+			selection.comparables[i].median_us <= fastest_us * (1 + settle_ratio))
+			remeasurements[count++] =
+				(struct remeasurement){&items[selection.indices[i]],
+					selection.comparables[i], {NULL}, false};
 	for (size_t i = 0; i < search->evaluated.count && neighbours != SIZE_MAX; i++) {
-		struct contender contender = contender_of(search, &items[i]);
+		struct comparable comparable = comparable_of(search, &items[i]);
 
 		if (items[i].evaluation.outcome != OUTCOME_OK || items[i].remeasured ||
 			(i < neighbours && !shortlist_same_kernel(&search->pool.view,
 						   items[i].candidate, winner->candidate)) ||
-			contender.median_us > search_us * REMEASURE_REACH_RATIO)
+			comparable.median_us > search_us * REMEASURE_REACH_RATIO)
 			continue;
-		contender.median_us *= fastest_us / search_us; /* as warm as the others */
-		finalists[count++] = (struct finalist){&items[i], contender, {NULL}, false};
+		comparable.median_us *= fastest_us / search_us; /* at the clock of the others */
+		remeasurements[count++] =
+			(struct remeasurement){&items[i], comparable, {NULL}, false};
 	}
-	qsort(finalists, count, sizeof(*finalists), compare_times);
+	qsort(remeasurements, count, sizeof(*remeasurements), compare_times);
 	if (by_preference && count > 1)
-		qsort(finalists + 1, count - 1, sizeof(*finalists), compare_preference);
+		qsort(remeasurements + 1, count - 1, sizeof(*remeasurements), compare_preference);
 	return count < most ? count : most;
 }
 
 /* Round by round the mean of its loads. */
-static void take_loads(struct finalist *finalist, size_t loads)
+static void take_loads(struct remeasurement *remeasurement, size_t loads)
 {
-	struct evaluation mean = finalist->loads[0]->evaluation;
+	struct evaluation mean = remeasurement->loads[0]->evaluation;
 	CLEANUP(memory_free)
 	double *samples_us = memory_zeroed(mean.sample_count + 1, sizeof(*samples_us));
 
 	for (size_t k = 0; k < loads; k++) {
-		const struct evaluation *load = &finalist->loads[k]->evaluation;
+		const struct evaluation *load = &remeasurement->loads[k]->evaluation;
 
 		if (load->outcome != OUTCOME_OK)
-			remeasure_take(finalist->evaluated, load);
+			remeasure_take(remeasurement->evaluated, load);
 		if (load->outcome != OUTCOME_OK || !load->sample_count)
 			return;
 		mean.flags |= load->flags;
@@ -113,8 +116,8 @@ static void take_loads(struct finalist *finalist, size_t loads)
 			samples_us[i] += load->samples_us[i] / (double)loads;
 	}
 	mean.samples_us = samples_us;
-	remeasure_take(finalist->evaluated, &mean);
-	finalist->evaluated->loads = (unsigned)loads;
+	remeasure_take(remeasurement->evaluated, &mean);
+	remeasurement->evaluated->loads = (unsigned)loads;
 }
 
 /* What the clock did since: by those that were in both parts. */
@@ -140,7 +143,7 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 }
 
 /* Loads all of them `loads` times and times them side by side. */
-static enum status measure_finalists(struct search *search, struct finalist *finalists,
+static enum status measure_side_by_side(struct search *search, struct remeasurement *remeasurements,
 	size_t count, size_t loads, struct error *err)
 {
 	const unsigned rounds = search->session->effort->remeasure_rounds;
@@ -155,41 +158,42 @@ static enum status measure_finalists(struct search *search, struct finalist *fin
 	evaluator_clear(&search->evaluator);
 	search->evaluator.on_device_max = 0;
 	for (size_t i = 0; i < count; i++)
-		TRY(search_add_trial(search, finalists[i].evaluated->candidate, TRIAL_LOADED,
-			&finalists[i].loads[0], err));
+		TRY(search_add_trial(search, remeasurements[i].evaluated->candidate, TRIAL_LOADED,
+			&remeasurements[i].loads[0], err));
 	TRY(remeasure_run(search, err));
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 1; k < loads && finalists[i].loads[0]->stage == TRIAL_LOADED; k++)
-			TRY(evaluator_add_load(&search->evaluator, finalists[i].loads[0],
-				&finalists[i].loads[k], err));
+		for (size_t k = 1; k < loads && remeasurements[i].loads[0]->stage == TRIAL_LOADED;
+			k++)
+			TRY(evaluator_add_load(&search->evaluator, remeasurements[i].loads[0],
+				&remeasurements[i].loads[k], err));
 	TRY(remeasure_run(search, err));
 	for (size_t i = 0; i < count; i++) {
-		finalists[i].is_sampled = finalists[i].loads[0]->stage == TRIAL_LOADED;
-		for (size_t k = 0; k < loads && finalists[i].is_sampled; k++)
-			trials[loaded++] = finalists[i].loads[k];
+		remeasurements[i].is_sampled = remeasurements[i].loads[0]->stage == TRIAL_LOADED;
+		for (size_t k = 0; k < loads && remeasurements[i].is_sampled; k++)
+			trials[loaded++] = remeasurements[i].loads[k];
 	}
 	TRY(remeasure_sample(search, trials, loaded, &sampling, err));
 	TRY(evaluator_check(&search->evaluator, trials, loaded, err));
 	return remeasure_run(search, err);
 }
 
-static enum status settle(struct search *search, struct finalist *finalists, size_t count,
+static enum status settle(struct search *search, struct remeasurement *remeasurements, size_t count,
 	size_t loads, struct error *err)
 {
 	double ratios[ROUGHLY_MAX], before_us;
 	size_t both = 0;
 
-	TRY(measure_finalists(search, finalists, count, loads, err));
+	TRY(measure_side_by_side(search, remeasurements, count, loads, err));
 	search->is_settled = false;
 	for (size_t i = 0; i < search->evaluated.count; i++)
 		search->evaluated.items[i].loads = 0;
 	for (size_t i = 0; i < count; i++) {
-		struct evaluated *evaluated = finalists[i].evaluated;
+		struct evaluated *evaluated = remeasurements[i].evaluated;
 
-		if (!finalists[i].is_sampled)
+		if (!remeasurements[i].is_sampled)
 			continue; /* did not load again: it keeps what is known */
 		before_us = evaluated->remeasured ? evaluated->evaluation.time.median : 0;
-		take_loads(&finalists[i], loads);
+		take_loads(&remeasurements[i], loads);
 		search->is_settled |= evaluated->loads > 0;
 		if (evaluated->loads && before_us > 0)
 			ratios[both++] = evaluated->evaluation.time.median / before_us;
@@ -202,25 +206,27 @@ static enum status settle(struct search *search, struct finalist *finalists, siz
 enum status settle_neighbours(struct search *search, size_t neighbours, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct finalist *finalists = memory_zeroed(search->evaluated.count + 1, sizeof(*finalists));
+	struct remeasurement *remeasurements =
+		memory_zeroed(search->evaluated.count + 1, sizeof(*remeasurements));
 	size_t count;
 
 	if (!settles(search))
 		return STATUS_OK;
-	count = choose_finalists(search, neighbours, ROUGHLY_MAX, false, finalists);
-	return count > 1 ? settle(search, finalists, count, 1, err) : STATUS_OK;
+	count = choose_best(search, neighbours, ROUGHLY_MAX, false, remeasurements);
+	return count > 1 ? settle(search, remeasurements, count, 1, err) : STATUS_OK;
 }
 
 enum status settle_best(struct search *search, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct finalist *finalists = memory_zeroed(search->evaluated.count + 1, sizeof(*finalists));
+	struct remeasurement *remeasurements =
+		memory_zeroed(search->evaluated.count + 1, sizeof(*remeasurements));
 	size_t count;
 
 	if (!settles(search))
 		return STATUS_OK;
-	count = choose_finalists(search, SIZE_MAX, BEST_MAX, true, finalists);
-	return count > 1 ? settle(search, finalists, count, LOADS, err) : STATUS_OK;
+	count = choose_best(search, SIZE_MAX, BEST_MAX, true, remeasurements);
+	return count > 1 ? settle(search, remeasurements, count, LOADS, err) : STATUS_OK;
 }
 
 /* Launches of the winner's kernel that were not tried, fastest prediction first: they cost no
@@ -269,14 +275,14 @@ size_t settle_untried(const struct search *search, size_t **candidates)
 		NEIGHBOURS_TRIED = 6,
 		TRIED_PER_NEIGHBOUR = 8 /* of a short search, fewer */
 	};
-	CLEANUP(standing_release) struct standing standing = standing_of(search);
+	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	const size_t most = search->evaluated.count / TRIED_PER_NEIGHBOUR;
 	size_t count, winner;
 
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
-	if (!settles(search) || !standing.count || search->session->strategy)
+	if (!settles(search) || !selection.count || search->session->strategy)
 		return 0; /* a strategy that was asked for has the only say */
-	winner = search->evaluated.items[standing.indices[standing.winner]].candidate;
+	winner = search->evaluated.items[selection.indices[selection.winner]].candidate;
 	count = untried_launches(
 		search, winner, *candidates, most < LAUNCHES_TRIED ? most : LAUNCHES_TRIED);
 	return count + untried_neighbours(search, winner, *candidates + count,

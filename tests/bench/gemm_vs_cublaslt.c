@@ -153,7 +153,7 @@ static void compare_all(struct versus *versus)
 
 		lt_comparison_run(&versus->setup.gpu, &versus->setup.lt, versus->setup.store,
 			&versus->subjects[i], &versus->options.lt_comparison, lt_comparison);
-		summary_print_duel(stdout, lt_comparison);
+		summary_print_comparison(stdout, lt_comparison);
 		if (lt_comparison->fatal)
 			return;
 	}

@@ -110,7 +110,7 @@ file = json.load(open(sys.argv[1]))
 assert [file[key] for key in ("problems", "tuned", "answered", "compared")] == [4, 4, 4, 4], file
 assert all(0.98 < row["reached_ratio"] < 1.02 for row in file["rows"]), file
 PYTHON
-# a tuning that was cut short: what it had is raced, the others are said to be missing
+# a tuning that was cut short: what it had is compared, the others are said to be missing
 /usr/bin/python3 - lookup-work/fresh.json <<'PYTHON'
 import json, sys
 file = json.load(open(sys.argv[1]))
@@ -122,24 +122,24 @@ TUNE='--where BM*0' sh tests/gpu/lookup.sh short.json >"$work/short.log" 2>&1 &&
 valid short.json
 grep -q '4 of 4 answered, 2 compared' "$work/short.log" || fail "short.json: not as expected" "$work/short.log"
 # comparisons that are stopped print what they had
-/usr/bin/python3 - lookup-work/races.json <<'PYTHON'
+/usr/bin/python3 - lookup-work/comparisons.json <<'PYTHON'
 import json, sys
 file = json.load(open(sys.argv[1]))
-file["races"] = file["races"][:1] * 400
+file["comparisons"] = file["comparisons"][:1] * 400
 json.dump(file, open("long.json", "w"))
 PYTHON
 # (how soon the first is done depends on the machine)
 for patience in 1 4 16 64; do
-	./gpu/compare_rows long.json --device cuda:0 --cache-dir "$cache" >raced.json 2>"$work/race.log" &
-	racing=$!
+	./gpu/compare_rows long.json --device cuda:0 --cache-dir "$cache" >compared.json 2>"$work/compared.log" &
+	comparing=$!
 	sleep $patience
-	kill -TERM $racing
-	wait $racing || fail "compare_rows" "$work/race.log"
-	valid raced.json
-	count=$(grep -c '"over_first"' raced.json)
+	kill -TERM $comparing
+	wait $comparing || fail "compare_rows" "$work/compared.log"
+	valid compared.json
+	count=$(grep -c '"over_first"' compared.json)
 	[ "$count" -lt 2 ] || break
 done
-if [ "$count" -lt 2 ] || [ "$count" -ge 800 ]; then fail "$count rows were raced before the end"; fi
+if [ "$count" -lt 2 ] || [ "$count" -ge 800 ]; then fail "$count rows were timed before the end"; fi
 
 # the three kernels of attention, all configurations, beside the fused one
 export LENGTHS=64 SHAPE=batch=1,heads=2,head_dim=16,dtype=bf16

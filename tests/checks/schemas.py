@@ -25,8 +25,8 @@ MUTANTS_PER_FORMAT = 64
 # Their readers also hold members against each other, which no schema says.
 READ_STRICTLY = {"tiletune.correction/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.journal/1", "tiletune.kernel/1", "tiletune.lookup/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
-UNREAD = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "loads",
-    "lookup_rates", "races", "repeat_rates", "tiles", "versus")}
+UNREAD = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "compared_rows",
+    "loads", "lookup_rates", "repeat_rates", "tiles", "versus")}
 # They are read with the other files of their folder.
 IN_FOLDER = {"tiletune.family/1", "tiletune.operation/1"}
 failures = []

@@ -29,8 +29,8 @@ validate bad1.json bad2.json bad3.json bad4.json bad5.jsonl bad6.jsonl bad7.json
 	bad10.json bad11.json bad12.json empty.json missing.json . | sed -E 's/one of those in .* \(/one of those in FOLDERS (/; s/^(bad6.*column) [0-9]+/\1 N/'
 
 echo "# of a format that has a schema and no reader"
-echo '{"format": "tiletune.races/1"}' >races.json
-validate races.json
+echo '{"format": "tiletune.compared_rows/1"}' >compared_rows.json
+validate compared_rows.json
 
 echo "# a family whose own example is not legal, and one without defaults"
 mkdir -p mine/templates

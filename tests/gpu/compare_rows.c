@@ -4,15 +4,15 @@
  * Rows of tuned files against each other, for one problem at a time: each is compiled, loaded a few
  * times, compared with the reference, and timed in turn with the others, in many short blocks.
  *
- *	compare_rows RACES.json [--device D] [--path DIR] [--cache-dir DIR] > RESULT.json
+ *	compare_rows COMPARISONS.json [--device D] [--path DIR] [--cache-dir DIR] > RESULT.json
  *
- *	{"seconds": 0.5, "loads": 4, "races": [{"operation": "gemm", "problem": {...},
+ *	{"seconds": 0.5, "loads": 4, "comparisons": [{"operation": "gemm", "problem": {...},
  *	  "rows": [{"name": "fresh", "family": "gemm/wgmma", "configuration": {...}}, ...]}]}
  *
  * The result has a ratio of each row's time to the first row's, with its interval at 99%, and the
  * median of each load: one binary loaded twice is not equally fast twice. A comparison that cannot
- *be held has an "error" instead of rows. SIGTERM ends the run early: what was raced until then is
- *printed.
+ * be held has an "error" instead of rows. SIGTERM ends the run early: what was timed until then is
+ * printed.
  */
 #include <signal.h>
 
@@ -328,7 +328,7 @@ static enum status run_all(
 	struct comparison *comparison, const char *path, struct json *results, struct error *err)
 {
 	struct json *tree = NULL;
-	struct json_at root, races;
+	struct json_at root, comparisons;
 	enum status status = json_load(path, &tree, err);
 
 	if (status != STATUS_OK)
@@ -340,16 +340,16 @@ static enum status run_all(
 	if (status == STATUS_OK && (comparison->loads < 1 || comparison->loads > LOADS_MAX))
 		status = json_error(&root, err, "1 to %d loads", LOADS_MAX);
 	if (status == STATUS_OK)
-		status = json_member(&root, "races", &races, err);
-	for (size_t i = 0; status == STATUS_OK && i < json_count(&races); i++) {
-		struct json_at item = json_item(&races, i);
+		status = json_member(&root, "comparisons", &comparisons, err);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&comparisons); i++) {
+		struct json_at item = json_item(&comparisons, i);
 
 		/* what is wrong with it, its comparison says */
 		if (prefetch(comparison, &item, err) == STATUS_NO_DEVICE)
 			status = STATUS_NO_DEVICE;
 	}
-	for (size_t i = 0; status == STATUS_OK && i < json_count(&races) && !stopped; i++) {
-		struct json_at item = json_item(&races, i);
+	for (size_t i = 0; status == STATUS_OK && i < json_count(&comparisons) && !stopped; i++) {
+		struct json_at item = json_item(&comparisons, i);
 
 		status = run_comparison(comparison, &item, results, err);
 	}
@@ -379,7 +379,7 @@ int main(int argc, char **argv)
 
 	bench_test_options(&test, argc, argv);
 	if (test.file_count != 1) {
-		fprintf(stderr, "usage: compare_rows RACES.json [--device D] [--path DIR]\n");
+		fprintf(stderr, "usage: compare_rows COMPARISONS.json [--device D] [--path DIR]\n");
 		return STATUS_BAD_INPUT;
 	}
 	signal(SIGTERM, stop);
@@ -394,11 +394,11 @@ int main(int argc, char **argv)
 		status = run_all(&comparison, test.files[0], results, &err);
 		if (status != STATUS_OK)
 			fprintf(stderr, "compare_rows: %s\n", err.message);
-		json_put_string(json, "format", "tiletune.races/1");
+		json_put_string(json, "format", "tiletune.compared_rows/1");
 		json_put(json, "device", device_json(device_spec(bench.device)));
 		json_put(json, "run", record_to_json(&run_record, &run));
 		run_release(&run);
-		json_put(json, "races", results);
+		json_put(json, "comparisons", results);
 		printed = json_print(json, true);
 		puts(printed);
 		free(printed);

@@ -2,7 +2,7 @@
 """How far two loads of one binary are apart. Winners of a tuned file, from a few microseconds to a
 few hundred, loaded many times in several processes and timed in turn (compare_rows).
 
-    loads.py races TUNED.json SMALL.json... > RACES.json    what compare_rows is to run: winners chosen
+    loads.py comparisons TUNED.json SMALL.json... > COMPARISONS.json  what compare_rows is to run: winners chosen
                                                     from the first, all of the others
     loads.py summary RESULT.json... > loads.json    its answers, one per process, as one file
 """
@@ -31,7 +31,7 @@ def is_chosen(entry):
     return tuple(entry["problem"][key] for key in ("M", "N", "K", "dtype", "accum")) in CHOSEN
 
 
-def races(paths):
+def comparisons(paths):
     chosen = [entry for entry in entries_of(paths[0]) if is_chosen(entry)]
     assert len(chosen) == len(CHOSEN), "the tuned file has all of them"
     for path in paths[1:]:
@@ -41,7 +41,7 @@ def races(paths):
         winner = entry["winner"]
         row = {"name": "winner", "family": winner["family"], "configuration": winner["configuration"]}
         answer.append({"operation": entry["operation"], "problem": entry["problem"], "rows": [row]})
-    return {"seconds": 0.2, "loads": LOADS, "races": answer}
+    return {"seconds": 0.2, "loads": LOADS, "comparisons": answer}
 
 
 def summary(paths):
@@ -50,23 +50,23 @@ def summary(paths):
         with open(path, encoding="utf-8") as file:
             answers.append(json.load(file))
     kernels = []
-    for race in answers[0]["races"]:
-        name = race["problem"]
+    for comparison in answers[0]["comparisons"]:
+        name = comparison["problem"]
         loads = [
             other["rows"][0]["loads_us"]
             for answer in answers
-            for other in answer["races"]
+            for other in answer["comparisons"]
             if other["problem"] == name and "loads_us" in other["rows"][0]
         ]
         means = [statistics.mean(process) for process in loads]
         within = statistics.mean(statistics.variance(process) for process in loads) ** 0.5
         kernels.append(
             {
-                "operation": race["operation"],
+                "operation": comparison["operation"],
                 "problem": name,
-                "family": race["rows"][0]["family"],
-                "configuration": race["rows"][0]["configuration"],
-                "blocks_of_the_grid": race["rows"][0]["grid_blocks"],
+                "family": comparison["rows"][0]["family"],
+                "configuration": comparison["rows"][0]["configuration"],
+                "blocks_of_the_grid": comparison["rows"][0]["grid_blocks"],
                 "time_us": round(statistics.mean(means), 4),
                 "deviation_between_loads_us": round(within, 4),
                 "deviation_between_processes_us": round(statistics.stdev(means), 4),
@@ -78,9 +78,9 @@ def summary(paths):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("races", "summary"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("comparisons", "summary"):
         sys.exit(__doc__)
-    answer = races(sys.argv[2:]) if sys.argv[1] == "races" else summary(sys.argv[2:])
+    answer = comparisons(sys.argv[2:]) if sys.argv[1] == "comparisons" else summary(sys.argv[2:])
     json.dump(answer, sys.stdout, indent="\t")
     print()
 

@@ -3,7 +3,7 @@
 
     lookup.py problems TUNED.json > PROBLEMS           thirty, one a line, always the same ones
     lookup.py suite PROBLEMS > SUITE.json              to tune them
-    lookup.py races LOOKUPS.json FRESH.json > RACES.json       looked up and fresh, for compare_rows
+    lookup.py comparisons LOOKUPS.json FRESH.json > COMPARISONS.json       looked up and fresh, for compare_rows
     lookup.py summary LOOKUPS.json FRESH.json RESULT.json > lookup_rates.json   what came of it
     lookup.py show LOOKUP_RATES.json                   the worst and the mean; exit 1 below 95%
 
@@ -80,7 +80,7 @@ def row(name, result):
     return {"name": name, "family": result["family"], "configuration": result["configuration"]}
 
 
-def races(lookups, fresh):
+def comparisons(lookups, fresh):
     entries = load(fresh)["entries"]
     answer = []
     for looked_up in load(lookups)["answers"]:
@@ -89,19 +89,19 @@ def races(lookups, fresh):
             continue
         rows = [row("fresh", entry["winner"]), row("looked up", looked_up["result"])]
         answer.append({"operation": "gemm", "problem": looked_up["problem"], "rows": rows})
-    return {"seconds": 0.25, "loads": 2, "races": answer}
+    return {"seconds": 0.25, "loads": 2, "comparisons": answer}
 
 
-def comparison(race):
-    """What a race says; the fresh winner comes first in it."""
-    if not race or "rows" not in race:
-        return {"not_raced": race["error"] if race else "no fresh tuning, or no time for the race"}
-    fresh, found = race["rows"]
+def compared(comparison):
+    """What a comparison says; the fresh winner comes first in it."""
+    if not comparison or "rows" not in comparison:
+        return {"not_compared": comparison["error"] if comparison else "no fresh tuning, or no time to compare them"}
+    fresh, found = comparison["rows"]
     item = {"fresh": fresh, "looked_up": found}
     if "wrong" in found:
         return item | {"reached_ratio": 0}
     if "wrong" in fresh:
-        return item | {"not_raced": "the fresh winner: " + fresh["wrong"]}
+        return item | {"not_compared": "the fresh winner: " + fresh["wrong"]}
     over = found["over_first"]
     item["reached_ratio"] = round(1 / over["value"], 5)
     item["reached_low"], item["reached_high"] = (round(1 / over[key], 5) for key in ("high", "low"))
@@ -109,7 +109,7 @@ def comparison(race):
 
 
 def summary(lookups, fresh, result):
-    answers, tuned, raced = load(lookups), load(fresh), load(result)
+    answers, tuned, timed = load(lookups), load(fresh), load(result)
     rows = []
     for looked_up in answers["answers"]:
         text = ",".join(f"{key}={value}" for key, value in looked_up["problem"].items())
@@ -117,9 +117,9 @@ def summary(lookups, fresh, result):
         for key in ("grade", "why", "predicted_us", "default_us", "expected_loss_ratio"):
             item[key] = looked_up.get(key)
         if looked_up["grade"] == "refused":
-            item["not_raced"] = "nothing was found"
+            item["not_compared"] = "nothing was found"
         else:
-            item |= comparison(next((r for r in raced["races"] if r["problem"] == text), None))
+            item |= compared(next((r for r in timed["comparisons"] if r["problem"] == text), None))
         rows.append(item)
     compared = [item for item in rows if "reached_ratio" in item]
     reached = [item["reached_ratio"] for item in compared]
@@ -128,9 +128,9 @@ def summary(lookups, fresh, result):
         "format": "tiletune.lookup_rates/1",
         "what": "time of a fresh quick tuning's winner over the time of the looked-up one, interleaved",
         "command": "sh tests/gpu/lookup.sh",
-        "date": raced["run"]["date"],
+        "date": timed["run"]["date"],
         "seed": SEED,
-        "run": raced["run"],
+        "run": timed["run"],
         "device": tuned["device"],
         "file": os.environ.get("TUNED", answers["file"]),
         "problems": len(rows),
@@ -151,7 +151,7 @@ def summary(lookups, fresh, result):
 def show(path):
     answer = load(path)
     for item in sorted(answer["rows"], key=lambda item: item.get("reached_ratio", -1))[:8]:
-        said = f"{item['reached_ratio']:.3f}" if "reached_ratio" in item else item["not_raced"]
+        said = f"{item['reached_ratio']:.3f}" if "reached_ratio" in item else item["not_compared"]
         print(f"{said}  {item['problem'].split(',b_')[0]}  {item['grade']}")
     mean, worst = answer["reached_mean"] or 0, answer["reached_worst"] or 0
     print(
@@ -162,7 +162,7 @@ def show(path):
     sys.exit(0 if all_there and mean >= 0.95 and answer["never_predicted_worse_than_default"] else 1)
 
 
-COMMANDS = {"problems": problems, "suite": suite, "races": races, "summary": summary, "show": show}
+COMMANDS = {"problems": problems, "suite": suite, "comparisons": comparisons, "summary": summary, "show": show}
 
 
 def main():

@@ -5,12 +5,12 @@
 #
 #	sh tests/gpu/unfused.sh OUTPUT.json
 #
-# Leaves OUTPUT.json (tiletune.races/1: unfused first) and, in WORK (unfused-work), the tuned file and
-# its journal. If the time is over, the lengths that were finished are raced.
+# Leaves OUTPUT.json (tiletune.compared_rows/1: unfused first) and, in WORK (unfused-work), the tuned file and
+# its journal. If the time is over, the lengths that were finished are compared.
 #
 # From the environment: BASE (results/nvidia-h200/attention_unfused.json), DEVICE (cuda:0), CACHE
 # (session-cache), WORK, TUNE_LIMIT (60 s), COMPARE_LIMIT (30 s), LENGTHS, SHAPE; for tests TUNE, more
-# arguments of tune. On a model device: unfused alone, no races; the kernels are compiled.
+# arguments of tune. On a model device: unfused alone, no comparison; the kernels are compiled.
 set -u
 output=$1
 device=${DEVICE:-cuda:0}
@@ -43,11 +43,11 @@ for length in $lengths; do
 done
 case $device in model:*) exit ;; esac
 # shellcheck disable=SC2086
-python3 - "$work/unfused.json" $finished >"$work/races.json" <<'PYTHON' || exit 1
+python3 - "$work/unfused.json" $finished >"$work/comparisons.json" <<'PYTHON' || exit 1
 import json
 import sys
 
-races = []
+comparisons = []
 for entry in json.load(open(sys.argv[1], encoding="utf-8"))["entries"]:
     best = {row["family"]: row for row in [entry["winner"]] + entry["families"]}
     names = ["attention/unfused", "attention/flash_mma"]
@@ -56,10 +56,10 @@ for entry in json.load(open(sys.argv[1], encoding="utf-8"))["entries"]:
         rows = [
             {"name": name, "family": name, "configuration": best[name]["configuration"]} for name in names
         ]
-        races.append({"operation": "attention", "problem": entry["problem"], "rows": rows})
-json.dump({"seconds": 0.5, "loads": 2, "races": races}, sys.stdout)
+        comparisons.append({"operation": "attention", "problem": entry["problem"], "rows": rows})
+json.dump({"seconds": 0.5, "loads": 2, "comparisons": comparisons}, sys.stdout)
 PYTHON
-timeout -k 5 "${COMPARE_LIMIT:-30}" ./gpu/compare_rows "$work/races.json" --device "$device" --cache-dir "$cache" \
+timeout -k 5 "${COMPARE_LIMIT:-30}" ./gpu/compare_rows "$work/comparisons.json" --device "$device" --cache-dir "$cache" \
 	>"$output.new" || echo "compare_rows: exit $?"
 [ -s "$output.new" ] || exit 1
 mv "$output.new" "$output"
@@ -68,13 +68,17 @@ exec python3 - "$output" $lengths <<'PYTHON'
 import json
 import sys
 
-races = json.load(open(sys.argv[1], encoding="utf-8"))["races"]
-good = [race for race in races if "rows" in race and not any("wrong" in row for row in race["rows"])]
-for race in good:
-    unfused, fused = race["rows"]
+comparisons = json.load(open(sys.argv[1], encoding="utf-8"))["comparisons"]
+good = [
+    comparison
+    for comparison in comparisons
+    if "rows" in comparison and not any("wrong" in row for row in comparison["rows"])
+]
+for comparison in good:
+    unfused, fused = comparison["rows"]
     over = fused["over_first"]
     print(
-        f"{race['problem'].split(',head_dim')[0]}: unfused {unfused['time_us']:.2f} us {{{unfused['configuration']}}}, "
+        f"{comparison['problem'].split(',head_dim')[0]}: unfused {unfused['time_us']:.2f} us {{{unfused['configuration']}}}, "
         f"flash_mma {fused['time_us']:.2f} us, factor {1 / over['value']:.3f}"
     )
 wanted = len(sys.argv) - 2

@@ -9,9 +9,9 @@
 #include "tune/budget.h"
 #include "tune/select.h"
 
-static struct contender at(double median, double spread, double predicted, size_t order)
+static struct comparable at(double median, double spread, double predicted, size_t order)
 {
-	return (struct contender){.median_us = median,
+	return (struct comparable){.median_us = median,
 		.ci95_low_us = median * (1 - spread),
 		.ci95_high_us = median * (1 + spread),
 		.predicted_us = predicted,
@@ -20,12 +20,12 @@ static struct contender at(double median, double spread, double predicted, size_
 
 static void a_clear_winner_wins(void **state)
 {
-	struct contender contenders[] = {
+	struct comparable comparables[] = {
 		at(110, 0.001, 50, 0), at(100, 0.001, 90, 1), at(150, 0.001, 10, 2)};
 	bool tied[3];
 
 	(void)state;
-	assert_int_equal(select_winner(contenders, 3, tied), 1);
+	assert_int_equal(select_winner(comparables, 3, tied), 1);
 	assert_false(tied[0]);
 	assert_true(tied[1]);
 	assert_false(tied[2]);
@@ -33,12 +33,12 @@ static void a_clear_winner_wins(void **state)
 
 static void within_one_percent_is_a_tie_and_the_rule_decides(void **state)
 {
-	struct contender contenders[] = {
+	struct comparable comparables[] = {
 		at(100.9, 0, 80, 0), at(100, 0, 90, 1), at(101.1, 0, 10, 2)};
 	bool tied[3];
 
 	(void)state;
-	assert_int_equal(select_winner(contenders, 3, tied), 0); /* the better prediction */
+	assert_int_equal(select_winner(comparables, 3, tied), 0); /* the better prediction */
 	assert_true(tied[0]);
 	assert_false(tied[2]);
 }
@@ -46,78 +46,79 @@ static void within_one_percent_is_a_tie_and_the_rule_decides(void **state)
 /* Few blocks: two loads of one binary may be 0.3 us apart. */
 static void the_place_of_the_code_is_no_merit(void **state)
 {
-	struct contender contenders[] = {
+	struct comparable comparables[] = {
 		at(5.85, 0.001, 5, 0), at(5.6, 0.001, 6, 1), at(6.1, 0.001, 4, 2)};
 	bool tied[3];
 
 	(void)state;
-	assert_int_equal(select_winner(contenders, 3, tied), 1);
+	assert_int_equal(select_winner(comparables, 3, tied), 1);
 	assert_false(tied[0]);
 	for (int i = 0; i < 3; i++)
-		contenders[i].place_us = SELECT_PLACE_US;
-	assert_int_equal(select_winner(contenders, 3, tied), 0); /* the better prediction */
+		comparables[i].place_us = SELECT_PLACE_US;
+	assert_int_equal(select_winner(comparables, 3, tied), 0); /* the better prediction */
 	assert_true(tied[0]);
 	assert_false(tied[2]);
 	/* beside 100 us it is nothing */
-	contenders[0] = at(101.5, 0, 1, 0);
-	contenders[1] = at(100, 0, 2, 1);
-	contenders[0].place_us = contenders[1].place_us = SELECT_PLACE_US;
-	assert_int_equal(select_winner(contenders, 2, tied), 1);
+	comparables[0] = at(101.5, 0, 1, 0);
+	comparables[1] = at(100, 0, 2, 1);
+	comparables[0].place_us = comparables[1].place_us = SELECT_PLACE_US;
+	assert_int_equal(select_winner(comparables, 2, tied), 1);
 	assert_false(tied[0]);
 }
 
 static void the_incumbent_stays_if_tied(void **state)
 {
-	struct contender contenders[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
+	struct comparable comparables[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
 	bool tied[2];
 
 	(void)state;
-	contenders[1].incumbent = true;
-	assert_int_equal(select_winner(contenders, 2, tied), 1);
-	contenders[1] = at(105, 0, 1, 1);
-	contenders[1].incumbent = true;
-	assert_int_equal(select_winner(contenders, 2, tied), 0);
+	comparables[1].incumbent = true;
+	assert_int_equal(select_winner(comparables, 2, tied), 1);
+	comparables[1] = at(105, 0, 1, 1);
+	comparables[1].incumbent = true;
+	assert_int_equal(select_winner(comparables, 2, tied), 0);
 }
 
 static void noise_widens_the_tie(void **state)
 {
-	struct contender contenders[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
+	struct comparable comparables[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
 	bool tied[2];
 
 	(void)state;
-	assert_int_equal(select_winner(contenders, 2, tied), 1);
+	assert_int_equal(select_winner(comparables, 2, tied), 1);
 	assert_true(tied[1]);
 }
 
 static void resources_then_order_decide(void **state)
 {
-	struct contender contenders[] = {
+	struct comparable comparables[] = {
 		at(100, 0, 50, 3), at(100.1, 0, 50.1, 2), at(100.2, 0, 50, 1)};
 	bool tied[3];
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
-		contenders[i].smem_bytes = 1000;
-	contenders[0].smem_bytes = 2000;
-	contenders[1].regs_per_thread = 100;
-	contenders[2].regs_per_thread = 100;
-	assert_int_equal(select_winner(contenders, 3, tied), 2);
-	contenders[1].regs_per_thread = 90;
-	assert_int_equal(select_winner(contenders, 3, tied), 1);
+		comparables[i].smem_bytes = 1000;
+	comparables[0].smem_bytes = 2000;
+	comparables[1].regs_per_thread = 100;
+	comparables[2].regs_per_thread = 100;
+	assert_int_equal(select_winner(comparables, 3, tied), 2);
+	comparables[1].regs_per_thread = 90;
+	assert_int_equal(select_winner(comparables, 3, tied), 1);
 }
 
 /* What was measured is not chosen by what was predicted, which may be slower by all of the tie. */
 static void measured_ties_fall_to_resources(void **state)
 {
-	struct contender contenders[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(100.2, 0, 0, 2)};
+	struct comparable comparables[] = {
+		at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(100.2, 0, 0, 2)};
 	bool tied[3];
 
 	(void)state;
-	contenders[0].smem_bytes = 3000;
-	contenders[1].smem_bytes = contenders[2].smem_bytes = 2000;
-	assert_int_equal(select_winner(contenders, 3, tied), 1); /* the first in the space */
-	contenders[1].smem_bytes = 4000;
-	assert_int_equal(select_winner(contenders, 3, tied), 2);
+	comparables[0].smem_bytes = 3000;
+	comparables[1].smem_bytes = comparables[2].smem_bytes = 2000;
+	assert_int_equal(select_winner(comparables, 3, tied), 1); /* the first in the space */
+	comparables[1].smem_bytes = 4000;
+	assert_int_equal(select_winner(comparables, 3, tied), 2);
 }
 
 /* Whoever is preferred to one that is preferred to a third is preferred to that: else the winner
@@ -125,19 +126,19 @@ static void measured_ties_fall_to_resources(void **state)
 static void preference_is_an_order(void **state)
 {
 	struct random_state random;
-	struct contender contenders[3];
+	struct comparable comparables[3];
 
 	(void)state;
 	random_seed(&random, 3);
 	for (int turn = 0; turn < 20000; turn++) {
 		for (size_t i = 0; i < 3; i++) {
-			contenders[i] = at(100, 0, 50 * (1 + 0.03 * random_unit(&random)), i);
-			contenders[i].smem_bytes = (double)random_below(&random, 3);
-			contenders[i].regs_per_thread = (double)random_below(&random, 2);
+			comparables[i] = at(100, 0, 50 * (1 + 0.03 * random_unit(&random)), i);
+			comparables[i].smem_bytes = (double)random_below(&random, 3);
+			comparables[i].regs_per_thread = (double)random_below(&random, 2);
 		}
-		if (select_prefers(&contenders[0], &contenders[1]) &&
-			select_prefers(&contenders[1], &contenders[2]))
-			assert_true(select_prefers(&contenders[0], &contenders[2]));
+		if (select_prefers(&comparables[0], &comparables[1]) &&
+			select_prefers(&comparables[1], &comparables[2]))
+			assert_true(select_prefers(&comparables[0], &comparables[2]));
 	}
 }
 
@@ -150,16 +151,16 @@ static void noisy_runs_agree(void **state)
 	(void)state;
 	random_seed(&random, 7);
 	for (int run = 0; run < 20; run++) {
-		struct contender contenders[5];
+		struct comparable comparables[5];
 		bool tied[5];
 
 		for (size_t i = 0; i < 5; i++) {
 			double true_us = 100 + 0.1 * (double)i;
 			double noise = 0.003 * (random_unit(&random) - 0.5);
 
-			contenders[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
+			comparables[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
 		}
-		winners[run] = select_winner(contenders, 5, tied);
+		winners[run] = select_winner(comparables, 5, tied);
 	}
 	for (int run = 1; run < 20; run++)
 		assert_int_equal(winners[run], winners[0]);
@@ -169,7 +170,7 @@ static void noisy_runs_agree(void **state)
 static void pairing_sees_through_a_falling_clock(void **state)
 {
 	double fast[24], slow[24];
-	struct contender contenders[2];
+	struct comparable comparables[2];
 	struct rounds rounds[] = {{slow, 24}, {fast, 24}};
 	bool tied[2];
 
@@ -183,19 +184,19 @@ static void pairing_sees_through_a_falling_clock(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct summary time = statistics_summary(rounds[i].samples_us, 24);
 
-		contenders[i] = (struct contender){.median_us = time.median,
+		comparables[i] = (struct comparable){.median_us = time.median,
 			.ci95_low_us = time.ci95_low * 0.95,
 			.ci95_high_us = time.ci95_high * 1.05,
 			.predicted_us = i ? 90 : 50};
 	}
-	assert_int_equal(select_winner(contenders, 2, tied), 0); /* taken for level, wrongly */
-	select_pair_rounds(contenders, rounds, 2);
-	assert_int_equal(select_winner(contenders, 2, tied), 1);
+	assert_int_equal(select_winner(comparables, 2, tied), 0); /* taken for level, wrongly */
+	select_pair_rounds(comparables, rounds, 2);
+	assert_int_equal(select_winner(comparables, 2, tied), 1);
 	assert_false(tied[0]);
 	rounds[0].count = 5;
-	contenders[0].median_us = 1;
-	select_pair_rounds(contenders, rounds, 2); /* too few rounds: left as they are */
-	assert_true(contenders[0].median_us < 1.5);
+	comparables[0].median_us = 1;
+	select_pair_rounds(comparables, rounds, 2); /* too few rounds: left as they are */
+	assert_true(comparables[0].median_us < 1.5);
 }
 
 static void budgets_end(void **state)

@@ -12,7 +12,7 @@
 #include "measure/gpu_session.h"
 
 enum {
-	RACE_CONTENDERS_MAX = 16,
+	ROWS_AT_ONCE_MAX = 16,
 };
 
 /* Queues one run on the session's stream, on that set of buffers. */

@@ -146,12 +146,12 @@ struct loaded_row *loaded_rows_best(
 bool loaded_rows_interleave(
 	struct setup *setup, struct loaded_row *loaded_rows, size_t count, double far)
 {
-	struct timed_run *running[RACE_CONTENDERS_MAX] = {NULL};
+	struct timed_run *running[ROWS_AT_ONCE_MAX] = {NULL};
 	const struct loaded_row *first = loaded_rows_best(loaded_rows, count, NULL);
 	double limit_us = first ? far * first->us : 0;
 	size_t timed = 0;
 
-	for (size_t i = 0; i < count && timed < RACE_CONTENDERS_MAX; i++)
+	for (size_t i = 0; i < count && timed < ROWS_AT_ONCE_MAX; i++)
 		if (loaded_rows[i].us <= limit_us)
 			running[timed++] = &loaded_rows[i].timed_run;
 	if (!interleaved_rounds(

@@ -52,7 +52,7 @@ void summary_print_head(FILE *out)
 		"best", "ours/best [quartiles]  difference");
 }
 
-void summary_print_duel(FILE *out, const struct lt_comparison *lt_comparison)
+void summary_print_comparison(FILE *out, const struct lt_comparison *lt_comparison)
 {
 	struct text title = {0};
 

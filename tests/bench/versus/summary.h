@@ -11,7 +11,7 @@
 
 /* One line each; ratios as [quartiles]. */
 void summary_print_head(FILE *out);
-void summary_print_duel(FILE *out, const struct lt_comparison *lt_comparison);
+void summary_print_comparison(FILE *out, const struct lt_comparison *lt_comparison);
 /* Geometric mean, lowest and number of ratios by type and alignment, and of all. */
 void summary_print_groups(FILE *out, const struct lt_comparison *comparisons, size_t count);
 /* "NAME: VALUE (promised: LIMIT) ok|MISSED" for every promise that these comparisons can answer;
