@@ -213,21 +213,26 @@ struct multiplier {
 		softmax_turn.pass();
 	}
 
-	// Tiles of keys of which this group's rows see nothing, but other groups' do: released at once,
-	// with the turns that go with them. One tile stays in any case.
-	__device__ __forceinline__ void skip(const schedule &list, work &item)
+	// Tiles of keys of which this group's rows see nothing, but other groups' do, are released at
+	// once, with the turns that go with them: at most so many, and one tile stays in any case.
+	__device__ __forceinline__ void skip(
+		const schedule &list, work &item, value_ring::position &value, i32 most)
 	{
+		if constexpr (!causal)
+			return;
 		i32 limit = list.key_limit(item.row + (i32)group * 64 + 63);
 		i32 steps = max(1, ceil_div(min(list.seq_k, limit), BN));
-		for (; item.steps > steps; --item.steps) {
+		for (; item.steps > steps && most > 0; --most) {
 			k_ring.wait(k);
 			product_turn.wait();
 			product_turn.pass();
 			release_keys();
-			v_ring.wait(v);
+			v_ring.wait(value);
 			softmax_turn.wait();
 			softmax_turn.pass();
-			release_values();
+			v_ring.release(value, thread);
+			value.next();
+			--item.steps;
 		}
 	}
 
@@ -345,8 +350,7 @@ struct multiplier {
 		work item;
 #if Q_BUFFERS == 1
 		while (next(list, item, out)) {
-			if constexpr (causal)
-				skip(list, item);
+			skip(list, item, v, item.steps);
 			begin();
 			run(list, item);
 			begin_end();
@@ -355,6 +359,7 @@ struct multiplier {
 #else
 		if (!next(list, item, out))
 			return;
+		skip(list, item, v, item.steps);
 		begin();
 		for (;;) {
 			work done = item;
@@ -363,9 +368,14 @@ struct multiplier {
 				item = done;
 				break;
 			}
+			// This tile's last V keeps its buffer until end().
+			value_ring::position next_value = v;
+			next_value.next();
+			skip(list, item, next_value, STAGES - 1);
 			begin_end();
 			begin();
 			end<1>(list, done, out);
+			v = next_value;
 		}
 		begin_end();
 		end<0>(list, item, out);
