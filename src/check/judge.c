@@ -151,14 +151,14 @@ struct judgement {
 	double anchor_ratio;   /* the anchor's time now over then; 0: not known */
 };
 
-static struct check_estimate ratio_of(const struct check *check, const struct block_series *series,
-	const struct block_series *over)
+static struct check_estimate ratio_of(
+	const struct block_series *series, const struct block_series *over, double confidence_ratio)
 {
 	CLEANUP(memory_free)
 	double *ratios = memory_zeroed(series->blocks + 1, sizeof(*ratios));
 	const size_t count = block_ratios(series, over, ratios);
 
-	return check_estimate(ratios, count, check->options.confidence_ratio);
+	return check_estimate(ratios, count, confidence_ratio);
 }
 
 static double median(const struct block_series *series)
@@ -183,34 +183,43 @@ static struct check_rule rule_of(const struct check *check, enum check_against a
 /* What the loads of a kernel say that its time may be off by, over its time. loads: how many the
  * time is the mean of. */
 static double loads_half_ratio(
-	const struct check *check, const struct block_series *series, size_t loads)
+	const struct block_series *series, size_t loads, double confidence_ratio)
 {
-	return check_loads_half_width(
-		       series->load_deviation_us, loads, check->options.confidence_ratio) /
+	return check_loads_half_width(series->load_deviation_us, loads, confidence_ratio) /
 	       median(series);
 }
 
 /* The estimate with what the loads of series add to its interval. */
-static struct check_estimate with_loads(const struct check *check,
-	const struct check_estimate *estimate, const struct block_series *series)
+static struct check_estimate with_loads(const struct check_estimate *estimate,
+	const struct block_series *series, double confidence_ratio)
 {
 	size_t loads = series->loads > 1 ? series->loads : 1;
 
 	return check_estimate_widened(
-		estimate, estimate->value * loads_half_ratio(check, series, loads));
+		estimate, estimate->value * loads_half_ratio(series, loads, confidence_ratio));
+}
+
+enum check_verdict check_judge_beside(const struct block_series *now,
+	const struct block_series *then, double threshold_ratio, double confidence_ratio,
+	struct check_estimate *slowdown)
+{
+	const struct check_rule rule = {
+		.threshold_ratio = threshold_ratio, .floor_ratio = floor_ratio[CHECK_AGAINST_KEPT]};
+
+	*slowdown = ratio_of(now, then, confidence_ratio);
+	*slowdown = with_loads(slowdown, now, confidence_ratio);
+	*slowdown = with_loads(slowdown, then, confidence_ratio);
+	return check_judge(&rule, slowdown);
 }
 
 static void judge_kept(
 	const struct check *check, struct check_row *row, struct judgement *judgement)
 {
-	struct check_rule rule = rule_of(check, CHECK_AGAINST_KEPT);
-
 	judgement->against = CHECK_AGAINST_KEPT;
-	judgement->slowdown = ratio_of(check, row->work->now, row->work->then);
-	judgement->slowdown = with_loads(check, &judgement->slowdown, row->work->now);
-	judgement->slowdown = with_loads(check, &judgement->slowdown, row->work->then);
+	judgement->verdict =
+		check_judge_beside(row->work->now, row->work->then, check->options.threshold_ratio,
+			check->options.confidence_ratio, &judgement->slowdown);
 	judgement->own_half_ratio = check_estimate_half_ratio(&judgement->slowdown);
-	judgement->verdict = check_judge(&rule, &judgement->slowdown);
 }
 
 /* time over then, with the relative interval of what was normalised block by block */
@@ -260,8 +269,8 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 
 	then = check_estimate_at(&then, 0.95, check->options.confidence_ratio);
 	/* the re-measurement loaded it once */
-	then = check_estimate_widened(
-		&then, then.value * loads_half_ratio(check, row->work->now, 1));
+	then = check_estimate_widened(&then,
+		then.value * loads_half_ratio(row->work->now, 1, check->options.confidence_ratio));
 	relative = time_over(&now->per_anchor, now->time_us);
 	relative = check_estimate_over(&relative, &then);
 	judgement->against = CHECK_AGAINST_TUNED;
@@ -273,11 +282,12 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 static struct check_reference reference_now(
 	const struct check *check, const struct check_row *row, const struct block_series *anchor)
 {
-	struct check_estimate per_anchor = ratio_of(check, row->work->now, anchor);
+	const double confidence_ratio = check->options.confidence_ratio;
+	struct check_estimate per_anchor = ratio_of(row->work->now, anchor, confidence_ratio);
 
 	return (struct check_reference){.time_us = median(row->work->now),
 		.anchor_us = median(anchor),
-		.per_anchor = with_loads(check, &per_anchor, row->work->now),
+		.per_anchor = with_loads(&per_anchor, row->work->now, confidence_ratio),
 		.blocks = row->work->now->blocks};
 }
 

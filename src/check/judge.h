@@ -89,6 +89,12 @@ struct check;
 struct check_row;
 struct block_series;
 
+/* Two kernels that were sampled in the same blocks, each merged over its loads: the one's slowdown
+ * beside the other, what their loads may be off by included. Both have blocks. */
+enum check_verdict check_judge_beside(const struct block_series *now,
+	const struct block_series *then, double threshold_ratio, double confidence_ratio,
+	struct check_estimate *slowdown);
+
 /* The verdict of a row that was timed; anchor: sampled in the same blocks. */
 void check_time(struct check *check, struct check_row *row, const struct block_series *anchor);
 /* Whether the row's intervals are narrow enough for a verdict that more blocks would not change. */

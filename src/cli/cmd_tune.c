@@ -305,9 +305,15 @@ static enum status begin_run(struct tuning *tuning, const struct operation *oper
 	return status;
 }
 
+static double milliseconds(double seconds)
+{
+	return rint(1e3 * seconds) / 1e3;
+}
+
 static enum status finish_run(struct tuning *tuning, const struct session *session,
 	enum status outcome, struct error *err)
 {
+	const struct context *context = &tuning->context;
 	struct json *line;
 
 	/* what is not finished is resumed */
@@ -317,7 +323,15 @@ static enum status finish_run(struct tuning *tuning, const struct session *sessi
 	line = json_new_object();
 	json_put_string(line, "run", tuning->run_id);
 	json_put_int(line, "status", (int64_t)outcome);
-	json_put_double(line, "elapsed_s", rint(1e3 * (clock_seconds() - tuning->started)) / 1e3);
+	json_put_double(line, "elapsed_s", milliseconds(clock_seconds() - tuning->started));
+	if (context->store) {
+		json_put_double(
+			line, "compile_s", milliseconds(kernel_store_seconds(context->store)));
+		json_put_int(line, "workers", compiler_worker_count(context->compiler));
+	}
+	if (device_measures(context->device))
+		json_put_double(
+			line, "device_s", milliseconds(device_busy_seconds(context->device)));
 	TRY(journal_write(tuning->journal, "finish", line, err));
 	/* of a journal in the cache nobody knows */
 	if (tuning->journal_folder)

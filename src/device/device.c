@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "device/device_kind.h"
 
 extern const struct device_kind device_kind_cuda, device_kind_model, device_kind_replay;
@@ -141,21 +142,48 @@ enum status device_problem(struct device *device, const char *operation, const c
 		device, operation, problem_text, reference, reference_cubin, problem, err);
 }
 
+/* From when it was asked something until nothing is left to answer. */
+static void count_busy(struct device *device)
+{
+	const bool is_busy = device->kind->pending && device->kind->pending(device);
+
+	if (is_busy == (device->busy_since_s > 0))
+		return;
+	if (is_busy) {
+		device->busy_since_s = clock_seconds();
+	} else {
+		device->busy_s += clock_seconds() - device->busy_since_s;
+		device->busy_since_s = 0;
+	}
+}
+
+static enum status asked(struct device *device, enum status status)
+{
+	count_busy(device);
+	return status;
+}
+
 enum status device_load(struct device *device, const struct device_load_request *request,
 	device_handle *handle, struct error *err)
 {
-	return device->kind->load(device, request, handle, err);
+	return asked(device, device->kind->load(device, request, handle, err));
 }
 
 enum status device_verify(struct device *device, device_handle handle, struct error *err)
 {
-	return device->kind->verify(device, handle, err);
+	return asked(device, device->kind->verify(device, handle, err));
 }
 
 enum status device_sample(
 	struct device *device, const struct device_sample_request *request, struct error *err)
 {
-	return device->kind->sample(device, request, err);
+	return asked(device, device->kind->sample(device, request, err));
+}
+
+double device_busy_seconds(const struct device *device)
+{
+	return device->busy_s +
+	       (device->busy_since_s > 0 ? clock_seconds() - device->busy_since_s : 0);
 }
 
 void device_unload(struct device *device, device_handle handle)
@@ -173,6 +201,7 @@ bool device_poll(struct device *device, double timeout_s, struct device_event *e
 {
 	if (device->kind->work)
 		device->kind->work(device, timeout_s);
+	count_busy(device);
 	if (device->event_first == device->event_count)
 		return false;
 	*event = device->events[device->event_first++];

@@ -92,6 +92,8 @@ enum status device_sample(
 void device_unload(struct device *device, device_handle handle);
 
 size_t device_pending(const struct device *device); /* events still to come */
+/* For how long it has had something to load, verify or sample; 0 where answers come at once. */
+double device_busy_seconds(const struct device *device);
 /* True and an event (caller releases), or false when none came within timeout_s. */
 bool device_poll(struct device *device, double timeout_s, struct device_event *event);
 size_t device_poll_fds(const struct device *device, struct pollfd *fds, size_t max);

@@ -15,6 +15,7 @@ struct device {
 	void *state;                                     /* the kind's own */
 	struct device_event *events;                     /* that wait to be polled */
 	size_t event_first, event_count, event_capacity; /* first: of those not yet taken */
+	double busy_s, busy_since_s;                     /* since: 0 while nothing is under way */
 };
 
 /* Takes the event. */

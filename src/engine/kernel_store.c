@@ -14,6 +14,7 @@ struct kernel_store {
 	size_t count, capacity;
 	size_t *table;     /* open addressing on the hash: ticket + 1, 0 is empty */
 	size_t table_size; /* a power of two, at least twice the count */
+	double compile_s;
 };
 
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch)
@@ -101,9 +102,16 @@ bool kernel_store_poll(struct kernel_store *store, double timeout_s)
 		if (result.ticket >= store->count)
 			BUG("the compiler answered a ticket that was never submitted");
 		store->slots[result.ticket]->kernel = result;
+		if (!result.from_cache)
+			store->compile_s += result.seconds;
 		any = true;
 	}
 	return any;
+}
+
+double kernel_store_seconds(const struct kernel_store *store)
+{
+	return store->compile_s;
 }
 
 size_t kernel_store_pending(const struct kernel_store *store)

@@ -21,6 +21,8 @@ bool kernel_is_ready(const struct compile_result *kernel);
 /* Takes in what the compiler has finished; waits up to timeout_s for the first. True if any came.
  */
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
+/* That compilers took for it, all together; what was in the cache took none. */
+double kernel_store_seconds(const struct kernel_store *store);
 size_t kernel_store_pending(const struct kernel_store *store);
 /* Waits for one unit to be ready (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,

@@ -41,7 +41,9 @@ RECORD_DECLARE(struct journal_entry, journal_entry_record);
 struct journal_finish {
 	char *run;
 	uint32_t status;
-	double elapsed_s; /* from the command's start; NaN: not known */
+	double elapsed_s;           /* from the command's start; NaN: not known */
+	double compile_s, device_s; /* NaN: not known */
+	uint32_t workers;
 };
 RECORD_DECLARE(struct journal_finish, journal_finish_record);
 

@@ -27,6 +27,15 @@ static bool is_comparable(const struct search *search, const struct evaluated *e
 		       evaluated->evaluation.measured.energy_j > 0);
 }
 
+double conclude_place_us(const struct score *score, const struct device_spec *device, size_t loads)
+{
+	const struct launch_score *longest = &score->launches[score->longest];
+
+	if (!score->launch_count || longest->tiles >= (double)device->sm_count / 2)
+		return 0;
+	return SELECT_PLACE_US / sqrt(fmax(1, (double)loads));
+}
+
 struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated)
 {
 	const struct evaluation *evaluation = &evaluated->evaluation;
@@ -56,9 +65,9 @@ struct comparable comparable_of(const struct search *search, const struct evalua
 			comparable.predicted_us = evaluation->score.predicted_time_us;
 		comparable.smem_bytes = (double)longest->smem_bytes;
 		comparable.regs_per_thread = longest->regs_per_thread;
-		if (!evaluation->predicted && search->session->objective == OBJECTIVE_TIME &&
-			longest->tiles < (double)search->pool.device->sm_count / 2)
-			comparable.place_us = SELECT_PLACE_US / sqrt(fmax(1, evaluated->loads));
+		if (!evaluation->predicted && search->session->objective == OBJECTIVE_TIME)
+			comparable.place_us = conclude_place_us(
+				&evaluation->score, search->pool.device, evaluated->loads);
 	}
 	return comparable;
 }

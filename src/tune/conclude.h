@@ -20,6 +20,8 @@ struct selection selection_of(const struct search *search);
 void selection_release(struct selection *selection);
 /* Whether it is in the selection or not. */
 struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated);
+/* What the place of its code may add to a time that is the mean of so many loads. */
+double conclude_place_us(const struct score *score, const struct device_spec *device, size_t loads);
 
 /* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that
  * was evaluated is ok. */

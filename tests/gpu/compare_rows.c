@@ -9,18 +9,23 @@
  *	{"seconds": 0.5, "loads": 4, "comparisons": [{"operation": "gemm", "problem": {...},
  *	  "rows": [{"name": "fresh", "family": "gemm/wgmma", "configuration": {...}}, ...]}]}
  *
- * The result has a ratio of each row's time to the first row's, with its interval at 99%, and the
- * median of each load: one binary loaded twice is not equally fast twice. A comparison that cannot
- * be held has an "error" instead of rows. SIGTERM ends the run early: what was timed until then is
+ * A comparison may have "loads" of its own. The result has a ratio of each row's time to the first
+ * row's, with its interval at 99%, and the median of each load: one binary loaded twice is not
+ * equally fast twice. With "threshold": 0.03 it also says what `check` makes of that (beside kept
+ * binaries, at that threshold) and whether `tune` takes both for tied. A comparison that cannot be
+ * held has an "error" instead of rows. SIGTERM ends the run early: what was timed until then is
  * printed.
  */
 #include <signal.h>
+#include <time.h>
 
 #include "cli/common.h"
 #include "gpu/bench_test.h"
 #include "check/judge.h"
 #include "engine/blocks.h"
 #include "row_json.h"
+#include "tune/conclude.h"
+#include "tune/select.h"
 
 #include "base/record_write.h"
 #include "base/statistics.h"
@@ -37,20 +42,31 @@ struct row {
 	struct candidate candidate;
 	struct trial *loads[LOADS_MAX]; /* the evaluator's; the first is compiled and verified */
 	struct block_series *series;    /* one per load; borrowed */
+	struct block_series merged;     /* of all loads */
 	char *wrong;                    /* why it has no time, or NULL */
 };
 
 struct comparison {
 	struct context *bench;
 	struct evaluator evaluator;
-	double seconds;
+	double seconds, threshold; /* 0: no verdicts */
 	int64_t loads;
 	struct row rows[ROWS_MAX];
 	size_t count;
 	struct block_series series[ROWS_MAX * LOADS_MAX];
 };
 
+static const double confidence_ratio = 0.99;
 static volatile sig_atomic_t stopped;
+
+/* On the calendar's clock, for those who watch the card meanwhile. */
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 static void stop(int signal)
 {
@@ -123,55 +139,62 @@ static enum status sample(struct comparison *comparison, struct error *err)
 				(struct block_series){.trial = comparison->rows[i].loads[k]};
 	}
 	status = blocks_run(&comparison->evaluator, comparison->series, count, &limits, err);
-	for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++)
-		for (int64_t k = 0; k < comparison->loads && !comparison->rows[i].wrong; k++)
-			if (comparison->rows[i].series[k].outcome != OUTCOME_OK)
-				give_up(&comparison->rows[i],
-					outcome_name(comparison->rows[i].series[k].outcome));
+	for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++) {
+		struct row *row = &comparison->rows[i];
+
+		if (row->wrong)
+			continue;
+		block_series_merge(row->series, (size_t)comparison->loads, &row->merged);
+		if (row->merged.outcome != OUTCOME_OK)
+			give_up(row, outcome_name(row->merged.outcome));
+	}
 	return status;
 }
 
-/* The mean over the loads, block by block. Caller frees. */
-static double *means(const struct comparison *comparison, const struct row *row, size_t *count)
-{
-	double *mean;
-
-	*count = row->series[0].blocks;
-	for (int64_t k = 1; k < comparison->loads; k++)
-		*count = row->series[k].blocks < *count ? row->series[k].blocks : *count;
-	mean = memory_zeroed(*count + 1, sizeof(*mean));
-	for (size_t b = 0; b < *count; b++)
-		for (int64_t k = 0; k < comparison->loads; k++)
-			mean[b] += row->series[k].block_us[b] / (double)comparison->loads;
-	return mean;
-}
-
+/* The interval of what was seen; the verdict's is wider by what differs between loads. */
 static struct json *ratio_json(const struct comparison *comparison, const struct row *row)
 {
 	const struct row *first = &comparison->rows[0];
 	struct json *json = json_new_object();
-	size_t count, first_count;
-	double *now = means(comparison, row, &count),
-	       *then = means(comparison, first, &first_count);
-	struct check_estimate estimate;
+	CLEANUP(memory_free)
+	double *ratios = memory_zeroed(row->merged.blocks + 1, sizeof(*ratios));
+	const size_t count = block_ratios(&row->merged, &first->merged, ratios);
+	struct check_estimate estimate = check_estimate(ratios, count, confidence_ratio);
 
-	count = first_count < count ? first_count : count;
-	for (size_t b = 0; b < count; b++)
-		now[b] /= then[b];
-	estimate = check_estimate(now, count, 0.99);
 	json_put_double(json, "value", estimate.value);
 	json_put_double(json, "low", estimate.low);
 	json_put_double(json, "high", estimate.high);
-	free(now);
-	free(then);
 	return json;
+}
+
+/* As tune/conclude.c asks it of those that it timed again. */
+static bool are_tied(const struct comparison *comparison, const struct row *row)
+{
+	const struct row *rows[2] = {&comparison->rows[0], row};
+	struct comparable comparables[2] = {0};
+	struct rounds rounds[2];
+	bool tied[2];
+
+	for (int i = 0; i < 2; i++) {
+		const struct block_series *merged = &rows[i]->merged;
+		const struct summary time = statistics_summary(merged->block_us, merged->blocks);
+
+		rounds[i] = (struct rounds){merged->block_us, merged->blocks};
+		comparables[i] = (struct comparable){.median_us = time.median,
+			.ci95_low_us = time.ci95_low,
+			.ci95_high_us = time.ci95_high,
+			.place_us = conclude_place_us(&rows[i]->loads[0]->evaluation.score,
+				device_spec(comparison->bench->device), merged->loads)};
+	}
+	select_pair_rounds(comparables, rounds, 2);
+	select_winner(comparables, 2, tied);
+	return tied[0] && tied[1];
 }
 
 static struct json *row_json(const struct comparison *comparison, const struct row *row)
 {
 	struct json *json = json_new_object(), *loads = json_new_array();
-	size_t count;
-	double *mean;
+	struct check_estimate slowdown;
 
 	json_put_string(json, "name", row->name);
 	json_put_string(json, "family", row->loads[0]->evaluation.family);
@@ -186,16 +209,23 @@ static struct json *row_json(const struct comparison *comparison, const struct r
 		json_free(loads);
 		return json;
 	}
-	mean = means(comparison, row, &count);
-	for (int64_t k = 0; k < comparison->loads; k++)
-		json_push(loads, json_new_double(statistics_quantile(
-					 row->series[k].block_us, row->series[k].blocks, 0.5)));
-	json_put_double(json, "time_us", statistics_quantile(mean, count, 0.5));
-	json_put_int(json, "blocks", (int64_t)count);
+	for (size_t k = 0; k < row->merged.loads; k++)
+		json_push(loads, json_new_double(row->merged.load_us[k]));
+	json_put_double(json, "time_us",
+		statistics_quantile(row->merged.block_us, row->merged.blocks, 0.5));
+	json_put_int(json, "blocks", (int64_t)row->merged.blocks);
 	json_put(json, "loads_us", loads);
-	if (!comparison->rows[0].wrong)
-		json_put(json, "over_first", ratio_json(comparison, row));
-	free(mean);
+	if (comparison->rows[0].wrong)
+		return json;
+	json_put(json, "over_first", ratio_json(comparison, row));
+	if (comparison->threshold > 0 && row != comparison->rows) {
+		const enum check_verdict verdict =
+			check_judge_beside(&row->merged, &comparison->rows[0].merged,
+				comparison->threshold, confidence_ratio, &slowdown);
+
+		json_put_string(json, "verdict", check_verdict_names[verdict]);
+		json_put_bool(json, "tied", are_tied(comparison, row));
+	}
 	return json;
 }
 
@@ -206,6 +236,7 @@ static void comparison_end(struct comparison *comparison)
 		struct row *row = &comparison->rows[i];
 
 		candidate_release(&row->candidate);
+		block_series_release(&row->merged);
 		free(row->wrong);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(comparison->series); i++)
@@ -275,10 +306,12 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 		status = open_rows(comparison, at, problem, &reason);
 	if (status == STATUS_OK)
 		status = load(comparison, &reason);
+	json_put_double(json, "from_s", now_s());
 	if (status == STATUS_OK)
 		status = sample(comparison, &reason);
 	for (size_t i = 0; status == STATUS_OK && i < comparison->count; i++)
 		json_push(rows, row_json(comparison, &comparison->rows[i]));
+	json_put_double(json, "to_s", now_s());
 	if (status == STATUS_OK) {
 		json_put(json, "rows", rows);
 	} else {
@@ -324,11 +357,20 @@ static enum status prefetch(
 	return status;
 }
 
+/* How often each row is loaded: of the file, or of one comparison. */
+static enum status read_loads(const struct json_at *at, int64_t *loads, struct error *err)
+{
+	TRY(json_member_int(at, "loads", loads, err));
+	return *loads >= 1 && *loads <= LOADS_MAX ? STATUS_OK
+						  : json_error(at, err, "1 to %d loads", LOADS_MAX);
+}
+
 static enum status run_all(
 	struct comparison *comparison, const char *path, struct json *results, struct error *err)
 {
 	struct json *tree = NULL;
 	struct json_at root, comparisons;
+	int64_t loads = 0;
 	enum status status = json_load(path, &tree, err);
 
 	if (status != STATUS_OK)
@@ -336,9 +378,9 @@ static enum status run_all(
 	root = json_root(tree, path);
 	status = json_member_double(&root, "seconds", &comparison->seconds, err);
 	if (status == STATUS_OK)
-		status = json_member_int(&root, "loads", &comparison->loads, err);
-	if (status == STATUS_OK && (comparison->loads < 1 || comparison->loads > LOADS_MAX))
-		status = json_error(&root, err, "1 to %d loads", LOADS_MAX);
+		status = read_loads(&root, &loads, err);
+	if (status == STATUS_OK && json_find(&root, "threshold", &comparisons))
+		status = json_member_double(&root, "threshold", &comparison->threshold, err);
 	if (status == STATUS_OK)
 		status = json_member(&root, "comparisons", &comparisons, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&comparisons); i++) {
@@ -349,9 +391,13 @@ static enum status run_all(
 			status = STATUS_NO_DEVICE;
 	}
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&comparisons) && !stopped; i++) {
-		struct json_at item = json_item(&comparisons, i);
+		struct json_at item = json_item(&comparisons, i), own;
 
-		status = run_comparison(comparison, &item, results, err);
+		comparison->loads = loads;
+		if (json_find(&item, "loads", &own))
+			status = read_loads(&item, &comparison->loads, err);
+		if (status == STATUS_OK)
+			status = run_comparison(comparison, &item, results, err);
 	}
 	json_free(tree);
 	return status;
