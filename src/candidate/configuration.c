@@ -278,8 +278,13 @@ enum status configuration_defaults(
 
 	space_fixed(bound->space, slots);
 	for (size_t i = 0; i < family->parameter_count; i++) {
-		TRY(expression_evaluate(
-			family->parameters[i].default_value, slots, NULL, &values[i], err));
+		const struct expression *chosen = family->parameters[i].default_value;
+		const struct value_list *list = &bound->space->parameters[i].values;
+
+		if (chosen)
+			TRY(expression_evaluate(chosen, slots, NULL, &values[i], err));
+		else if (list->count)
+			values[i] = list->items[0];
 		slots[family->scope.parameter_at + i] = values[i];
 	}
 	return STATUS_OK;

@@ -52,7 +52,8 @@ static const struct option export_option_table[] = {
 	OPTION("nvrtc", 0, STRING, nvrtc, "FILE", "the NVRTC library to use"),
 	OPTION("cache-dir", 0, STRING, cache, "DIR", "where compiled kernels are kept"),
 	OPTION("worker", 0, STRING, worker, "FILE", "the program that workers are started from"),
-	OPTION("path", 0, STRINGS, paths, "DIR", "look for templates/ and configs/ here first"),
+	OPTION("path", 0, STRINGS, paths, "DIR",
+		"look for templates/ and configs/ here first; an own kernel's file"),
 	{0},
 };
 

@@ -27,7 +27,8 @@ static const struct option report_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"write one HTML file; without it a table goes to stdout"),
 	OPTION("svg", 0, STRING, svg, "DIR", "write every figure as an SVG file, too"),
-	OPTION("path", 0, STRINGS, paths, "DIR", "look for templates/ and configs/ here first"),
+	OPTION("path", 0, STRINGS, paths, "DIR",
+		"look for templates/ and configs/ here first; an own kernel's file"),
 	{0},
 };
 

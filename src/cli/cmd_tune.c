@@ -451,17 +451,19 @@ static enum status run(void *options_, const struct string_list *positional, str
 const struct command command_tune = {
 	.name = "tune",
 	.summary = "Find the fastest configuration of a problem and write it to the tuned file",
-	.arguments = "OPERATION -p PROBLEM... | --suite FILE",
+	.arguments = "OPERATION|FILE.json -p PROBLEM... | --suite FILE",
 	.description =
 		"Every family of the operation that applies competes. Candidates are scored by\n"
 		"the model, compiled at run time, compared with a reference, timed; the fastest\n"
 		"are timed again interleaved. A run that was interrupted goes on where it\n"
 		"stopped. Without a GPU, --device auto uses the embedded device model: kernels\n"
-		"are compiled for real, times are predicted and marked so.",
+		"are compiled for real, times are predicted and marked so.\n"
+		"FILE.json: a kernel of your own (templates/README.md).",
 	.examples =
 		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"
 		"  tiletune tune gemm -p M=1,16,128,N=4096,K=4096,dtype=bf16 --effort thorough -o "
 		"gemm.json\n"
+		"  tiletune tune my_kernel.json -p n=1000000\n"
 		"  tiletune tune gemm -p M=1793,N=1793,K=1793,dtype=fp16 --device model:a100-sxm4",
 	.options = tune_option_table,
 	.options_size = sizeof(struct tune_options),

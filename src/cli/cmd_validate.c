@@ -168,21 +168,19 @@ static enum status read_record(
 	return STATUS_OK;
 }
 
-/* Whether the family's own examples are what they say, on the default device; the tests try them on
- * one sheet of every compute capability. */
+/* Whether a family's own examples are what they say, on the default device; the tests try them on
+ * one sheet of every compute capability. only: the family's own name; NULL: all of them. */
 static enum status check_examples(
-	const struct checked *file, const struct catalogue *catalogue, struct error *err)
+	const struct catalogue *catalogue, const char *only, struct error *err)
 {
-	CLEANUP(memory_free) char *stem = string_copy(path_name(file->path));
 	CLEANUP(device_spec_release) struct device_spec *device = NULL;
 
 	TRY(device_spec_load(NULL, NULL, &device, err));
-	stem[strcspn(stem, ".")] = 0;
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
-		const char *slash = strrchr(family->name, '/');
 
-		if (strcmp(slash ? slash + 1 : family->name, stem) == 0 && !family->step_count)
+		if ((!only || strcmp(strrchr(family->name, '/') + 1, only) == 0) &&
+			!family->step_count)
 			TRY(family_examples_check(family, device, err));
 	}
 	return STATUS_OK;
@@ -193,6 +191,7 @@ static enum status read_template(const struct checked *file, struct error *err)
 {
 	CLEANUP(memory_free) char *folder = path_parent(file->path);
 	CLEANUP(memory_free) char *resolved = realpath(folder, NULL);
+	CLEANUP(memory_free) char *stem = string_copy(path_name(file->path));
 	CLEANUP(memory_free)
 	char *templates = strcmp(folder, ".") == 0 ? string_copy("..") : path_parent(folder);
 	CLEANUP(string_list_release) struct string_list folders = {0};
@@ -203,7 +202,17 @@ static enum status read_template(const struct checked *file, struct error *err)
 		string_list_add(&folders, *other);
 	TRY(catalogue_load(
 		folders.items, path_name(resolved ? resolved : folder), &catalogue, err));
-	return file->schema_only ? STATUS_OK : check_examples(file, &catalogue, err);
+	stem[strcspn(stem, ".")] = 0;
+	return file->schema_only ? STATUS_OK : check_examples(&catalogue, stem, err);
+}
+
+/* A file that is operation and family. */
+static enum status read_own_kernel(const struct checked *file, struct error *err)
+{
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+
+	TRY(catalogue_load(file->folders->templates, file->path, &catalogue, err));
+	return file->schema_only ? STATUS_OK : check_examples(&catalogue, NULL, err);
 }
 
 static const struct {
@@ -221,6 +230,7 @@ static const struct {
 	{"tiletune.correction/1", .form = read_correction},
 	{"tiletune.operation/1", .form = read_template},
 	{"tiletune.family/1", .form = read_template},
+	{"tiletune.own_kernel/1", .form = read_own_kernel},
 	{"tiletune.explain/1", .record = &explain_document_record},
 	{"tiletune.check/1", .record = &check_document_record},
 	{"tiletune.lookup/1", .record = &lookup_document_record},
@@ -364,10 +374,10 @@ const struct command command_validate = {
 	.name = "validate",
 	.summary = "Check files of any of our formats with the readers that use them",
 	.arguments = "FILE...",
-	.description =
-		"Tuned files, journals (plain or gzip), suites, device sheets, operations,\n"
-		"families, explanations. The format is the one that the file names. Exit code 2\n"
-		"if any is bad.",
+	.description = "Tuned files, journals (plain or gzip), suites, device sheets, operations,\n"
+		       "families, own kernels, explanations. The format is the one that the file "
+		       "names. Exit code 2\n"
+		       "if any is bad.",
 	.examples = "  tiletune validate tuned.json tuned.journal.jsonl\n"
 		    "  tiletune validate templates/gemm/mma.json --json",
 	.options = validate_option_table,

@@ -130,6 +130,23 @@ void common_context_release(struct context *context)
 	context_release(context);
 }
 
+/* The problem that nobody needs to name: every key has a default. */
+static enum status add_known_problem(
+	const struct operation *operation, struct problem_list *problems, struct error *err)
+{
+	CLEANUP(memory_free)
+	struct value *values = memory_zeroed(operation->key_count, sizeof(*values));
+	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
+
+	for (size_t i = 0; i < operation->key_count; i++)
+		if (!operation->keys[i].default_value)
+			return STATUS_OK;
+	ARRAY_GROW(problems->items, problems->count, problems->capacity);
+	TRY(problem_complete(operation, values, given, &problems->items[problems->count], err));
+	problems->count++;
+	return STATUS_OK;
+}
+
 enum status common_problems(const struct operation *operation, const struct string_list *texts,
 	const char *const *extra, const char *command, const char *hint,
 	struct problem_list *problems, struct error *err)
@@ -138,6 +155,8 @@ enum status common_problems(const struct operation *operation, const struct stri
 		TRY(problem_parse(operation, texts->items[i], problems, err));
 	for (; extra && *extra; extra++)
 		TRY(problem_parse(operation, *extra, problems, err));
+	if (!problems->count)
+		TRY(add_known_problem(operation, problems, err));
 	if (problems->count)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: expected a problem, found none", command);

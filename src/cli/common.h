@@ -27,7 +27,7 @@ struct common_options {
 };
 #define COMMON_OPTIONS                                                                             \
 	OPTION("path", 0, STRINGS, common.paths, "DIR",                                            \
-		"look for templates/ and configs/ here first"),                                    \
+		"look for templates/ and configs/ here first; an own kernel's file"),              \
 		OPTION("json", 0, FLAG, common.json, NULL,                                         \
 			"the answer as JSON on stdout, messages on stderr")
 
@@ -76,7 +76,8 @@ void common_notices(struct context *context);
 /* Says what went wrong with the cache of kernels, if anything did. */
 void common_context_release(struct context *context);
 
-/* The problems of an operation that -p names; extra (NULL-terminated, may be NULL): more of them.
+/* The problems of an operation that -p names, or that of its defaults where every key has one;
+ * extra (NULL-terminated, may be NULL): more of them.
  * Errors, STATUS_BAD_INPUT: there are none; hint: how to name one. */
 enum status common_problems(const struct operation *operation, const struct string_list *texts,
 	const char *const *extra, const char *command, const char *hint,

@@ -12,7 +12,8 @@ char **context_folders(const char *const *roots, const char *name)
 		count++;
 	folders = memory_zeroed(count + 1, sizeof(*folders));
 	for (size_t i = 0; i < count; i++)
-		folders[i] = path_join(roots[i], name);
+		folders[i] = own_kernel_is_file(roots[i]) ? string_copy(roots[i])
+							  : path_join(roots[i], name);
 	return folders;
 }
 

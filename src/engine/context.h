@@ -40,7 +40,8 @@ enum status context_open(
 	const struct context_options *options, struct context *context, struct error *err);
 void context_release(struct context *context);
 
-/* roots -> roots/<name>, NULL-terminated; caller frees each and the array. */
+/* roots -> roots/<name>, an own kernel's file as it is, NULL-terminated; caller frees each and the
+ * array. */
 char **context_folders(const char *const *roots, const char *name);
 
 #endif

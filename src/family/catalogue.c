@@ -4,7 +4,8 @@
  *
  * <template folder>/<operation>/operation.json describes an operation; every other .json beside it,
  * in any template folder, is a family of it. The first folder that has a name wins, so that a
- * user's folder may add families to an operation that it does not describe.
+ * user's folder may add families to an operation that it does not describe. An own kernel's file is
+ * both, and its operation has no other family.
  */
 #include "family/catalogue.h"
 
@@ -40,48 +41,72 @@ static bool is_operation(const char *template_folder, const char *name)
 	return file_exists(path);
 }
 
-/* Names of all operations, in alphabetical order within a folder. */
+/* Names of all operations: own kernels, then in alphabetical order within a folder. */
 static enum status list_operations(
-	char *const *template_folders, struct name_set *operations, struct error *err)
+	const struct catalogue *catalogue, struct name_set *operations, struct error *err)
 {
-	for (; *template_folders; template_folders++) {
+	for (size_t i = 0; i < catalogue->own_count; i++)
+		name_set_add(operations, catalogue->own[i].name, strlen(catalogue->own[i].name));
+	for (char *const *folder = catalogue->template_folders; *folder; folder++) {
 		CLEANUP(name_set_release) struct name_set entries = {0};
 
-		if (directory_exists(*template_folders))
-			TRY(directory_list(*template_folders, visit_entry, &entries, err));
+		if (directory_exists(*folder))
+			TRY(directory_list(*folder, visit_entry, &entries, err));
 		for (size_t i = 0; i < entries.count; i++)
-			if (is_operation(*template_folders, entries.items[i]))
+			if (is_operation(*folder, entries.items[i]))
 				name_set_add(
 					operations, entries.items[i], strlen(entries.items[i]));
 	}
 	return STATUS_OK;
 }
 
+static struct own_kernel *find_own(const struct catalogue *catalogue, const char *name)
+{
+	for (size_t i = 0; i < catalogue->own_count; i++)
+		if (strcmp(catalogue->own[i].name, name) == 0)
+			return &catalogue->own[i];
+	return NULL;
+}
+
+/* Takes the tree of `file`. */
+static enum status add_operation(struct catalogue *catalogue, struct json *tree, const char *file,
+	const struct source_place *place, const char *name, struct error *err)
+{
+	struct operation *operation;
+
+	TRY(operation_load(tree, file, place, name,
+		(const char *const *)catalogue->template_folders, &operation, err));
+	catalogue->operations = memory_resize(catalogue->operations, catalogue->operation_count + 1,
+		sizeof(*catalogue->operations));
+	catalogue->operations[catalogue->operation_count++] = operation;
+	return STATUS_OK;
+}
+
 static enum status load_operation(struct catalogue *catalogue, const char *name, struct error *err)
 {
 	for (char **folder = catalogue->template_folders; *folder; folder++) {
-		CLEANUP(memory_free) char *path = path_join(*folder, name);
-		struct operation *operation;
+		CLEANUP(memory_free)
+		char *path = string_format("%s/%s/operation.json", *folder, name);
+		const struct source_place place = {*folder, name};
+		struct json *tree;
 
 		if (!is_operation(*folder, name))
 			continue;
-		TRY(operation_load(path, name, (const char *const *)catalogue->template_folders,
-			&operation, err));
-		catalogue->operations = memory_resize(catalogue->operations,
-			catalogue->operation_count + 1, sizeof(*catalogue->operations));
-		catalogue->operations[catalogue->operation_count++] = operation;
-		return STATUS_OK;
+		TRY(json_load(path, &tree, err));
+		return add_operation(catalogue, tree, path, &place, name, err);
 	}
 	BUG("operation %s was listed and is gone", name);
 }
 
-static enum status load_family(struct catalogue *catalogue, const char *folder, const char *name,
-	const struct operation *operation, struct error *err)
+/* Takes the tree of `file`. */
+static enum status add_family(struct catalogue *catalogue, struct json *tree, const char *file,
+	const struct source_place *place, const char *name, const struct operation *operation,
+	struct error *err)
 {
 	struct family *family;
 
-	TRY(family_load(folder, name, operation, (const char *const *)catalogue->template_folders,
-		&family, err));
+	TRY(family_load(tree, file, place, name, operation,
+		(const char *const *)catalogue->template_folders, &family, err));
 	catalogue->families = memory_resize(
 		catalogue->families, catalogue->family_count + 1, sizeof(*catalogue->families));
 	catalogue->families[catalogue->family_count++] = family;
@@ -104,14 +129,37 @@ static enum status load_families(
 	for (char **root = catalogue->template_folders; *root; root++) {
 		CLEANUP(memory_free) char *folder = path_join(*root, operation->name);
 		CLEANUP(name_set_release) struct name_set names = {0};
+		const struct source_place place = {*root, operation->name};
 
 		if (directory_exists(folder))
 			TRY(directory_list(folder, visit_family, &names, err));
-		for (size_t i = 0; i < names.count; i++)
-			if (!has_family(catalogue, operation, names.items[i]))
-				TRY(load_family(catalogue, folder, names.items[i], operation, err));
+		for (size_t i = 0; i < names.count; i++) {
+			CLEANUP(memory_free)
+			char *path = string_format("%s/%s.json", folder, names.items[i]);
+			struct json *tree;
+
+			if (has_family(catalogue, operation, names.items[i]))
+				continue;
+			TRY(json_load(path, &tree, err));
+			TRY(add_family(
+				catalogue, tree, path, &place, names.items[i], operation, err));
+		}
 	}
 	return STATUS_OK;
+}
+
+static enum status load_own(struct catalogue *catalogue, struct own_kernel *own, struct error *err)
+{
+	CLEANUP(memory_free) char *folder = path_parent(own->file);
+	const struct source_place place = {folder, NULL};
+	struct json *tree = own->operation_tree;
+
+	own->operation_tree = NULL;
+	TRY(add_operation(catalogue, tree, own->file, &place, own->name, err));
+	tree = own->family_tree;
+	own->family_tree = NULL;
+	return add_family(catalogue, tree, own->file, &place, own->family,
+		catalogue->operations[catalogue->operation_count - 1], err);
 }
 
 static enum status unknown_operation(const struct catalogue *catalogue, const char *name,
@@ -127,7 +175,7 @@ static enum status unknown_operation(const struct catalogue *catalogue, const ch
 		"operation: expected one of those in %s (%s), found \"%s\"",
 		folders.length ? folders.data : "no folder", list.length ? list.data : "none",
 		name);
-	error_hint(err, "--path DIR or TILETUNE_PATH names more folders");
+	error_hint(err, "--path or TILETUNE_PATH names more folders, or an own kernel's file");
 	return known->count ? name_hint(name, (const char *const *)known->items, err)
 			    : STATUS_BAD_INPUT;
 }
@@ -136,11 +184,16 @@ static enum status unknown_operation(const struct catalogue *catalogue, const ch
 static enum status load_named(struct catalogue *catalogue, const char *name,
 	const struct name_set *known, struct error *err)
 {
+	struct own_kernel *own;
+
 	for (size_t i = 0; i < catalogue->operation_count; i++)
 		if (strcmp(catalogue->operations[i]->name, name) == 0)
 			return STATUS_OK;
 	if (known->count == 0 || name_find(name, (const char *const *)known->items) < 0)
 		return unknown_operation(catalogue, name, known, err);
+	own = find_own(catalogue, name);
+	if (own)
+		return load_own(catalogue, own, err);
 	TRY(load_operation(catalogue, name, err));
 	return load_families(catalogue, catalogue->operations[catalogue->operation_count - 1], err);
 }
@@ -176,7 +229,7 @@ static enum status load_all(struct catalogue *catalogue, const char *only, struc
 {
 	CLEANUP(name_set_release) struct name_set known = {0};
 
-	TRY(list_operations(catalogue->template_folders, &known, err));
+	TRY(list_operations(catalogue, &known, err));
 	if (only)
 		TRY(load_named(catalogue, only, &known, err));
 	for (size_t i = 0; i < known.count && !only; i++)
@@ -184,20 +237,58 @@ static enum status load_all(struct catalogue *catalogue, const char *only, struc
 	return load_steps(catalogue, &known, err);
 }
 
-enum status catalogue_load(const char *const *template_folders, const char *only,
-	struct catalogue *catalogue, struct error *err)
+static enum status add_own(struct catalogue *catalogue, const char *file, struct error *err)
 {
-	size_t folder_count = 0;
+	struct own_kernel own;
+	const struct own_kernel *other;
+
+	for (size_t i = 0; i < catalogue->own_count; i++)
+		if (strcmp(catalogue->own[i].file, file) == 0)
+			return STATUS_OK;
+	TRY(own_kernel_load(file, &own, err));
+	other = find_own(catalogue, own.name);
+	if (other) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a name that %s does not have, found \"%s\"", file,
+			other->file, own.name);
+		own_kernel_release(&own);
+		return STATUS_BAD_INPUT;
+	}
+	catalogue->own =
+		memory_resize(catalogue->own, catalogue->own_count + 1, sizeof(*catalogue->own));
+	catalogue->own[catalogue->own_count++] = own;
+	return STATUS_OK;
+}
+
+static enum status load_places(
+	struct catalogue *catalogue, const char *const *places, const char *only, struct error *err)
+{
+	const bool is_file = only && own_kernel_is_file(only);
+	size_t count = 0;
+
+	if (is_file)
+		TRY(add_own(catalogue, only, err));
+	for (; *places; places++) {
+		if (own_kernel_is_file(*places))
+			TRY(add_own(catalogue, *places, err));
+		else
+			catalogue->template_folders[count++] = string_copy(*places);
+	}
+	return load_all(catalogue, is_file ? catalogue->own[0].name : only, err);
+}
+
+enum status catalogue_load(
+	const char *const *places, const char *only, struct catalogue *catalogue, struct error *err)
+{
+	size_t count = 0;
 	enum status status;
 
 	*catalogue = (struct catalogue){0};
-	while (template_folders[folder_count])
-		folder_count++;
+	while (places[count])
+		count++;
 	catalogue->template_folders =
-		memory_zeroed(folder_count + 1, sizeof(*catalogue->template_folders));
-	for (size_t i = 0; i < folder_count; i++)
-		catalogue->template_folders[i] = string_copy(template_folders[i]);
-	status = load_all(catalogue, only, err);
+		memory_zeroed(count + 1, sizeof(*catalogue->template_folders));
+	status = load_places(catalogue, places, only, err);
 	if (status != STATUS_OK) {
 		catalogue_release(catalogue);
 		return status;
@@ -219,6 +310,9 @@ void catalogue_release(struct catalogue *catalogue)
 		operation_free(catalogue->operations[i]);
 	for (char **folder = catalogue->template_folders; folder && *folder; folder++)
 		free(*folder);
+	for (size_t i = 0; i < catalogue->own_count; i++)
+		own_kernel_release(&catalogue->own[i]);
+	free(catalogue->own);
 	free(catalogue->families);
 	free(catalogue->operations);
 	free(catalogue->template_folders);
@@ -234,7 +328,8 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 	*operation = NULL;
 	for (size_t i = 0; i < catalogue->operation_count; i++) {
 		names[i] = catalogue->operations[i]->name;
-		if (strcmp(names[i], name) == 0)
+		if (strcmp(names[i], name) == 0 ||
+			strcmp(catalogue->operations[i]->file, name) == 0)
 			*operation = catalogue->operations[i];
 	}
 	return *operation ? STATUS_OK : name_unknown("operation", name, names, err);

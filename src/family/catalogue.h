@@ -10,24 +10,29 @@
 
 #include "base/hash.h"
 #include "family/family.h"
+#include "family/own_kernel.h"
 #include "family/problem_text.h"
 
 struct catalogue {
 	char **template_folders; /* NULL-terminated, in order of search; first wins */
+	struct own_kernel *own;  /* files among the places to search */
+	size_t own_count;
 	struct operation **operations;
 	size_t operation_count;
 	struct family **families; /* of all operations, ordered by operation, then by name */
 	size_t family_count;
 };
 
-/* Loads every <folder>/<operation>/operation.json and its families. `only` (may be NULL) limits
- * it to one operation (and those that its composite families name). Errors: STATUS_BAD_INPUT,
+/* Loads every <place>/<operation>/operation.json and its families; a place may also be the file of
+ * an own kernel (family/own_kernel.h). `only` (may be NULL) limits it to one operation (and those
+ * that its composite families name): its name, or an own kernel's file. Errors: STATUS_BAD_INPUT,
  * nearest name for an unknown operation, file and JSON path for broken ones, folders searched. */
-enum status catalogue_load(const char *const *template_folders, const char *only,
-	struct catalogue *catalogue, struct error *err);
+enum status catalogue_load(const char *const *places, const char *only, struct catalogue *catalogue,
+	struct error *err);
 void catalogue_release(struct catalogue *catalogue);
 /* Adds the content of every loaded file and every source to a hash: what a run depends on. */
 void catalogue_hash(const struct catalogue *catalogue, struct hash *hash);
+/* name: the operation's, or the file of an own kernel. */
 enum status catalogue_operation(const struct catalogue *catalogue, const char *name,
 	const struct operation **operation, struct error *err);
 /* name: "gemm/mma", or "mma" with the operation given (else NULL). */

@@ -57,6 +57,16 @@ int scope_find(const struct scope *scope, const char *name)
 	return -1;
 }
 
+bool scope_frees(struct scope *scope, const char *name)
+{
+	const int slot = scope_find(scope, name);
+	const size_t extra = (size_t)slot - scope->extra_at;
+
+	if (slot >= 0 && (size_t)slot >= scope->extra_at && extra < EXTRA_COUNT)
+		scope->names[slot] = extras[extra].hidden;
+	return scope_find(scope, name) < 0;
+}
+
 size_t scope_extra_slot(const struct scope *scope, enum scope_extra extra)
 {
 	return scope->extra_at + (size_t)extra;

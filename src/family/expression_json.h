@@ -68,6 +68,9 @@ void scope_release(struct scope *scope);
 size_t scope_add(struct scope *scope, const char *name);
 /* The slot of a name in any context, or -1. */
 int scope_find(const struct scope *scope, const char *name);
+/* Whether no key, device name, parameter or constant has it. An extra of that name is hidden from
+ * then on: a kernel's macro may well be called `blocks_per_sm`. */
+bool scope_frees(struct scope *scope, const char *name);
 size_t scope_extra_slot(const struct scope *scope, enum scope_extra extra);
 /* The name that an extra has where nobody may see it. */
 const char *scope_hidden_name(enum scope_extra extra);

@@ -6,16 +6,14 @@
 
 #include "base/memory.h"
 #include "base/record_schema.h"
-#include "family/source.h"
 #include "space/space.h"
 
 /* ---- parameters and constants: each is known to those after it ---- */
-static enum status name_check(
-	const struct json_at *at, const struct family *family, struct error *err)
+static enum status name_check(const struct json_at *at, struct family *family, struct error *err)
 {
 	const struct operation *operation = family->operation;
 
-	if (scope_find(&family->scope, at->key) >= 0)
+	if (!scope_frees(&family->scope, at->key))
 		return json_error(
 			at, err, "a name that no key, device name, parameter or constant has");
 	for (size_t i = 0; i < operation->tensor_count; i++)
@@ -55,9 +53,8 @@ static enum status parameter_check(
 	struct json_at defaults, text;
 
 	TRY(name_check(at, family, err));
-	TRY(json_member(reading->root, "defaults", &defaults, err));
-	TRY(json_member(&defaults, at->key, &text, err));
-	TRY(expression_json_compile(&text, reading->names, &parameter->default_value, err));
+	if (json_find(reading->root, "defaults", &defaults) && json_find(&defaults, at->key, &text))
+		TRY(expression_json_compile(&text, reading->names, &parameter->default_value, err));
 	name_add(at, family);
 	family->scope.constant_at = family->scope.count;
 	return STATUS_OK;
@@ -208,8 +205,8 @@ static const struct record_member family_members[] = {
 	RECORD_MAP(struct family, parameters, parameter_count, parameter_item_record, "parameters",
 		"in the order of search", .flags = RECORD_OPTIONAL,
 		.count_max = SPACE_PARAMETERS_MAX),
-	RECORD_DERIVED(struct family, &defaults_custom, "defaults", "of every parameter",
-		.flags = RECORD_OPTIONAL),
+	RECORD_DERIVED(struct family, &defaults_custom, "defaults",
+		"of parameters; the first value of one that is left out", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct family, constants, constant_count, constant_item_record, "constants",
 		"-Ds that follow from the parameters", .flags = RECORD_OPTIONAL),
 	LIST(constraints.items, constraints.count, condition_record, "constraints",
@@ -234,10 +231,7 @@ static void family_refine(struct json *schema)
 		"\"prune\":false,\"tensor_maps\":false,\"launches\":false,"
 		"\"steps\":{\"minItems\":1}}},"
 		"\"else\":{\"required\":[\"launches\"],\"properties\":{"
-		"\"launches\":{\"minItems\":1}}}},"
-		"{\"if\":{\"required\":[\"parameters\"],"
-		"\"properties\":{\"parameters\":{\"minProperties\":1}}},"
-		"\"then\":{\"required\":[\"defaults\"]}}]";
+		"\"launches\":{\"minItems\":1}}}}]";
 
 	record_schema_require(schema, text);
 }
@@ -305,7 +299,7 @@ enum status family_from_json(struct json *tree, const char *file, const char *na
 }
 
 /* Expands "source" of the family and of its launches; each distinct one once. */
-static enum status load_sources(struct family *family, const char *folder,
+static enum status load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err)
 {
 	struct json_at root = json_root(family->tree, family->file), launches, at;
@@ -324,22 +318,19 @@ static enum status load_sources(struct family *family, const char *folder,
 		free(source->name);
 		source->name = NULL;
 		TRY(source_json_load(
-			&at, folder, template_folders, &source->name, &source->text, err));
+			&at, place, template_folders, &source->name, &source->text, err));
 	}
 	return STATUS_OK;
 }
 
-enum status family_load(const char *folder, const char *name, const struct operation *operation,
-	const char *const *template_folders, struct family **family, struct error *err)
+enum status family_load(struct json *tree, const char *file, const struct source_place *place,
+	const char *name, const struct operation *operation, const char *const *template_folders,
+	struct family **family, struct error *err)
 {
-	CLEANUP(memory_free) char *path = string_format("%s/%s.json", folder, name);
-	struct json *tree;
 	enum status status;
 
-	*family = NULL;
-	TRY(json_load(path, &tree, err));
-	TRY(family_from_json(tree, path, name, operation, family, err));
-	status = load_sources(*family, folder, template_folders, err);
+	TRY(family_from_json(tree, file, name, operation, family, err));
+	status = load_sources(*family, place, template_folders, err);
 	if (status != STATUS_OK) {
 		family_free(*family);
 		*family = NULL;

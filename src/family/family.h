@@ -13,8 +13,9 @@
 
 struct parameter {
 	const char *name, *help;
-	struct expression *values;        /* over keys and device names */
-	struct expression *default_value; /* over these and the parameters before it */
+	struct expression *values; /* over keys and device names */
+	/* over these and the parameters before it; NULL: the first value */
+	struct expression *default_value;
 	/* over keys and device names: for what was written before the parameter existed, or NULL */
 	struct expression *absent_value;
 	bool is_argument; /* a kernel argument; else a -D */
@@ -99,10 +100,11 @@ struct family {
 };
 RECORD_DECLARE(struct family, family_record);
 
-/* name: "mma", as the file is called. */
-enum status family_load(const char *folder, const char *name, const struct operation *operation,
-	const char *const *template_folders, struct family **family, struct error *err);
-/* The same from a tree that is already there, without sources; takes the tree. */
+/* Takes the tree, which is that of `file`. name: "mma", as the file is called. */
+enum status family_load(struct json *tree, const char *file, const struct source_place *place,
+	const char *name, const struct operation *operation, const char *const *template_folders,
+	struct family **family, struct error *err);
+/* The same without sources. */
 enum status family_from_json(struct json *tree, const char *file, const char *name,
 	const struct operation *operation, struct family **family, struct error *err);
 void family_free(struct family *family);

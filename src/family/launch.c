@@ -176,14 +176,14 @@ static enum status launch_check(
 
 #define THREE(field, meaning, ...)                                                                 \
 	RECORD_CUSTOMS(struct launch, field.items, field.count, &expression_member, #field,        \
-		meaning, .count_min = 3, .count_max = 3, ##__VA_ARGS__)
+		meaning, .count_min = 1, .count_max = 3, ##__VA_ARGS__)
 static const struct record_member launch_members[] = {
 	RECORD_VALUE(struct launch, entry, "entry", "name of the kernel", .rule = &name_rule),
 	RECORD_VALUE(struct launch, source_file, "source", "the family's if left out",
 		.flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct launch, when, "when", "else it is left out"),
-	THREE(grid, "blocks"),
-	THREE(block, "threads"),
+	THREE(grid, "blocks along x, y, z; 1 where left out"),
+	THREE(block, "threads along x, y, z; 1 where left out"),
 	THREE(cluster, "blocks of a cluster", .flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct launch, smem_bytes, "smem_bytes", "dynamic; 0 if left out"),
 	EXPRESSION_OPTIONAL(struct launch, repeat, "repeat", "times in a row; 1 if left out"),
@@ -232,16 +232,27 @@ static enum status evaluate(const struct expression *expression, const struct va
 	return STATUS_OK;
 }
 
+/* Along what is left out there is one. */
+static enum status evaluate_three(const struct expression_list *list, const struct value *values,
+	const int64_t most[3], uint32_t result[3], struct error *err)
+{
+	for (size_t i = 0; i < 3; i++) {
+		result[i] = 1;
+		if (i < list->count)
+			TRY(evaluate(list->items[i], values, 1, most[i], &result[i], err));
+	}
+	return STATUS_OK;
+}
+
 static enum status evaluate_block(const struct launch *launch, const struct value *values,
 	const struct device_spec *device, struct launch_shape *shape, struct error *err)
 {
 	static const int64_t most[3] = {BLOCK_XY_MAX, BLOCK_XY_MAX, BLOCK_Z_MAX};
 	int64_t threads = 1;
 
-	for (size_t i = 0; i < 3; i++) {
-		TRY(evaluate(launch->block.items[i], values, 1, most[i], &shape->block[i], err));
+	TRY(evaluate_three(&launch->block, values, most, shape->block, err));
+	for (size_t i = 0; i < 3; i++)
 		threads *= shape->block[i];
-	}
 	if (threads > device->max_threads_per_block)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected at most %" PRId64 " threads in a block, found %" PRId64,
@@ -253,14 +264,12 @@ static enum status evaluate_block(const struct launch *launch, const struct valu
 static enum status evaluate_cluster(const struct launch *launch, const struct value *values,
 	const struct device_spec *device, struct launch_shape *shape, struct error *err)
 {
-	int64_t most = device->compute_capability >= 90 ? CLUSTER_BLOCKS_MAX : 1;
+	const int64_t most = device->compute_capability >= 90 ? CLUSTER_BLOCKS_MAX : 1;
+	const int64_t most_of_each[3] = {most, most, most};
 	int64_t blocks = 1;
 
-	for (size_t i = 0; i < 3; i++) {
-		shape->cluster[i] = 1;
-		if (launch->cluster.count == 0)
-			continue;
-		TRY(evaluate(launch->cluster.items[i], values, 1, most, &shape->cluster[i], err));
+	TRY(evaluate_three(&launch->cluster, values, most_of_each, shape->cluster, err));
+	for (size_t i = 0; i < launch->cluster.count; i++) {
 		blocks *= shape->cluster[i];
 		if (shape->grid[i] % shape->cluster[i] != 0)
 			return error_set(err, STATUS_BAD_INPUT,
@@ -282,8 +291,7 @@ enum status launch_shape_evaluate(const struct launch *launch, const struct valu
 	static const int64_t most[3] = {GRID_X_MAX, GRID_YZ_MAX, GRID_YZ_MAX};
 
 	*shape = (struct launch_shape){.repeat = 1};
-	for (size_t i = 0; i < 3; i++)
-		TRY(evaluate(launch->grid.items[i], values, 1, most[i], &shape->grid[i], err));
+	TRY(evaluate_three(&launch->grid, values, most, shape->grid, err));
 	TRY(evaluate_block(launch, values, device, shape, err));
 	TRY(evaluate_cluster(launch, values, device, shape, err));
 	if (launch->smem_bytes)

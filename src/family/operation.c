@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/record_schema.h"
 #include "family/problem.h"
-#include "family/source.h"
 
 /* ---- reference and tolerance ---- */
 #define FIXED(type, field, meaning, ...)                                                           \
@@ -320,24 +319,21 @@ enum status operation_from_json(struct json *tree, const char *file, const char 
 	return STATUS_OK;
 }
 
-enum status operation_load(const char *folder, const char *name,
-	const char *const *template_folders, struct operation **operation, struct error *err)
+enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
+	const char *name, const char *const *template_folders, struct operation **operation,
+	struct error *err)
 {
-	CLEANUP(memory_free) char *path = string_format("%s/operation.json", folder);
 	struct reference *reference;
 	struct json_at root, at, source;
-	struct json *tree;
 	enum status status;
 
-	*operation = NULL;
-	TRY(json_load(path, &tree, err));
-	TRY(operation_from_json(tree, path, name, operation, err));
+	TRY(operation_from_json(tree, file, name, operation, err));
 	reference = &(*operation)->reference;
-	root = json_root(tree, path);
+	root = json_root(tree, file);
 	json_find(&root, "reference", &at);
 	json_find(&at, "source", &source);
-	status = source_json_load(&source, folder, template_folders, &reference->source_name,
-		&reference->source, err);
+	status = source_json_load(
+		&source, place, template_folders, &reference->source_name, &reference->source, err);
 	if (status != STATUS_OK) {
 		operation_free(*operation);
 		*operation = NULL;

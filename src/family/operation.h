@@ -7,6 +7,7 @@
 #define FAMILY_OPERATION_H
 
 #include "family/buffer.h"
+#include "family/source.h"
 
 /* "batch,seq" for "batch*seq": names that may stand for a key in a problem's text. */
 struct key_alias {
@@ -106,10 +107,12 @@ struct operation {
 };
 RECORD_DECLARE(struct operation, operation_record);
 
-/* folder: <template folder>/<name>. template_folders: for the reference's includes. */
-enum status operation_load(const char *folder, const char *name,
-	const char *const *template_folders, struct operation **operation, struct error *err);
-/* The same from a tree that is already there, without the reference's source; takes the tree. */
+/* Takes the tree, which is that of `file`. name: what it must be called. template_folders: for the
+ * reference's includes. */
+enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
+	const char *name, const char *const *template_folders, struct operation **operation,
+	struct error *err);
+/* The same without the reference's source. */
 enum status operation_from_json(struct json *tree, const char *file, const char *name,
 	struct operation **operation, struct error *err);
 void operation_free(struct operation *operation);

@@ -86,24 +86,21 @@ static enum status key_check(
 {
 	const struct reading *reading = context;
 	struct key *key = value;
-	struct json_at member;
 
 	/* device names and extras are visible beside keys */
 	if (scope_find(reading->scope, key->name) >= 0)
 		return json_error(at, err, "a name that is not the device's or the model's");
 	if (key->values)
 		return enum_check(key, at, err);
-	if (!json_find(at, "type", &member))
-		return json_error(at, err, "a member \"type\" or \"enum\"");
 	return key->min <= key->max ? STATUS_OK
 				    : json_error(at, err, "a min that is not above max");
 }
 
-/* Either a type or an enum; a choice is no argument. */
+/* Not both a type and an enum; a choice is no argument. */
 static void key_refine(struct json *schema)
 {
 	record_schema_require(schema,
-		"[{\"oneOf\":[{\"required\":[\"type\"]},{\"required\":[\"enum\"]}]},"
+		"[{\"not\":{\"required\":[\"type\",\"enum\"]}},"
 		"{\"if\":{\"required\":[\"enum\"]},"
 		"\"then\":{\"properties\":{\"as\":{\"const\":\"constant\"}}}}]");
 }
@@ -111,7 +108,7 @@ static void key_refine(struct json *schema)
 static const struct record_member key_members[] = {
 	RECORD_VALUE(struct key, name, "name", "", .rule = &name_rule),
 	{.name = "type",
-		.help = "of a size",
+		.help = "of a size, if left out",
 		.kind = RECORD_KIND_CONSTANT,
 		.constant = "int",
 		.flags = RECORD_OPTIONAL},

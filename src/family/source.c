@@ -397,16 +397,25 @@ enum status source_expand(const char *root, const char *name, const char *const 
 	return status;
 }
 
-enum status source_json_load(const struct json_at *at, const char *folder,
+enum status source_json_load(const struct json_at *at, const struct source_place *place,
 	const char *const *template_folders, char **name, char **source, struct error *err)
 {
-	CLEANUP(memory_free) char *root = path_parent(folder), *normalized = NULL;
+	CLEANUP(memory_free) char *root = NULL, *normalized = NULL;
 	const char *file;
 
 	TRY(json_get_string(at, &file, err));
-	normalized = name_normalized(path_name(folder), file);
+	if (place->folder) {
+		root = string_copy(place->root);
+		normalized = name_normalized(place->folder, file);
+	} else {
+		CLEANUP(memory_free) char *path = path_join(place->root, file);
+
+		root = path_parent(path);
+		normalized = name_normalized("", path_name(path));
+	}
 	if (!exists_in(root, normalized))
-		return json_error(at, err, "a file of %s", folder);
+		return json_error(at, err, "a file of %s%s%s", place->root,
+			place->folder ? "/" : "", place->folder ? place->folder : "");
 	TRY(source_expand(root, normalized, template_folders, source, err));
 	*name = normalized;
 	normalized = NULL;

@@ -21,9 +21,17 @@
 enum status source_expand(const char *root, const char *name, const char *const *template_folders,
 	char **source, struct error *err);
 
-/* at: a member that names a file of folder (<template folder>/<operation>), e.g. "mma.cu". The
- * caller frees *name ("gemm/mma.cu") and *source. */
-enum status source_json_load(const struct json_at *at, const char *folder,
+/* Where files that a JSON file names lie. */
+struct source_place {
+	const char *root; /* the template folder, or that of an own kernel's file */
+	/* below it: the operation's; names begin with it ("gemm/mma.cu"). NULL: an own kernel's,
+	 * whose files may lie elsewhere; they are called as they are, whatever their folder */
+	const char *folder;
+};
+
+/* at: a member that names a file, e.g. "mma.cu". The caller frees *name ("gemm/mma.cu") and
+ * *source. */
+enum status source_json_load(const struct json_at *at, const struct source_place *place,
 	const char *const *template_folders, char **name, char **source, struct error *err);
 
 #endif

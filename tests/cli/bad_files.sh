@@ -27,7 +27,7 @@ damage $f 'tiletune.family/1' 'tiletune.family/2'; dry
 damage $f 'BM\*BN <= 32768' 'BM*BN <= '; dry
 damage $f 'BM\*BN <= 32768' 'BM*BX <= 32768'; dry
 damage $f '"values": "\[32, 64, 96, 128, 192, 256\]"' '"values": "32"'; dry
-damage $f '"block": \["256", "1", "1"\]' '"block": ["256"]'; dry
+damage $f '"block": \["256", "1", "1"\]' '"block": []'; dry
 damage $f '"args": \["A", "B"' '"args": ["A", "Q"'; dry
 damage $f '"steps": ' '"stepps": '; dry
 damage $f '"regs_estimate": "40' '"regs_estimate": "40 / 0'; try "$TILETUNE" explain tile -p M=64,N=64,K=64 --path root -d model:h200-sxm -f direct --nvrtc /nonexistent

@@ -26,7 +26,7 @@
 
 static const struct {
 	const char *name, *title;
-	const struct record *record; /* NULL: of journal_lines */
+	const struct record *record; /* NULL: made below */
 } schemas[] = {
 	{"correction", "what timings on a device taught of a family beyond the model",
 		&correction_record},
@@ -38,6 +38,7 @@ static const struct {
 	{"suite", "a list of problems", &suite_record},
 	{"operation", "an operation: what kernels compute", &operation_record},
 	{"family", "a family: kernels of an operation and their tiles", &family_record},
+	{"own_kernel", "a kernel and what it computes in one file", NULL},
 	{"journal", "a line of a journal", NULL},
 	{"kernel", "a kernel on its own and how it is launched", &kernel_document_record},
 	{"lookup", "what a tuned file knows for problems", &lookup_document_record},
@@ -86,7 +87,9 @@ static enum status write_schema(const char *folder, size_t index, struct error *
 	char *title = string_format("tiletune.%s/1: %s", schemas[index].name, schemas[index].title);
 	char *path = string_format("%s/%s.schema.json", folder, schemas[index].name);
 	struct json *schema = schemas[index].record ? record_schema(schemas[index].record, title)
-						    : journal_schema(title);
+			      : strcmp(schemas[index].name, "journal") == 0
+				      ? journal_schema(title)
+				      : own_kernel_schema(title);
 	char *printed = json_print(schema, true), *text = string_format("%s\n", printed);
 	enum status status = file_write(path, text, strlen(text), err);
 

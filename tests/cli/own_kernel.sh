@@ -1,0 +1,33 @@
+# A kernel and what it computes in one file: tuned, explained, looked up and checked without a folder
+# of templates, on the device model.
+cp "$ROOT"/tests/own/vector_add.* "$ROOT"/tests/own/reference.cu .
+tiletune() { try "$TILETUNE" "$@"; }
+tiletune validate vector_add.json
+tiletune tune vector_add.json -d model:h200-sxm --effort estimate | sed -E '/^ |evaluated/d; s/in [0-9.]+ m?s/in N/'
+tiletune lookup tuned.json vector_add.json -p n=1000000 | sed -E 's/[0-9.]+ us/N us/g'
+tiletune check tuned.json --path vector_add.json -d model:h200-sxm | tail -n 1
+tiletune check tuned.json -d model:h200-sxm | tail -n 2
+tiletune families --path vector_add.json vector_add
+# the same kernel is the same kernel in whatever folder it lies
+mkdir sub && cp vector_add.* reference.cu sub
+"$TILETUNE" tune sub/vector_add.json -d model:h200-sxm --effort estimate -o sub.json >/dev/null
+for file in tuned.json sub.json; do grep kernel_hash $file | sort >$file.hashes; done
+cmp tuned.json.hashes sub.json.hashes
+tiletune tune vector_add.json -p n=1024 -f vector_add -w 'block_size_x == 64' -d model:h200-sxm --dry-run
+
+echo "# what is wrong is said with its place in the file"
+bad() { sed "$1" vector_add.json >bad.json && tiletune validate bad.json; }
+bad 's/"n": {"default": 1000000}/"n": {"default": "?"}/; s/"n", "dtype"/"?", "dtype"/'
+bad 's/"keys"/"keyz"/'
+bad 's/"default"/"defualt"/'
+bad 's/\["block_size_x"\]/["block_size_y"]/'
+bad 's/vector_add.cu/vector_sub.cu/'
+bad 's/own_kernel/own_kernels/'
+bad 's/"parameters": {"block_size_x"/"parameters": {"warp_size"/'
+tiletune tune missing.json
+sed 's/"source"/"name": "vector_add", "source"/' vector_add.json >other.json
+tiletune families --path vector_add.json --path other.json
+
+echo "# blocks_per_sm and its like may be names of a kernel's macros"
+sed 's/"parameters": {/&"blocks_per_sm": [2], "smem_bytes": [0], /; s/"args": \["c"/"smem_bytes": "smem_bytes", &/' vector_add.json >named.json
+tiletune tune named.json -d model:h200-sxm --effort estimate -o named.tuned.json | grep -o 'winner.*{.*\|wrote.*' | sed 's/winner.*{/{/'
