@@ -125,6 +125,8 @@ static enum status refuse(const struct bound_family *bound, size_t step, struct 
 		step, tensor, expected, (unsigned long long)found);
 }
 
+#define NO_PLACE UINT32_MAX
+
 /* Where the buffers of a step's plan are in the whole: tensors by name, workspaces at the end. */
 static enum status map_buffers(const struct bound_family *bound, size_t index,
 	const struct plan *part, struct plan *plan, uint32_t *places, struct error *err)
@@ -136,6 +138,9 @@ static enum status map_buffers(const struct bound_family *bound, size_t index,
 		ptrdiff_t place = mapped_buffer(step, buffer->name);
 		const struct plan_buffer *target;
 
+		places[i] = NO_PLACE;
+		if (place < 0 && !buffer->bytes)
+			continue; /* a tensor that the step's problem does not have */
 		if (place < 0)
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: $.steps[%zu].tensors: expected every tensor of %s, found none "
@@ -193,7 +198,11 @@ static void append_launches(struct plan *part, const uint32_t *places, size_t fi
 		for (size_t a = 0; a < launch->argument_count; a++) {
 			struct plan_argument *argument = &launch->arguments[a];
 
-			if (argument->kind == ARGUMENT_BUFFER)
+			if (argument->kind == ARGUMENT_BUFFER &&
+				places[argument->index] == NO_PLACE)
+				*argument =
+					(struct plan_argument){.kind = ARGUMENT_INT64}; /* null */
+			else if (argument->kind == ARGUMENT_BUFFER)
 				argument->index = places[argument->index];
 			else if (argument->kind == ARGUMENT_TENSOR_MAP)
 				argument->index += (uint32_t)first_map;

@@ -22,15 +22,19 @@
 
 struct device;
 
+struct catalogue;
+
 struct device_options {
 	const char *const *config_folders;
-	const char *worker_path;          /* NULL: this executable; `PATH worker-measure` */
-	const struct text *helpers_cubin; /* or device_helpers(), for cuda */
-	double wait_s;                    /* for the GPU's lock */
-	uint64_t seed;                    /* of the inputs */
-	double kernel_timeout_s;          /* watchdog for one request; 0: 10 */
-	double reference_timeout_s;       /* large problems are slow in fp64; 0: 300 */
-	uint64_t memory_limit_bytes;      /* 0: 80% of what is free */
+	const struct catalogue *catalogue; /* for recordings from before an operation got all of its
+					    * keys; NULL: problems are as they were recorded */
+	const char *worker_path;           /* NULL: this executable; `PATH worker-measure` */
+	const struct text *helpers_cubin;  /* or device_helpers(), for cuda */
+	double wait_s;                     /* for the GPU's lock */
+	uint64_t seed;                     /* of the inputs */
+	double kernel_timeout_s;           /* watchdog for one request; 0: 10 */
+	double reference_timeout_s;        /* large problems are slow in fp64; 0: 300 */
+	uint64_t memory_limit_bytes;       /* 0: 80% of what is free */
 };
 
 typedef uint32_t device_handle; /* 0 is none */

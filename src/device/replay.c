@@ -16,6 +16,8 @@
 
 #include "base/file.h"
 #include "device/device_kind.h"
+#include "family/catalogue.h"
+#include "family/problem_text.h"
 #include "format/journal.h"
 
 /* What became of a candidate, all runs on one device together, the last word counting. */
@@ -212,6 +214,20 @@ static void identify(struct device *device, const struct journal_run *run)
 	snprintf(identity->uuid, sizeof(identity->uuid), "replay-%s", digits);
 }
 
+static void complete_problems(struct journal_record *journal, const struct catalogue *catalogue)
+{
+	const struct operation *operation;
+
+	for (size_t r = 0; catalogue && r < journal->run_count; r++)
+		for (size_t p = 0; p < journal->runs[r].problem_count; p++) {
+			struct journal_problem *problem = &journal->runs[r].problems[p];
+
+			if (catalogue_operation(catalogue, problem->operation, &operation, NULL) ==
+				STATUS_OK)
+				problem_text_complete(operation, &problem->problem);
+		}
+}
+
 static enum status replay_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
@@ -229,6 +245,7 @@ static enum status replay_open(struct device *device, const char *rest,
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a journal with a run in it, found none", rest);
 	replay->run = &replay->journal.runs[replay->journal.run_count - 1];
+	complete_problems(&replay->journal, options->catalogue);
 	gather(replay);
 	merge(replay);
 	if (recorded_spec(&replay->run->device, options, &device->spec, err) != STATUS_OK)

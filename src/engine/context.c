@@ -134,6 +134,7 @@ static enum status open_all(
 {
 	const struct device_options device_options = {
 		.config_folders = (const char *const *)context->config_folders,
+		.catalogue = &context->catalogue,
 		.worker_path = options->worker_path,
 		.wait_s = options->wait_s,
 		.seed = options->seed};

@@ -62,7 +62,7 @@ static enum status put_operations(struct bundle *bundle, const struct tuned_entr
 		for (size_t k = 0; k < operation->key_count; k++) {
 			const struct ttl_key key = {
 				bundle_put_text(bundle, operation->keys[k].name),
-				operation->keys[k].values != NULL};
+				operation->keys[k].values || operation->keys[k].is_real};
 
 			bundle_put(bundle, TTL_TABLE_keys, &key);
 		}

@@ -324,6 +324,17 @@ static enum status try_smaller(
 	return STATUS_OK;
 }
 
+/* A choice and a real number as text, an integer as it is. */
+static int64_t put_size(struct bundle *bundle, const struct key *key, struct value value)
+{
+	CLEANUP(text_release) struct text text = {0};
+
+	if (!key->values && !key->is_real)
+		return value.integer;
+	value_format(value, &text);
+	return bundle_put_text(bundle, text_string(&text));
+}
+
 static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
 	const struct export_kernel *kernel, struct ttl_entry *entry, struct error *err)
 {
@@ -348,8 +359,7 @@ static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
 		bool same = !operation->keys[i].values && !operation->keys[i].is_constant &&
 			    !kernel->candidate.bound->composite && given[i];
 
-		sizes[i].high = operation->keys[i].values ? bundle_put_text(bundle, value.string)
-							  : value.integer;
+		sizes[i].high = put_size(bundle, &operation->keys[i], value);
 		sizes[i].low = sizes[i].high;
 		while (same && sizes[i].low > 1 &&
 			sizes[i].high - sizes[i].low < SMALLER_SIZES_MAX) {

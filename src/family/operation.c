@@ -117,7 +117,7 @@ static enum status axis_check(
 	struct advice_axis *axis = value;
 	const int key = name_table_find(&operation->key_names, axis->name);
 
-	if (key == NAME_UNKNOWN || operation->keys[key].values)
+	if (key == NAME_UNKNOWN || operation->keys[key].values || operation->keys[key].is_real)
 		return json_error(at, err, "the name of a key that is an integer");
 	axis->key = (size_t)key;
 	return STATUS_OK;

@@ -20,7 +20,8 @@ struct key_alias {
 struct key {
 	const char *name;
 	const char *help;                 /* NULL if there is none */
-	const char **values;              /* of an enum, NULL-terminated; NULL: an integer */
+	const char **values;              /* of an enum, NULL-terminated; NULL: a number */
+	bool is_real;                     /* the number; else an integer */
 	int64_t min, max;                 /* of an integer */
 	struct expression *default_value; /* over keys; NULL: must be given */
 	bool is_constant;                 /* becomes a -D; else a kernel argument */

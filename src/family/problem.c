@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,19 +59,32 @@ static bool is_word(const char *text)
 static const struct record_rule word_rule = {
 	"a value of letters, digits and _", "^[A-Za-z0-9_]+$", is_word};
 static const char *const as_names[] = {"argument", "constant", NULL};
+static const char *const type_names[] = {"int", "real", NULL};
 
-static enum status enum_check(struct key *key, const struct json_at *at, struct error *err)
+/* A choice or a real number: a -D, which whoever matches problems compares as text. */
+static enum status constant_check(struct key *key, const struct json_at *at, struct error *err)
 {
-	static const char *const of_integers[] = {"type", "min", "max", "aliases"};
+	static const char *const of_integers[] = {"min", "max", "aliases"};
 	struct json_at member;
 
 	for (size_t i = 0; i < ARRAY_COUNT(of_integers); i++)
 		if (json_find(at, of_integers[i], &member))
-			return json_error(
-				&member, err, "no \"%s\" beside \"enum\"", of_integers[i]);
+			return json_error(&member, err, "no \"%s\" beside %s", of_integers[i],
+				key->values ? "\"enum\"" : "\"type\": \"real\"");
 	if (json_find(at, "as", &member) && !key->is_constant)
-		return json_error(&member, err, "\"constant\" (a name is no kernel argument)");
+		return json_error(&member, err, "\"constant\" (a %s is no kernel argument)",
+			key->values ? "name" : "real key");
 	key->is_constant = true;
+	return STATUS_OK;
+}
+
+static enum status enum_check(struct key *key, const struct json_at *at, struct error *err)
+{
+	struct json_at member;
+
+	if (json_find(at, "type", &member))
+		return json_error(&member, err, "no \"type\" beside \"enum\"");
+	TRY(constant_check(key, at, err));
 	json_find(at, "enum", &member);
 	for (size_t i = 0; key->values[i]; i++) {
 		struct json_at item = json_item(&member, i);
@@ -92,6 +106,8 @@ static enum status key_check(
 		return json_error(at, err, "a name that is not the device's or the model's");
 	if (key->values)
 		return enum_check(key, at, err);
+	if (key->is_real)
+		return constant_check(key, at, err);
 	return key->min <= key->max ? STATUS_OK
 				    : json_error(at, err, "a min that is not above max");
 }
@@ -107,11 +123,8 @@ static void key_refine(struct json *schema)
 
 static const struct record_member key_members[] = {
 	RECORD_VALUE(struct key, name, "name", "", .rule = &name_rule),
-	{.name = "type",
-		.help = "of a size, if left out",
-		.kind = RECORD_KIND_CONSTANT,
-		.constant = "int",
-		.flags = RECORD_OPTIONAL},
+	RECORD_ENUM(struct key, is_real, type_names, "type", "a size if left out",
+		.flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct key, min, "min", "", .flags = RECORD_OPTIONAL, .absent = 1),
 	RECORD_VALUE(struct key, max, "max", "", .flags = RECORD_OPTIONAL, .absent = INT32_MAX),
 	RECORD_STRINGS(struct key, values, "enum", "the values of a choice",
@@ -129,9 +142,13 @@ RECORD_DEFINE(struct key, key_record, key_members, .name = "key", .check = key_c
 	.refine = key_refine);
 
 /* ---- values ---- */
-/* "an integer from 1 to 2147483647" or "one of fp16, bf16". */
+/* "an integer from 1 to 2147483647", "a number" or "one of fp16, bf16". */
 static void key_describe(const struct key *key, struct text *text)
 {
+	if (key->is_real) {
+		text_append(text, "a number");
+		return;
+	}
 	if (!key->values) {
 		text_appendf(text, "an integer from %" PRId64 " to %" PRId64, key->min, key->max);
 		return;
@@ -169,9 +186,13 @@ enum status key_value_check(
 			return STATUS_OK;
 		}
 	}
-	if (!key->values && found.type != VALUE_STRING && integer >= key->min &&
-		integer <= key->max && integer != INT64_MIN) {
+	if (!key->values && found.type != VALUE_STRING && integer != INT64_MIN &&
+		(key->is_real || (integer >= key->min && integer <= key->max))) {
 		*value = value_int(integer);
+		return STATUS_OK;
+	}
+	if (key->is_real && found.type == VALUE_REAL && isfinite(found.real)) {
+		*value = found;
 		return STATUS_OK;
 	}
 	value_format(found, &text);
@@ -186,9 +207,15 @@ enum status key_value_parse(
 
 	if (key->values)
 		return key_value_check(key, value_string(text), value, err);
-	if (text[0] != '-' && (text[0] < '0' || text[0] > '9'))
+	if (text[strspn(text, key->is_real ? "+-.0123456789eE" : "-0123456789")])
 		return refuse(key, text, err);
 	errno = 0;
+	if (key->is_real) {
+		const double real = strtod(text, &end);
+
+		return *end || end == text ? refuse(key, text, err)
+					   : key_value_check(key, value_real(real), value, err);
+	}
 	integer = strtoll(text, &end, 10);
 	if (*end || end == text || errno == ERANGE || integer < key->min || integer > key->max)
 		return refuse(key, text, err);
@@ -280,7 +307,7 @@ enum status problem_complete(const struct operation *operation, const struct val
 	return STATUS_OK;
 }
 
-/* An integer or a name from JSON. */
+/* A number or a name from JSON. */
 static enum status read_value(
 	const struct key *key, const struct json_at *at, struct value *value, struct error *err)
 {
@@ -289,6 +316,9 @@ static enum status read_value(
 	if (json_type(at) == JSON_STRING) {
 		value->type = VALUE_STRING;
 		TRY(json_get_string(at, &value->string, err));
+	} else if (key->is_real && !json_is_int(at)) {
+		value->type = VALUE_REAL;
+		TRY(json_get_double(at, &value->real, err));
 	} else {
 		value->type = VALUE_INT;
 		TRY(json_get_int(at, &value->integer, err));

@@ -343,3 +343,13 @@ enum status problem_parse(const struct operation *operation, const char *text,
 	free(parser.names);
 	return status;
 }
+
+void problem_text_complete(const struct operation *operation, char **text)
+{
+	CLEANUP(problem_list_release) struct problem_list list = {0};
+
+	if (problem_parse(operation, *text, &list, NULL) != STATUS_OK || list.count != 1)
+		return;
+	free(*text);
+	*text = string_copy(list.items[0]->text);
+}

@@ -17,4 +17,8 @@
 enum status problem_parse(const struct operation *operation, const char *text,
 	struct problem_list *list, struct error *err);
 
+/* A canonical text from before the operation got further keys becomes that of today; one that is no
+ * problem of today's stays. */
+void problem_text_complete(const struct operation *operation, char **text);
+
 #endif

@@ -253,18 +253,21 @@ static char *without(const char *list, size_t left_out)
 	return text_detach(&text);
 }
 
-/* A key may go if the problem without it is the same problem. */
-static char *shortened(const struct report *report, const struct report_entry *entry)
+/* A key may go if the problem without it is the same problem. Keys that the operation got after the
+ * file was written stand for their defaults. */
+static char *shortened(const struct report *report, struct report_entry *entry)
 {
-	char *title = string_copy(entry->problem);
-	const char *at = title;
 	const struct operation *operation;
 	struct pair pair;
 	size_t pairs = 0;
+	const char *at;
+	char *title;
 
 	if (!report->has_catalogue || catalogue_operation(&report->catalogue, entry->operation,
 					      &operation, NULL) != STATUS_OK)
-		return title;
+		return string_copy(entry->problem);
+	problem_text_complete(operation, &entry->problem);
+	at = title = string_copy(entry->problem);
 	while (pair_next(&at, &pair))
 		pairs++;
 	for (size_t i = pairs; i-- > 0;) {

@@ -19,4 +19,6 @@ typedef fp32 output;
 typedef fp16 output;
 #elif OUT_DTYPE_bf16
 typedef bf16 output;
+#elif OUT_DTYPE_fp8_e4m3
+typedef fp8_e4m3 output;
 #endif

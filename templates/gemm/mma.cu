@@ -8,7 +8,7 @@
 // C_ALIGN (bytes).
 #include "common/ldmatrix.cuh"
 #include "common/mma.cuh"
-#include "common/activation.cuh"
+#include "epilogue.cuh"
 #include "gemm_types.cuh"
 #include "layout.cuh"
 #include "raster.cuh"
@@ -47,6 +47,7 @@ typedef tile_copy<input::memory, b_rows, b_cols, B_VEC, threads, b_layout> b_cop
 constexpr int a_bytes = BM * BK * element_bytes;
 constexpr int b_bytes = BN * BK * element_bytes;
 constexpr int stage_bytes = a_bytes + b_bytes;
+static_assert(ring_bytes == STAGES * stage_bytes, "the stages are what the launch asks for");
 
 struct fragments {
 	u32 a[m_tiles][4];
@@ -210,9 +211,14 @@ __device__ __forceinline__ void transpose_quad(u32 (&word)[4], int lane)
 }
 
 // One row of a warp's sums, as the lanes of a quad hold it, into C.
-__device__ __forceinline__ void store_row(
-	output::memory *to, const float (&sum)[n_tiles][2], int lane, bool row_inside, int inside)
+__device__ __forceinline__ void store_row(output::memory *to, float (&sum)[n_tiles][2],
+	const epilogue &finish, i32 row, i32 first_column, int lane, bool row_inside)
 {
+	const epilogue_row its = finish.row(row);
+	const i32 inside = finish.n - first_column;
+#pragma unroll
+	for (int j = 0; j < n_tiles; j++)
+		finish.apply(sum[j], its, first_column + j * 8 + lane % 4 * 2);
 	constexpr int grouped = output_bytes == 2 ? n_tiles / 4 * 4 : 0;
 #pragma unroll
 	for (int j = 0; j < grouped; j += 4) {
@@ -220,8 +226,7 @@ __device__ __forceinline__ void store_row(
 		u32 word[4];
 #pragma unroll
 		for (int w = 0; w < 4; w++)
-			word[w] = output_run<2>({activate(sum[j + w][0]), activate(sum[j + w][1])})
-					  .word[0];
+			word[w] = output_run<2>(sum[j + w]).word[0];
 		transpose_quad(word, lane);
 		int column = (j + lane % 4) * 8;
 		if (row_inside)
@@ -230,13 +235,12 @@ __device__ __forceinline__ void store_row(
 #pragma unroll
 	for (int j = grouped; j < n_tiles; j++) {
 		int column = j * 8 + lane % 4 * 2;
-		float pair[2] = {activate(sum[j][0]), activate(sum[j][1])};
 		if (row_inside)
-			store_run<2>(to + column, pair, inside - column);
+			store_run<2>(to + column, sum[j], inside - column);
 	}
 }
 
-// The same as fp32, without activation, into this block's plane of the split-K workspace.
+// The same as fp32, without the epilogue, into this block's plane of the split-K workspace.
 __device__ __forceinline__ void store_partial_row(
 	float *to, const float (&sum)[n_tiles][2], int lane, bool row_inside, int inside)
 {
@@ -252,7 +256,8 @@ __device__ __forceinline__ void store_partial_row(
 
 extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 	gemm_mma(const input::memory *A, const input::memory *B, output::memory *C, float *partial,
-		int M, int N, int K, int lda, int ldb, int ldc, int group_m)
+		int M, int N, int K, int lda, int ldb, int ldc, int group_m,
+		EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const u32 ring = shared_address(shared);
@@ -316,6 +321,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 
 	const i64 plane = (i64)M * split_k_pitch(N) * blockIdx.y;
 	const int column = n + warp_n * WN;
+	const epilogue finish = {EPILOGUE_ARGUMENTS, M, N, ldc};
 #pragma unroll
 	for (int i = 0; i < m_tiles; i++)
 #pragma unroll
@@ -333,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 				store_partial_row(partial + plane + row * split_k_pitch(N) + column,
 					line, lane, row_inside, N - column);
 			else
-				store_row(
-					C + row * ldc + column, line, lane, row_inside, N - column);
+				store_row(C + row * ldc + column, line, finish, (i32)row, column,
+					lane, row_inside);
 		}
 }

@@ -8,7 +8,7 @@
 // element. Constants from the build: BM BN BK TM TN LANES_M STAGES VEC (elements per load from
 // global memory that the pitches allow) PAD (elements between shared rows) MIN_BLOCKS, C_ALIGN
 // (bytes).
-#include "common/activation.cuh"
+#include "epilogue.cuh"
 #include "gemm_types.cuh"
 #include "layout.cuh"
 #include "raster.cuh"
@@ -50,6 +50,8 @@ constexpr int a_pitch = a_layout::row_bytes; // from one k to the next
 constexpr int b_pitch = b_layout::row_bytes;
 constexpr int a_bytes = BK * a_pitch;
 constexpr int stage_bytes = a_bytes + BK * b_pitch;
+static_assert(ring_bytes == (STAGES > 2 ? STAGES : 2) * stage_bytes,
+	"the stages are what the launch asks for");
 
 // A lane's place in its warp. A 16-byte load serves a warp in two passes of half a warp instead of
 // four if lanes that differ in bit 0 (or in bit 1) read the same address. So bit 0 counts along N
@@ -246,7 +248,7 @@ __device__ __forceinline__ void main_loop(float (&sum)[TM][TN], int a_first, int
 
 extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 	gemm_simt(const float *A, const float *B, float *C, float *partial, int M, int N, int K,
-		int lda, int ldb, int ldc, int group_m)
+		int lda, int ldb, int ldc, int group_m, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const int warp = threadIdx.x / 32;
@@ -263,6 +265,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 	main_loop(sum, (first_row + lane.m * 4) * 4, a_bytes + (first_column + lane.n * 4) * 4,
 		from_global, shared, share.count);
 
+	const epilogue finish = {EPILOGUE_ARGUMENTS, M, N, ldc};
 	float *plane = partial + (i64)M * split_k_pitch(N) * blockIdx.y;
 #pragma unroll
 	for (int i = 0; i < TM; i++) {
@@ -270,16 +273,18 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 		if (row_in_tile >= M - m)
 			continue;
 		i64 row = m + (i64)row_in_tile;
+		const epilogue_row its = finish.row((i32)row);
 #pragma unroll
 		for (int j = 0; j < TN; j += 4) {
 			int column = n + first_column + lane_element(lane.n, lanes_n, j);
 			float four[4];
 #pragma unroll
 			for (int e = 0; e < 4; e++)
-				four[e] = gridDim.y > 1 ? sum[i][j + e] : activate(sum[i][j + e]);
-			if (gridDim.y == 1)
+				four[e] = sum[i][j + e];
+			if (gridDim.y == 1) {
+				finish.apply(four, its, column);
 				store_run<4>(C + row * ldc + column, four, N - column);
-			else if (column < N)
+			} else if (column < N)
 				*(float4 *)(plane + row * split_k_pitch(N) + column) =
 					make_float4(four[0], four[1], four[2], four[3]);
 		}

@@ -4,7 +4,7 @@
 //
 // The workspace `partial` has SPLIT_K planes of M rows of split_k_pitch(N) floats: rows begin at
 // multiples of 16 bytes. In JSON: SPLIT_K*M*round_up(N, 4)*4 bytes.
-#include "common/activation.cuh"
+#include "epilogue.cuh"
 #include "gemm_types.cuh"
 #include "store.cuh"
 #pragma once
@@ -15,7 +15,8 @@ __device__ __forceinline__ i64 split_k_pitch(int N)
 
 // A thread adds four neighbouring columns. Launch ceil(M * round_up(N, 4) / 4 / block) blocks.
 extern "C" __global__ void __launch_bounds__(256) gemm_split_k_reduce(
-	const float *partial, output::memory *C, int M, int N, int ldc, int split_k)
+	const float *partial, output::memory *C, int M, int N, int ldc, int split_k,
+	EPILOGUE_PARAMETERS)
 {
 	i64 pitch = split_k_pitch(N);
 	i64 quads = pitch / 4;
@@ -34,8 +35,7 @@ extern "C" __global__ void __launch_bounds__(256) gemm_split_k_reduce(
 		sum[2] += four.z;
 		sum[3] += four.w;
 	}
-#pragma unroll
-	for (int e = 0; e < 4; e++)
-		sum[e] = activate(sum[e]);
+	const epilogue finish = {EPILOGUE_ARGUMENTS, M, N, ldc};
+	finish.apply(sum, finish.row((i32)row), col);
 	store_run<4>(C + row * ldc + col, sum, N - col);
 }

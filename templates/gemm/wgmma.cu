@@ -8,6 +8,7 @@
 #define COLUMNS_TRANSPOSED B_LAYOUT_kn
 #define SHARE_ROWS         CLUSTER_N
 #define SHARE_COLUMNS      CLUSTER_M
+#define ROWS_ARE_B         0
 #ifndef B_LAYOUT_kn
 #define B_LAYOUT_kn 0
 #endif
@@ -32,6 +33,8 @@ constexpr int staging_bytes = staging_type::buffer_bytes * store_buffers;
 #else
 constexpr int staging_bytes = 0;
 #endif
+static_assert(SMEM_BYTES == ring_bytes + GROUPS * staging_bytes + STAGES * 16 + 16,
+	"stages, store buffers, barriers: what the launch asks for");
 
 template <int COUNT, bool MORE> __device__ __forceinline__ void set_registers()
 {
@@ -66,7 +69,7 @@ struct turns {
 extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 	const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,
 	const __grid_constant__ tensor_map map_c, output::memory *c, float *partial, u32 *flags,
-	i32 m, i32 n, i32 k, i32 ldc, i32 along_n, i32 band)
+	i32 m, i32 n, i32 k, i32 ldc, i32 along_n, i32 band, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	u32 base = shared_address(shared);
@@ -118,6 +121,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 #if STORE
 		staging_type stage = {base + ring_bytes + group * staging_bytes, group, thread};
 #endif
+		const epilogue finish = {EPILOGUE_ARGUMENTS, m, n, ldc};
 		float sums[fragments][BN / 2];
 		u32 round = 0;
 		if (PINGPONG && group == 1 && more) {
@@ -128,7 +132,12 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 			if (PINGPONG)
 				turn.wait(group, round++);
 #if ACCUM_promoted
-			multiply_by.run_promoted(sums, ring, at, item.steps);
+			block_scales<fragments> scales;
+			if constexpr (scales_blocks)
+				scales.start(scale_a, scale_b, m, n, list.steps,
+					item.row + multiply_by.first_row, item.column, thread,
+					item.first_step);
+			multiply_by.run_promoted(sums, ring, at, item.steps, scales);
 			if (PINGPONG)
 				turn.pass(group, thread);
 #else
@@ -148,14 +157,14 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 #pragma unroll
 				for (int f = 0; f < fragments; ++f) {
 					i32 row = item.row + multiply_by.first_row + f * 64;
+					thread_rows rows(finish, row, item.column, thread);
 #if STORE == 1
-					stage.store_boxes<BN>(sums[f], map_c, row, item.column);
+					stage.store_boxes<BN>(
+						sums[f], rows, map_c, row, item.column);
 #elif STORE == 2
-					stage.store_rows<BN>(
-						sums[f], c, m, n, ldc, row, item.column);
+					stage.store_rows<BN>(sums[f], rows, c, row, item.column);
 #else
-					store_direct<C_PAIRS, BN>(
-						sums[f], c, m, n, ldc, row, item.column, thread);
+					store_direct<C_PAIRS, BN>(sums[f], c, rows);
 #endif
 				}
 			}

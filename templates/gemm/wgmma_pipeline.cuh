@@ -2,6 +2,7 @@
 // barriers: `full` (its bytes have landed) and `empty` (every reader is done with it).
 #include "common/cluster.cuh"
 #include "common/mbarrier.cuh"
+#include "wgmma_scales.cuh"
 #include "wgmma_tile.cuh"
 #pragma once
 struct pipeline {
@@ -165,55 +166,71 @@ template <int FRAGMENTS> struct multiplier {
 	// Both in one, with the sums of each step promoted: fp8 accumulators keep about 14 bits, so
 	// every BK products are added to full fp32 sums. With PARTS = 2 a step multiplies while the
 	// sums of the one before are added; with 1 (large tiles) another warp group has to fill the
-	// gap.
-	__device__ __forceinline__ void run_promoted(
-		sums_type &sums, const pipeline &ring, position &at, i32 steps) const
+	// gap. `scales` have been started at the first step.
+	__device__ __forceinline__ void run_promoted(sums_type &sums, const pipeline &ring,
+		position &at, i32 steps, block_scales<FRAGMENTS> &scales) const
 	{
 		clear(sums);
 #if PARTS == 2
-		sums_type even, odd;
-		mbarrier_wait(ring.full(at.stage), at.parity);
-		step(even, ring, at.stage, 0);
+		partial_step even, odd;
+		start(even, ring, at, scales);
 		for (; steps > 2; steps -= 2) {
-			promote<1>(sums, even, ring, at, &odd);
-			promote<1>(sums, odd, ring, at, &even);
+			promote<1>(sums, even, ring, at, odd, scales);
+			promote<1>(sums, odd, ring, at, even, scales);
 		}
 		if (steps == 2) {
-			promote<1>(sums, even, ring, at, &odd);
-			promote<0>(sums, odd, ring, at, &odd);
+			promote<1>(sums, even, ring, at, odd, scales);
+			promote<0>(sums, odd, ring, at, odd, scales);
 		} else {
-			promote<0>(sums, even, ring, at, &even);
+			promote<0>(sums, even, ring, at, even, scales);
 		}
 #else
-		sums_type part;
+		partial_step part;
 		for (; steps > 0; --steps) {
-			mbarrier_wait(ring.full(at.stage), at.parity);
-			step(part, ring, at.stage, 0);
-			promote<0>(sums, part, ring, at, &part);
+			start(part, ring, at, scales);
+			promote<0>(sums, part, ring, at, part, scales);
 		}
 #endif
+	}
+
+	// The sums of one step, and what they are multiplied by.
+	struct partial_step {
+		sums_type sums;
+		step_scales<FRAGMENTS> scales;
+	};
+
+	__device__ __forceinline__ void start(partial_step &part, const pipeline &ring,
+		const position &at, block_scales<FRAGMENTS> &scales) const
+	{
+		mbarrier_wait(ring.full(at.stage), at.parity);
+		step(part.sums, ring, at.stage, 0);
+		if constexpr (scales_blocks)
+			scales.load(part.scales);
 	}
 
 	// Adds the sums of the step at `at`, which is in flight, and moves on. With MORE the next
 	// step is issued first, into `next`.
 	template <int MORE>
-	__device__ __forceinline__ void promote(sums_type &sums, sums_type &part,
-		const pipeline &ring, position &at, sums_type *next) const
+	__device__ __forceinline__ void promote(sums_type &sums, partial_step &part,
+		const pipeline &ring, position &at, partial_step &next,
+		block_scales<FRAGMENTS> &scales) const
 	{
 		u32 stage = at.stage;
 		at.next();
-		if constexpr (MORE) {
-			mbarrier_wait(ring.full(at.stage), at.parity);
-			step(*next, ring, at.stage, 0);
-		}
+		if constexpr (MORE)
+			start(next, ring, at, scales);
 		wgmma_wait<MORE>();
-		hold(part);
+		hold(part.sums);
 		release(ring, stage);
+		if constexpr (scales_blocks) {
+			scales.add(sums, part.sums, part.scales);
+			return;
+		}
 #pragma unroll
 		for (int fragment = 0; fragment < FRAGMENTS; ++fragment)
 #pragma unroll
 			for (int i = 0; i < TILE_COLUMNS / 2; ++i)
-				sums[fragment][i] += part[fragment][i];
+				sums[fragment][i] += part.sums[fragment][i];
 	}
 
 	static __device__ __forceinline__ void clear(sums_type &sums)

@@ -12,6 +12,7 @@
 #define COLUMNS_TRANSPOSED 0
 #define SHARE_ROWS         1
 #define SHARE_COLUMNS      CLUSTER_N
+#define ROWS_ARE_B         1
 #else
 #define TILE_ROWS          BM
 #define TILE_COLUMNS       BN
@@ -19,11 +20,12 @@
 #define COLUMNS_TRANSPOSED B_LAYOUT_kn
 #define SHARE_ROWS         CLUSTER_N
 #define SHARE_COLUMNS      1
+#define ROWS_ARE_B         0
 #endif
 #ifndef B_LAYOUT_kn
 #define B_LAYOUT_kn 0
 #endif
-#include "common/activation.cuh"
+#include "epilogue.cuh"
 #include "wgmma_pipeline.cuh"
 
 constexpr int consumers = 128 * GROUPS;
@@ -34,6 +36,9 @@ constexpr int ring_bytes = STAGES * stage_bytes;
 constexpr int vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1;
 
 static_assert(sums_each % CLUSTER_K == 0, "every block of the cluster completes equally many sums");
+static_assert(SMEM_BYTES == ring_bytes + STAGES * 16 +
+				    (CLUSTER_K > 1 ? 4 * sums_each * consumers : 0),
+	"stages, barriers, exchange buffer: what the launch asks for");
 
 // Where the sums number `index`.. of a thread lie in the exchange buffer of the block that
 // completes them: [sending block][vector][thread].
@@ -70,23 +75,24 @@ __device__ __forceinline__ float shared_load(u32 address)
 	return value;
 }
 
-// Writes the thread's sum number `index` of the tile at (row, column) of C.
-__device__ __forceinline__ void store_sum(float value, u32 index, u32 first_row, u32 thread,
-	output::memory *c, i32 m, i32 n, i32 ldc, i32 row, i32 column)
+struct place_in_c {
+	i32 row, column;
+};
+
+// Of the thread's sum number `index` of the tile at (row, column).
+__device__ __forceinline__ place_in_c place_of(
+	u32 index, u32 first_row, u32 thread, i32 row, i32 column)
 {
 	u32 fragment = index / (TILE_COLUMNS / 2), rest = index % (TILE_COLUMNS / 2);
 	i32 tile_row =
 		first_row + fragment * 64 + thread / 32 * 16 + thread % 32 / 4 + rest % 4 / 2 * 8;
 	i32 tile_column = rest / 4 * 8 + thread % 4 * 2 + rest % 2;
-	i32 c_row = row + (SWAP ? tile_column : tile_row);
-	i32 c_column = column + (SWAP ? tile_row : tile_column);
-	if (c_row < m && c_column < n)
-		c[(i64)c_row * ldc + c_column] = output::store(activate(value));
+	return {row + (SWAP ? tile_column : tile_row), column + (SWAP ? tile_row : tile_column)};
 }
 
 extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm_wgmma_skinny(
 	const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,
-	output::memory *c, i32 m, i32 n, i32 k, i32 ldc)
+	output::memory *c, i32 m, i32 n, i32 k, i32 ldc, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	u32 base = shared_address(shared);
@@ -134,7 +140,12 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 		__syncwarp();
 	} else if (steps > 0) {
 #if ACCUM_promoted
-		multiply_by.run_promoted(sums, ring, at, steps);
+		block_scales<fragments> scales;
+		if constexpr (scales_blocks)
+			scales.start(scale_a, scale_b, m, n, all_steps,
+				(SWAP ? column : row) + multiply_by.first_row, SWAP ? row : column,
+				thread, first_step);
+		multiply_by.run_promoted(sums, ring, at, steps, scales);
 #else
 		multiply_by.finish(sums, ring, multiply_by.run(sums, ring, at, steps));
 #endif
@@ -153,18 +164,29 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	}
 	if (warp == consumers / 32)
 		return;
+	const epilogue finish = {EPILOGUE_ARGUMENTS, m, n, ldc};
+	float values[share];
 #pragma unroll
 	for (u32 i = 0; i < share; ++i) {
-		float value = flat[i];
+		float(&value)[1] = reinterpret_cast<float(&)[1]>(values[i]);
+		value[0] = flat[i];
 		if constexpr (CLUSTER_K > 1) {
-			value = 0.0f;
+			value[0] = 0.0f;
 #pragma unroll
 			for (u32 sender = 0; sender < CLUSTER_K; ++sender)
-				value += shared_load(exchange_place(buffer, sender,
+				value[0] += shared_load(exchange_place(buffer, sender,
 							     i / vector * vector, threadIdx.x) +
 						     i % vector * 4);
 		}
-		store_sum(value, place.depth * share + i, multiply_by.first_row, thread, c, m, n,
-			ldc, row, column);
+		place_in_c at_c = place_of(
+			place.depth * share + i, multiply_by.first_row, thread, row, column);
+		finish.apply(value, finish.row(at_c.row), at_c.column);
+	}
+#pragma unroll
+	for (u32 i = 0; i < share; ++i) {
+		place_in_c at_c = place_of(
+			place.depth * share + i, multiply_by.first_row, thread, row, column);
+		if (at_c.row < m && at_c.column < n)
+			c[(i64)at_c.row * ldc + at_c.column] = output::store(values[i]);
 	}
 }

@@ -1,13 +1,12 @@
-// From accumulators to C: activation, rounding, and one of three ways to memory.
+// From accumulators to C: the epilogue, rounding, and one of three ways to memory.
 //   store_direct         any C: every thread writes its pairs of columns
 //   staging::store_boxes 16-bit C whose rows are 16-byte aligned: stmatrix into a ring of small
 //                        buffers in shared memory, from there by TMA while the group goes on
 //   staging::store_rows  16-bit C of any pitch: the same buffers, then whole row pieces by each
 //   warp
-#include "common/activation.cuh"
 #include "common/stmatrix.cuh"
 #include "common/tma.cuh"
-#include "gemm_types.cuh"
+#include "epilogue.cuh"
 #pragma once
 // Barrier 0 belongs to __syncthreads; each multiplying group has one of its own.
 __device__ __forceinline__ void group_barrier(u32 group)
@@ -21,13 +20,14 @@ template <int PAIRS>
 __device__ __forceinline__ void store_pair(
 	output::memory *c, i64 offset, i32 column, i32 n, float low, float high)
 {
-	low = activate(low);
-	high = activate(high);
 	if constexpr (PAIRS) {
 		if (column + 1 < n) {
 			if constexpr (sizeof(output::memory) == 4) {
 				vec8 pair = {{__float_as_uint(low), __float_as_uint(high)}};
 				*(vec8 *)(c + offset + column) = pair;
+			} else if constexpr (sizeof(output::memory) == 1) {
+				*(u16 *)(c + offset + column) =
+					(u16)(output::store(low) | output::store(high) << 8);
 			} else {
 				*(u32 *)(c + offset + column) =
 					(u32)output::store(low) | (u32)output::store(high) << 16;
@@ -41,24 +41,54 @@ __device__ __forceinline__ void store_pair(
 		c[offset + column + 1] = output::store(high);
 }
 
-// Writes the 64 x COLUMNS sums of a warp group, of which (row, column) is the first.
+// What the epilogue needs for the two rows of a thread among 64.
+struct thread_rows {
+	const epilogue &finish;
+	i32 row, column; // the thread's first, in C
+	epilogue_row upper, lower;
+
+	__device__ __forceinline__ thread_rows(
+		const epilogue &finish, i32 first_row, i32 first_column, u32 thread)
+	    : finish(finish), row(first_row + (i32)(thread / 32 * 16 + thread % 32 / 4)),
+	      column(first_column + (i32)(thread % 4 * 2)), upper(finish.row(row)),
+	      lower(finish.row(row + 8))
+	{
+	}
+
+	// The four values of the block of 8 columns number `block`: two of each row.
+	__device__ __forceinline__ void values(
+		const float *sums, int block, float (&high)[2], float (&low)[2]) const
+	{
+		i32 first = column + block * 8;
+		epilogue_columns<2> columns = finish.columns<2>(first);
+		high[0] = sums[4 * block];
+		high[1] = sums[4 * block + 1];
+		low[0] = sums[4 * block + 2];
+		low[1] = sums[4 * block + 3];
+		finish.apply(high, upper, columns, first);
+		finish.apply(low, lower, columns, first);
+	}
+};
+
+// Writes the 64 x COLUMNS sums of a warp group.
 template <int PAIRS, int COLUMNS>
-__device__ __forceinline__ void store_direct(const float (&sums)[COLUMNS / 2], output::memory *c,
-	i32 m, i32 n, i32 ldc, i32 row, i32 column, u32 thread)
+__device__ __forceinline__ void store_direct(
+	const float (&sums)[COLUMNS / 2], output::memory *c, const thread_rows &rows)
 {
-	row += thread / 32 * 16 + thread % 32 / 4;
-	column += thread % 4 * 2;
-	i64 upper = (i64)row * ldc, lower = upper + (i64)ldc * 8;
+	const epilogue &finish = rows.finish;
+	i64 upper = (i64)rows.row * finish.ldc, lower = upper + (i64)finish.ldc * 8;
 #pragma unroll
-	for (int j = 0; j < COLUMNS / 8; ++j, column += 8) {
-		if (row < m)
-			store_pair<PAIRS>(c, upper, column, n, sums[4 * j], sums[4 * j + 1]);
-		if (row + 8 < m)
-			store_pair<PAIRS>(c, lower, column, n, sums[4 * j + 2], sums[4 * j + 3]);
+	for (int j = 0; j < COLUMNS / 8; ++j) {
+		float high[2], low[2];
+		rows.values(sums, j, high, low);
+		if (rows.row < finish.m)
+			store_pair<PAIRS>(c, upper, rows.column + j * 8, finish.n, high[0], high[1]);
+		if (rows.row + 8 < finish.m)
+			store_pair<PAIRS>(c, lower, rows.column + j * 8, finish.n, low[0], low[1]);
 	}
 }
 
-#if !OUT_DTYPE_fp32
+#if OUT_DTYPE_fp16 || OUT_DTYPE_bf16
 // The buffers of one warp group: DEPTH times 64 rows x BOX columns.
 template <int BOX, int DEPTH> struct staging {
 	static constexpr int line_bytes = BOX * 2;
@@ -82,8 +112,8 @@ template <int BOX, int DEPTH> struct staging {
 
 	// Rounds the sums of box number `box` into a buffer. Each warp fills 16 rows.
 	template <int COLUMNS>
-	__device__ __forceinline__ void fill(
-		const float (&sums)[COLUMNS / 2], u32 buffer, int box) const
+	__device__ __forceinline__ void fill(const float (&sums)[COLUMNS / 2],
+		const thread_rows &rows, u32 buffer, int box) const
 	{
 		u32 lane = thread % 32;
 		u32 line = thread / 32 * 16 + lane % 16;
@@ -91,12 +121,14 @@ template <int BOX, int DEPTH> struct staging {
 		for (int j = 0; j < BOX / 8; j += 2) {
 			u32 words[4];
 #pragma unroll
-			for (int i = 0; i < 4; ++i) {
-				int from = (box * BOX / 8 + j) * 4 + 2 * i;
+			for (int i = 0; i < 2; ++i) {
 				// The last block of 8 columns may have no partner.
-				if (j + i / 2 < BOX / 8)
-					words[i] = output::store2(
-						activate(sums[from]), activate(sums[from + 1]));
+				if (j + i >= BOX / 8)
+					continue;
+				float high[2], low[2];
+				rows.values(sums, box * BOX / 8 + j + i, high, low);
+				words[2 * i] = output::store2(high[0], high[1]);
+				words[2 * i + 1] = output::store2(low[0], low[1]);
 			}
 			if (j + 1 < BOX / 8)
 				stmatrix_x4(buffer + place(line, j + lane / 16), words[0], words[1],
@@ -108,14 +140,14 @@ template <int BOX, int DEPTH> struct staging {
 
 	// Writes 64 x COLUMNS sums to the matrix of `map` at (row, column).
 	template <int COLUMNS>
-	__device__ __forceinline__ void store_boxes(
-		const float (&sums)[COLUMNS / 2], const tensor_map &map, i32 row, i32 column)
+	__device__ __forceinline__ void store_boxes(const float (&sums)[COLUMNS / 2],
+		const thread_rows &rows, const tensor_map &map, i32 row, i32 column)
 	{
 		static_assert(DEPTH >= 2, "one buffer is written while another is read");
 #pragma unroll
 		for (int box = 0; box < COLUMNS / BOX; ++box) {
 			u32 buffer = buffers + at * buffer_bytes;
-			fill<COLUMNS>(sums, buffer, box);
+			fill<COLUMNS>(sums, rows, buffer, box);
 			proxy_fence();
 			// Once the copy before the last DEPTH - 1 has been read, the next buffer is
 			// free.
@@ -173,14 +205,15 @@ template <int BOX, int DEPTH> struct staging {
 
 	// Writes 64 x COLUMNS sums to C of any pitch, every warp the lines that it filled.
 	template <int COLUMNS>
-	__device__ __forceinline__ void store_rows(const float (&sums)[COLUMNS / 2], u16 *c, i32 m,
-		i32 n, i32 ldc, i32 row, i32 column) const
+	__device__ __forceinline__ void store_rows(const float (&sums)[COLUMNS / 2],
+		const thread_rows &rows, u16 *c, i32 row, i32 column) const
 	{
+		const i32 m = rows.finish.m, n = rows.finish.n, ldc = rows.finish.ldc;
 		i32 lane = thread % 32;
 		u32 first_line = thread / 32 * 16;
 #pragma unroll
 		for (int box = 0; box < COLUMNS / BOX; ++box) {
-			fill<COLUMNS>(sums, buffers, box);
+			fill<COLUMNS>(sums, rows, buffers, box);
 			__syncwarp();
 			i32 count = min(BOX, n - column - box * BOX);
 			i32 lines = min(16, m - row - (i32)first_line);

@@ -170,6 +170,29 @@ static std::vector<double> gemm(const tensor &a, const tensor &b, bool nk, activ
 	return c;
 }
 
+/* What gemm's other keys make of the product; tensors that are not there have no bytes. */
+static std::vector<double> gemm_finished(std::vector<double> c, const tensor &scale_a,
+	const tensor &scale_b, const tensor &bias, const tensor &c_in, const tensor &residual,
+	double alpha, double beta, long long n, activation act)
+{
+	for (size_t at = 0; at < c.size(); at++) {
+		const long long i = (long long)at / n, j = (long long)at % n;
+
+		c[at] *= alpha;
+		if (scale_a.bytes)
+			c[at] *= scale_a.get(scale_a.columns > 1 ? i : 0) *
+				 scale_b.get(scale_b.columns > 1 ? j : 0);
+		if (c_in.bytes)
+			c[at] += beta * c_in.get(i * c_in.ld + j);
+		if (bias.bytes)
+			c[at] += bias.get(j);
+		c[at] = activated(c[at], act);
+		if (residual.bytes)
+			c[at] += residual.get(i * residual.ld + j);
+	}
+	return c;
+}
+
 /* Y = act(A B) C, the intermediate rounded to the element type */
 static std::vector<double> gemm_chain(
 	const tensor &a, const tensor &b, const tensor &c, activation act)
