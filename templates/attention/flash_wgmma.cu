@@ -226,10 +226,13 @@ struct multiplier {
 			k_ring.wait(k);
 			product_turn.wait();
 			product_turn.pass();
-			release_keys();
 			v_ring.wait(value);
 			softmax_turn.wait();
 			softmax_turn.pass();
+			// No product keeps the group's warps together here: one that came late would
+			// find the buffers' parities turned twice.
+			named_barrier_wait(1 + GROUPS + group, 128);
+			release_keys();
 			v_ring.release(value, thread);
 			value.next();
 			--item.steps;
