@@ -5,7 +5,7 @@
 	ncu OPTIONS --csv --page raw --log-file NCU.csv python3 attention_counters.py launch LIBRARY.so FILE.bundle=PROBLEM...
 	attention_counters.py table NCU.csv PROBLEM... > counters.csv
 
-OPTIONS: --clock-control none, --kernel-name regex:'^(flash_wgmma|decode)$', --section WarpStateStats and the
+OPTIONS: --clock-control none, --kernel-name regex:'^(flash_wgmma|attention_decode)$', --section WarpStateStats and the
 metrics below. `launch` needs torch; inputs are normal random numbers, the card is warmed up by products first. A
 row per metric, a column per launch, in the order of the problems.
 """
