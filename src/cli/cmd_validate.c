@@ -22,6 +22,7 @@
 #include "family/family.h"
 #include "format/journal_line.h"
 #include "format/tuned.h"
+#include "import/t1.h"
 #include "learn/correction.h"
 #include "lookup/lookup.h"
 #include "spec/sheet.h"
@@ -231,6 +232,7 @@ static const struct {
 	{"tiletune.operation/1", .form = read_template},
 	{"tiletune.family/1", .form = read_template},
 	{"tiletune.own_kernel/1", .form = read_own_kernel},
+	{"T1", .form = read_own_kernel},
 	{"tiletune.explain/1", .record = &explain_document_record},
 	{"tiletune.check/1", .record = &check_document_record},
 	{"tiletune.lookup/1", .record = &lookup_document_record},
@@ -259,6 +261,10 @@ static enum status find_format(struct checked *file, struct error *err)
 	TRY(json_parse(content, file->content.length, file->path, &root, err));
 	at = json_root(root, file->path);
 	TRY(json_expect(&at, JSON_OBJECT, err));
+	if (t1_is(&at)) {
+		string_put(file->format, sizeof(file->format), "T1");
+		return STATUS_OK;
+	}
 	TRY(json_member_string(&at, "format", &format, err));
 	string_put(file->format, sizeof(file->format), format);
 	return STATUS_OK;

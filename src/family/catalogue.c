@@ -192,8 +192,13 @@ static enum status load_named(struct catalogue *catalogue, const char *name,
 	if (known->count == 0 || name_find(name, (const char *const *)known->items) < 0)
 		return unknown_operation(catalogue, name, known, err);
 	own = find_own(catalogue, name);
+	if (own && load_own(catalogue, own, err) != STATUS_OK)
+		return own->is_t1 && !err->hint[0]
+			       ? error_hint(err, "`tiletune new %s` shows how a T1 file is read",
+					 own->file)
+			       : err->status;
 	if (own)
-		return load_own(catalogue, own, err);
+		return STATUS_OK;
 	TRY(load_operation(catalogue, name, err));
 	return load_families(catalogue, catalogue->operations[catalogue->operation_count - 1], err);
 }

@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "base/record_schema.h"
 #include "family/family.h"
+#include "import/draft.h"
+#include "import/t1.h"
 
 static const char format[] = "tiletune.own_kernel/1";
 
@@ -37,7 +39,7 @@ static size_t count_marks(const struct json_at *at)
 	size_t count = 0;
 
 	if (json_get_string(at, &text, NULL) == STATUS_OK)
-		return strcmp(text, OWN_KERNEL_MARK) == 0;
+		return strcmp(text, DRAFT_MARK) == 0;
 	while (json_next(at, &item))
 		count += count_marks(&item);
 	return count;
@@ -49,7 +51,7 @@ static enum status refuse_marks(const struct json_at *at, size_t count, struct e
 
 	if (json_type(at) == JSON_STRING) {
 		json_error(at, err, "what the source does not say, filled in");
-		return error_hint(err, "\"" OWN_KERNEL_MARK "\" stands in %zu places", count);
+		return error_hint(err, "\"" DRAFT_MARK "\" stands in %zu places", count);
 	}
 	while (json_next(at, &item))
 		if (count_marks(&item))
@@ -139,6 +141,22 @@ static enum status split(const struct json_at *root, struct own_kernel *own, str
 	return STATUS_OK;
 }
 
+enum status own_kernel_read(const char *path, struct json **tree, bool *is_t1, struct error *err)
+{
+	CLEANUP(json_release) struct json *read = NULL;
+	struct json_at root;
+
+	*tree = NULL;
+	TRY(json_load(path, &read, err));
+	root = json_root(read, path);
+	*is_t1 = t1_is(&root);
+	if (*is_t1)
+		return t1_convert(&root, tree, err);
+	*tree = read;
+	read = NULL;
+	return STATUS_OK;
+}
+
 enum status own_kernel_load(const char *path, struct own_kernel *own, struct error *err)
 {
 	CLEANUP(json_release) struct json *tree = NULL;
@@ -147,7 +165,7 @@ enum status own_kernel_load(const char *path, struct own_kernel *own, struct err
 	size_t marks;
 
 	*own = (struct own_kernel){0};
-	TRY(json_load(path, &tree, err));
+	TRY(own_kernel_read(path, &tree, &own->is_t1, err));
 	own->file = string_copy(path);
 	own->name = stem(path);
 	root = json_root(tree, own->file);

@@ -17,14 +17,14 @@ struct own_kernel {
 	char *name;                  /* of the operation: the member, else the file's */
 	char *family;                /* after the source file */
 	struct json *operation_tree; /* NULL once taken */
+	bool is_t1;                  /* paths of messages are those of its conversion */
 	struct json *family_tree;    /* NULL once taken */
 };
 
-/* What an own kernel says instead of what `tiletune new` could not read; refused. */
-#define OWN_KERNEL_MARK "?"
-
 /* Whether a name on the command line, or a place to look for templates, is such a file. */
 bool own_kernel_is_file(const char *name);
+/* The file as one of this format; the caller frees *tree. */
+enum status own_kernel_read(const char *path, struct json **tree, bool *is_t1, struct error *err);
 enum status own_kernel_load(const char *path, struct own_kernel *own, struct error *err);
 void own_kernel_release(struct own_kernel *own);
 /* The JSON Schema of the format. */

@@ -1,0 +1,39 @@
+# The JSON of a kernel of one's own, begun from its source, and a T1 file as it is read.
+cp "$ROOT"/tests/own/* .
+tiletune() { try "$TILETUNE" "$@"; }
+tiletune new vector_add.cu -o draft.json
+cat draft.json
+echo "# the marks are refused; once they are filled in the rest is right"
+tiletune validate draft.json
+sed 's/"shape": \["?"\]/"shape": ["n"]/; s/"grid": \["?"\]/"grid": ["ceil_div(n, block_size_x)"]/' draft.json >filled.json
+diff vector_add.json filled.json | grep -c '"source"'
+echo "# headers, constant memory, conditions, defaults, a template"
+tiletune new convolution.cu
+tiletune new dedispersion.cu
+tiletune new reduction.cu
+tiletune new pnpoly.cu
+tiletune new sgemm.cu | sed '/^notice/d'
+echo "# several kernels, one in another folder, one that no compiler likes"
+printf '/* __global__ void no(int) */ __global__ void first(int *a) { a[0]++; }\n__global__ void second(float4 *__restrict__ b, const short c[], double d) { f(b); }\n' >two.cu
+tiletune new two.cu | sed 's/ compiler: .*/ compiler: .../'
+mkdir elsewhere
+tiletune new two.cu -e second -o elsewhere/second.json | sed 's/ compiler: .*/ compiler: .../'
+sed 's|"source": "/.*/|"source": "/.../|' elsewhere/second.json
+tiletune new two.cu -e frist
+tiletune new missing.cu
+echo 'int x;' >none.cu
+tiletune new none.cu
+
+echo "# T1 of Kernel Tuner and of KTT"
+tiletune new vector_add.t1.json
+tiletune new scale.t1.json
+bad() { sed "$1" "${2:-vector_add.t1.json}" >bad.t1.json && tiletune validate bad.t1.json | grep '^bad\|hint'; }
+bad 's/"Language": "CUDA"/"Language": "OpenCL"/'
+bad 's/vector_add.cu/vector_sub.cu/'
+bad 's/"WriteOnly"/"ReadOnly"/'
+bad 's/"Type": "int32"/"Type": "complex"/'
+bad 's/"Values": "\[2/"Value": "[2/'
+bad 's/"ProblemSize": \[100000\]/"ProblemSize": ["n"]/'
+bad 's/"Generator", "DataSource": "1/"Script", "DataSource": "1/' scale.t1.json
+bad 's/"MemoryType": "Vector"}/"MemoryType": "Local"}/' scale.t1.json
+bad 's/"GlobalSize"/"GlobalSizes"/' scale.t1.json
