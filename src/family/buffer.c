@@ -147,15 +147,19 @@ static enum status tensor_check(
 		return json_error(at, err, "a name that is not a key's");
 	if (tensor->is_output && json_find(at, "when", &fill))
 		return json_error(&fill, err, "no condition on a tensor that is written");
-	if (tensor->contents == CONTENTS_PERMUTATION &&
+	if (tensor->contents != CONTENTS_RANDOM &&
 		(tensor->is_output || tensor->has_fill || tensor->dtype.text ||
 			tensor->dtype.dtype != DTYPE_I32)) {
 		json_find(at, "contents", &fill);
 		return json_error(&fill, err, "an input of dtype i32 without \"fill\"");
 	}
+	if ((tensor->contents == CONTENTS_OFFSETS) != (tensor->of != NULL) ||
+		(tensor->skew && !tensor->of))
+		return json_error(at, err,
+			"\"of\" where the contents are offsets, and \"skew\" nowhere else");
 	if (!tensor->has_fill) {
 		tensor->fill[0] = -1;
-		tensor->fill[1] = 1;
+		tensor->fill[1] = tensor->contents == CONTENTS_OFFSETS ? 0 : 1;
 		return STATUS_OK;
 	}
 	json_find(at, "fill", &fill);
@@ -178,8 +182,11 @@ static const struct record_member tensor_members[] = {
 	RECORD_ENUM(struct tensor, is_output, role_names, "role", ""),
 	EXPRESSION_OPTIONAL(struct tensor, when, "when", "else kernels get a null pointer"),
 	RECORD_ENUM(struct tensor, contents, buffer_contents_names, "contents",
-		"random numbers, or each of 0 .. elements - 1 once (i32)",
+		"random numbers; each of 0 .. elements - 1 once; or where groups begin (i32)",
 		.flags = RECORD_OPTIONAL),
+	EXPRESSION_OPTIONAL(struct tensor, of, "of", "of offsets: the last, what all groups have"),
+	EXPRESSION_OPTIONAL(struct tensor, skew, "skew",
+		"of offsets: the sizes follow Zipf's law with this exponent; 0, the default: even"),
 	RECORD_ARRAY(struct tensor, fill, "fill", "lowest and highest value of an input",
 		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct tensor, has_fill)),
 	RECORD_COMMENT("help", ""),
@@ -216,6 +223,25 @@ static enum status evaluate_shape(const struct tensor *tensor, const struct valu
 	return STATUS_OK;
 }
 
+/* Each thread of the kernel that makes them adds up all sizes before its own. */
+enum {
+	OFFSETS_MAX = 65537
+};
+static enum status offsets_evaluate(const struct tensor *tensor, const struct value *values,
+	struct plan_buffer *buffer, struct error *err)
+{
+	int64_t total;
+
+	if (buffer->rows != 1 || buffer->columns < 2 || buffer->columns > OFFSETS_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor %s: expected 2 to %d offsets, found %" PRIu64 " rows of %" PRIu64,
+			tensor->name, (int)OFFSETS_MAX, buffer->rows, buffer->columns);
+	TRY(expression_int_within(tensor->of, values, 0, INT32_MAX, &total, err));
+	buffer->fill_low = (double)total;
+	return tensor->skew ? expression_real(tensor->skew, values, &buffer->fill_high, err)
+			    : STATUS_OK;
+}
+
 enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
 	struct plan_buffer *buffer, struct error *err)
 {
@@ -241,6 +267,8 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 		return error_set(err, STATUS_BAD_INPUT,
 			"tensor %s: expected a permutation of less than 2^31 numbers, found more",
 			tensor->name);
+	if (buffer->contents == CONTENTS_OFFSETS)
+		TRY(offsets_evaluate(tensor, values, buffer, err));
 	buffer->ld = buffer->columns;
 	if (tensor->ld) {
 		TRY(expression_int(tensor->ld, values, &ld, err));

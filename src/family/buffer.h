@@ -33,7 +33,8 @@ struct tensor {
 	struct dtype_choice dtype;
 	bool is_output, has_fill;
 	enum buffer_contents contents;
-	double fill[2]; /* lowest, highest */
+	double fill[2];               /* lowest, highest */
+	struct expression *of, *skew; /* of offsets: the last one, Zipf's exponent (NULL: 0) */
 };
 RECORD_DECLARE(struct tensor, tensor_record);
 /* values: one per key. Errors: a dimension below 1, a pitch below the row, more than 2^63 bytes. */

@@ -7,8 +7,10 @@
 /* ---- buffers ---- */
 static const char *const role_names[] = {
 	[BUFFER_INPUT] = "in", [BUFFER_OUTPUT] = "out", [BUFFER_WORKSPACE] = "workspace", NULL};
-const char *const buffer_contents_names[] = {
-	[CONTENTS_RANDOM] = "random", [CONTENTS_PERMUTATION] = "permutation", NULL};
+const char *const buffer_contents_names[] = {[CONTENTS_RANDOM] = "random",
+	[CONTENTS_PERMUTATION] = "permutation",
+	[CONTENTS_OFFSETS] = "offsets",
+	NULL};
 static const char *const init_names[] = {[BUFFER_INIT_NONE] = "none",
 	[BUFFER_INIT_ONCE] = "once",
 	[BUFFER_INIT_EACH] = "each",

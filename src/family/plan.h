@@ -27,6 +27,8 @@ enum buffer_role {
 enum buffer_contents {
 	CONTENTS_RANDOM,      /* uniform between fill_low and fill_high */
 	CONTENTS_PERMUTATION, /* i32: each of 0 .. elements - 1 once, at random places */
+	CONTENTS_OFFSETS,     /* i32: where groups begin; the last is fill_low. The sizes follow
+				 Zipf's law with the exponent fill_high, at random places */
 };
 /* As JSON says them, NULL-terminated. */
 extern const char *const buffer_contents_names[];

@@ -50,10 +50,26 @@ bool helper_fill(
 		[PERMUTATION_LD] = &ld,
 		[PERMUTATION_SEED] = &seed,
 	};
-	const bool permutes = tensor->contents == CONTENTS_PERMUTATION;
+	int64_t total = (int64_t)tensor->fill_low;
+	double skew = tensor->fill_high;
+	void *offsets[OFFSETS_ARGUMENTS] = {
+		[OFFSETS_DATA] = &data,
+		[OFFSETS_COUNT] = &columns,
+		[OFFSETS_TOTAL] = &total,
+		[OFFSETS_SKEW] = &skew,
+		[OFFSETS_SEED] = &seed,
+	};
+	const struct {
+		CUfunction function;
+		void **values;
+	} fillers[] = {
+		[CONTENTS_RANDOM] = {gpu->helpers.fill, values},
+		[CONTENTS_PERMUTATION] = {gpu->helpers.permutation, permutation},
+		[CONTENTS_OFFSETS] = {gpu->helpers.offsets, offsets},
+	};
 
-	return launch(gpu, permutes ? gpu->helpers.permutation : gpu->helpers.fill,
-		tensor->bytes ? tensor->rows * tensor->ld : 0, permutes ? permutation : values,
+	return launch(gpu, fillers[tensor->contents].function,
+		tensor->bytes ? tensor->rows * tensor->ld : 0, fillers[tensor->contents].values,
 		"filling an input");
 }
 

@@ -14,6 +14,7 @@
 #define HELPER_KERNELS(HELPER)                                                                     \
 	HELPER(fill, "tt_fill")                                                                    \
 	HELPER(permutation, "tt_permutation")                                                      \
+	HELPER(offsets, "tt_offsets")                                                              \
 	HELPER(poison, "tt_poison")                                                                \
 	HELPER(guard_check, "tt_guard_check")                                                      \
 	HELPER(compare_begin, "tt_compare_begin")                                                  \
@@ -48,6 +49,14 @@ enum {
 	PERMUTATION_LD,
 	PERMUTATION_SEED, /* uint64 */
 	PERMUTATION_ARGUMENTS
+};
+enum {
+	OFFSETS_DATA,
+	OFFSETS_COUNT, /* int64 */
+	OFFSETS_TOTAL,
+	OFFSETS_SKEW, /* double */
+	OFFSETS_SEED, /* uint64 */
+	OFFSETS_ARGUMENTS
 };
 enum {
 	POISON_DATA,

@@ -15,6 +15,7 @@
 //       most negative number), so that whoever reads it shows. Nothing is written after the last
 //       row's last column: the tensor ends there.
 //   tt_permutation(i32 *data, i64 rows, i64 cols, i64 ld, u64 seed)
+//   tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed)
 //       The rows*cols elements (fewer than 2^31) become each of 0 .. rows*cols - 1 once, in an
 //       order that is a function of seed and their number alone. Pitch as tt_fill.
 //   tt_poison(void *data, u64 bytes, u32 pattern)
@@ -161,6 +162,22 @@ extern "C" __global__ void tt_permutation(i32 *data, i64 rows, i64 cols, i64 ld,
 		data[i] = col < cols
 				  ? (i32)permuted((u32)(row * cols + col), (u32)(rows * cols), seed)
 				  : (i32)0x80000000;
+	}
+}
+
+// Where count - 1 groups begin that have total elements between them; the last offset is the total. The
+// group that a permutation puts at rank r has a share in proportion to (r + 1)^-skew.
+extern "C" __global__ void tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed)
+{
+	u32 groups = (u32)count - 1;
+	for (i64 i = (i64)thread_index(); i < count; i += (i64)thread_count()) {
+		double before = 0.0, all = 0.0;
+		for (u32 group = 0; group < groups; group++) {
+			all += pow(1.0 + permuted(group, groups, seed), -skew);
+			if (group + 1 == i)
+				before = all;
+		}
+		data[i] = i == (i64)groups ? (i32)total : (i32)((double)total * (before / all));
 	}
 }
 

@@ -71,8 +71,8 @@ expect "quick" tune -e q
 expect "--dry-run" tune gemm --dry
 expect "check" cache c
 expect "validate" help v
-expect "gemm gemm_chain" tune ge
-expect "gemm gemm_chain" lookup tuned.json ge
+expect "gemm gemm_chain gemm_grouped" tune ge
+expect "gemm gemm_chain gemm_grouped" lookup tuned.json ge
 # formats stand in a table: those that help lists, and at least one of tables and one of kernels
 formats=$("$tiletune" help export | sed -n '/--format/,/--output/s/^        \([a-z0-9-]*\)  .*/\1/p' | sort | tr '\n' ' ')
 case $formats in *csv*cubin*) ;; *) fail "formats in the help of export: $formats" ;; esac

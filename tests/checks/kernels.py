@@ -43,6 +43,9 @@ attention unfused batch=2,heads=2,seq_q=37,seq_k=150,head_dim=40,dtype=fp16,kv_h
 attention unfused batch=1,heads=1,seq_q=133,seq_k=67,head_dim=16,dtype=bf16,causal=1 QM=128,QN=64,VM=128,DN=16,ROW_THREADS=32
 attention flash_mma batch=1,heads=2,seq_q=37,seq_k=53,head_dim=24,dtype=bf16 -
 attention flash_mma batch=2,heads=4,seq_q=70,seq_k=41,head_dim=64,dtype=fp16,kv_heads=2,causal=1 -
+gemm_grouped mma groups=5,tokens=200,N=45,K=50,dtype=bf16 BM=32,WM=16,BN=32,WN=16,BK=32,STAGES=2
+gemm_grouped mma groups=40,tokens=300,N=72,K=64,dtype=fp16,spread=zipf BM=64,WM=32,BN=64,WN=32,BK=32,STAGES=2
+gemm_grouped mma groups=3,tokens=9,N=33,K=132,dtype=bf16,spread=steep BM=16,WM=16,BN=32,WN=32,BK=64,STAGES=2
 gemm_chain fused m=37,n=45,k=21,p=19,dtype=bf16 RESIDENT=regs
 gemm_chain fused m=50,n=70,k=40,p=72,dtype=fp16,act=relu RESIDENT=smem
 gemm_chain fused_resident m=37,n=40,k=24,p=24,dtype=bf16 -
@@ -52,7 +55,7 @@ FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-
 CXX = os.environ.get("CXX", "g++")
 CACHE = os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache", "kernels-on-cpu")
 HOST = "tests/host"
-DTYPES = {"fp32": "FP32", "tf32": "TF32", "fp16": "FP16", "bf16": "BF16"}
+DTYPES = {"fp32": "FP32", "tf32": "TF32", "fp16": "FP16", "bf16": "BF16", "i32": "I32"}
 
 
 def describe(lines):
@@ -138,7 +141,7 @@ def tensor(buffer):
 	words = buffer["bytes"] // 4  # of a workspace, or of a tensor that is not there
 	dtype = DTYPES[buffer["dtype"]] if "rows" in buffer else "FP32"
 	rows, columns, ld = (buffer.get("rows", 1), buffer.get("columns", words), buffer.get("ld", max(1, words)))
-	return f'{{"{buffer["name"]}", {rows}, {columns}, {ld}, host::{dtype}, {buffer["bytes"]}, {is_input}}}'
+	return f'{{"{buffer["name"]}", {rows}, {columns}, {ld}, host::{dtype}, {buffer["bytes"]}, {is_input}, {int(buffer.get("fill_low", 0))}}}'
 
 
 def argument(value):
@@ -170,6 +173,8 @@ def wanted(case):
 		others = ", ".join(index[name] for name in ("scale_a", "scale_b", "bias_values", "C_in", "residual_in"))
 		return (f"host::gemm_finished(host::gemm({index['A']}, {index['B']}, {'true' if p['b_layout'] == 'nk' else 'false'}, host::ACT_none_), "
 			f"{others}, {p['alpha']}, {p['beta']}, {p['N']}, {act})")
+	if operation == "gemm_grouped":
+		return f"host::gemm_grouped({index['A']}, {index['B']}, {index['offsets']})"
 	if operation == "gemm_chain":
 		return f"host::gemm_chain({index['A']}, {index['B']}, {index['C']}, {act})"
 	return (f"host::attention({index['Q']}, {index['K']}, {index['V']}, {p['batch']}, {p['heads']}, {p['kv_heads']}, "

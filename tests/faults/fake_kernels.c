@@ -159,6 +159,16 @@ static void permutation(const struct standin_launch *launch)
 						 : INT32_MIN;
 }
 
+/* Even, whatever the exponent. */
+static void offsets(const struct standin_launch *launch)
+{
+	int32_t *data = POINTER(int32_t, OFFSETS_DATA);
+	int64_t count = PARAM(int64_t, OFFSETS_COUNT), total = PARAM(int64_t, OFFSETS_TOTAL);
+
+	for (int64_t i = 0; i < count; i++)
+		data[i] = (int32_t)(total * i / (count - 1));
+}
+
 static void poison(const struct standin_launch *launch)
 {
 	CUdeviceptr data = PARAM(CUdeviceptr, POISON_DATA);
@@ -270,6 +280,8 @@ bool standin_helper(const struct standin_launch *launch, double *us)
 		fill(launch);
 	else if (strcmp(name, "tt_permutation") == 0)
 		permutation(launch);
+	else if (strcmp(name, "tt_offsets") == 0)
+		offsets(launch);
 	else if (strcmp(name, "tt_poison") == 0)
 		poison(launch);
 	else if (strcmp(name, "tt_guard_check") == 0)

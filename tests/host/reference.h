@@ -18,7 +18,8 @@ enum kind {
 	FP32,
 	TF32,
 	FP16,
-	BF16
+	BF16,
+	I32
 };
 
 struct tensor {
@@ -27,11 +28,14 @@ struct tensor {
 	kind dtype;
 	size_t bytes;
 	bool is_input;
+	long long last; /* of offsets */
 	unsigned char *data = nullptr;
 	size_t room = 0;
 
 	double get(long long at) const
 	{
+		if (dtype == I32)
+			return ((int *)data)[at];
 		if (dtype == FP16)
 			return of_half(((uint16_t *)data)[at]);
 		if (dtype == BF16)
@@ -61,6 +65,18 @@ static double draw()
 	return (double)(state >> 11) * 0x1p-52 - 1;
 }
 
+/* Where groups begin: sizes that tiles do not fit, none among them; the last has what is left. */
+static void offsets_make(tensor &t)
+{
+	static const int sizes[] = {7, 0, 129, 1, 0, 33};
+	long long at = 0;
+
+	for (long long i = 0; i < t.columns; i++) {
+		((int *)t.data)[i] = (int)(i + 1 == t.columns || at > t.last ? t.last : at);
+		at += sizes[i % 6];
+	}
+}
+
 /* NaN all over, then inputs of [-1, 1]; behind the last page nothing may be touched. */
 static void tensor_make(tensor &t)
 {
@@ -77,6 +93,10 @@ static void tensor_make(tensor &t)
 		stop("no memory");
 	t.data = base + page;
 	set_not_a_number(t.data, t.room);
+	if (t.dtype == I32) {
+		offsets_make(t);
+		return;
+	}
 	for (long long row = 0; t.is_input && row < t.rows; row++)
 		for (long long column = 0; column < t.columns; column++)
 			t.set(row * t.ld + column, (float)draw());
@@ -94,7 +114,7 @@ struct argument {
 /* Whether the bytes behind the tensor's end, and between its rows, are as they were. */
 static bool is_intact(const tensor &t)
 {
-	const size_t size = t.dtype <= TF32 ? 4 : 2;
+	const size_t size = t.dtype <= TF32 || t.dtype == I32 ? 4 : 2;
 
 	for (size_t i = 0; i < t.room; i++) {
 		const long long at = (long long)(i / size);
@@ -189,6 +209,26 @@ static std::vector<double> gemm_finished(std::vector<double> c, const tensor &sc
 		c[at] = activated(c[at], act);
 		if (residual.bytes)
 			c[at] += residual.get(i * residual.ld + j);
+	}
+	return c;
+}
+
+/* Rows offsets[g] .. offsets[g + 1] - 1 of C = those of A times B[g], [N,K] */
+static std::vector<double> gemm_grouped(const tensor &a, const tensor &b, const tensor &offsets)
+{
+	const long long groups = offsets.columns - 1, n = b.rows / groups;
+	std::vector<double> c;
+	tensor rows = a, matrix = b;
+
+	for (long long g = 0; g < groups; g++) {
+		const int first = ((int *)offsets.data)[g], end = ((int *)offsets.data)[g + 1];
+
+		rows.data = a.data + first * a.ld * 2;
+		rows.rows = end - first;
+		matrix.data = b.data + g * n * b.ld * 2;
+		matrix.rows = n;
+		for (double x : gemm(rows, matrix, true, ACT_none_))
+			c.push_back(x);
 	}
 	return c;
 }

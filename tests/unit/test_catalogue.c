@@ -315,6 +315,8 @@ static void test_broken_operation(void **state)
 		{"\"fill\": [-2, 3]", "\"fill\": [3]", "$.tensors.X.fill: expected 2 elements"},
 		{"\"fill\": [-2, 3]", "\"contents\": \"permutation\"",
 			"$.tensors.X.contents: expected an input of dtype i32 without \"fill\""},
+		{"\"fill\": [-2, 3]", "\"skew\": 1",
+			"$.tensors.X: expected \"of\" where the contents are offsets"},
 		{"\"role\": \"out\"", "\"role\": \"out\", \"when\": \"N > 1\"",
 			"$.tensors.Y.when: expected no condition on a tensor that is written"},
 		{"\"dtype\": \"fp32\", \"role\"", "\"dtype\": \"fp31\", \"role\"",

@@ -225,7 +225,8 @@ static void test_tensor_errors(void **state)
 		"{\"tensors\": {\"T\": {\"shape\": [\"a\", \"a\", \"a\"], \"ld\": \"b\", "
 		"\"dtype\": \"fp16\", \"role\": \"in\"}, \"U\": {\"shape\": [\"a\", \"b\"], "
 		"\"when\": \"a > 0\", \"contents\": \"permutation\", \"dtype\": \"i32\", "
-		"\"role\": \"in\"}}}";
+		"\"role\": \"in\"}, \"V\": {\"shape\": [\"a + 1\"], \"contents\": \"offsets\", "
+		"\"of\": \"b\", \"skew\": \"a / 2\", \"dtype\": \"i32\", \"role\": \"in\"}}}";
 	struct value values[2];
 
 	(void)state;
@@ -266,6 +267,16 @@ static void test_tensor_errors(void **state)
 	values[0] = value_int(0);
 	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
 	assert_int_equal(buffer.bytes, 0);
+	tensor = &tensors.items[2];
+	values[0] = value_int(3);
+	values[1] = value_int(100);
+	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
+	assert_int_equal(buffer.contents, CONTENTS_OFFSETS);
+	assert_int_equal(buffer.columns, 4);
+	assert_true(buffer.fill_low == 100 && buffer.fill_high == 1.5);
+	values[0] = value_int(65537);
+	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
+		"tensor V: expected 2 to 65537 offsets, found 1 rows of 65538");
 	record_release(&tensors_record, &tensors);
 	name_table_release(names);
 	json_free(tree);
