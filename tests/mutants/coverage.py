@@ -13,7 +13,7 @@ def words(data, at, count):
 
 
 def notes(path):
-	"""ident -> (first line, last line) of the functions of an object."""
+	"""ident -> name of the functions of an object."""
 	with open(path, "rb") as file:
 		data = file.read()
 	functions, at = {}, 16
@@ -22,11 +22,8 @@ def notes(path):
 		tag, length = words(data, at, 2)
 		if tag == FUNCTION:
 			ident = words(data, at + 8, 1)[0]
-			place = at + 20
-			place += 4 + words(data, place, 1)[0] + 4
-			place += 4 + words(data, place, 1)[0]
-			first, _, last = words(data, place, 3)
-			functions[ident] = (first, last)
+			size = words(data, at + 20, 1)[0]
+			functions[ident] = data[at + 24 : at + 24 + size].rstrip(b"\0").decode()
 		if tag == 0 and length == 0:
 			break
 		at += 8 + length
@@ -52,7 +49,7 @@ def ran(path):
 
 
 def collect(prefix, build, known):
-	"""Functions that a test ran: {"src/base/text.c:first:last"}. prefix: where its data lies; known: notes by object."""
+	"""Functions that a test ran: {"src/base/text.c:text_append"}. prefix: where its data lies; known: notes by object."""
 	found = set()
 	for folder, _, names in os.walk(prefix):
 		for name in names:
@@ -65,5 +62,5 @@ def collect(prefix, build, known):
 			source = "src/" + unit[: -len(".gcda")] + ".c"
 			if source not in known:
 				known[source] = notes("/" + object_path[: -len(".gcda")] + ".gcno")
-			found |= {f"{source}:{known[source][ident][0]}:{known[source][ident][1]}" for ident in ran(path) if ident in known[source]}
+			found |= {f"{source}:{known[source][ident]}" for ident in ran(path) if ident in known[source]}
 	return found

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Mutant:
 	def __init__(self, name, file, text, start, end, replacement, family=None):
 		self.name, self.file, self.start, self.end, self.replacement, self.family = name, file, start, end, replacement, family
-		self.line = text.count("\n", 0, start) + 1
+		self.line, self.text = text.count("\n", 0, start) + 1, text
 		self.before = " ".join(text[start:end].split())
 		# the same whatever stands around it: results and notes are kept by it
 		whole = text[text.rfind("\n", 0, start) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1]
@@ -26,6 +26,11 @@ class Mutant:
 
 	def apply(self, text):
 		return text[: self.start] + self.replacement + text[self.end :]
+
+	def function(self):
+		"""The C function that holds it."""
+		heads = re.findall(r"^[a-z][\w \t*]*?(\w+)\([^;{}]*?\)\n\{", self.text[: self.start], flags=re.M)
+		return heads[-1] if heads else ""
 
 	def __str__(self):
 		return f"{self.key} {self.file}:{self.line} {self.name}: {self.before[:60]} -> {' '.join(self.replacement.split())[:60]}"
@@ -144,19 +149,16 @@ def of_json(path, text, family):
 			yield Mutant("constant", path, text, start + m.start(), start + m.end(), str(int(m.group(1)) + 1), family)
 
 
-def pick(mutants, count, seed):
-	"""So many, no two on a line, spread over the files."""
+def pick(mutants, seed):
+	"""An order: drawn by the seed, no two on a line, spread over the files."""
 	mutants = sorted(mutants, key=lambda m: hashlib.sha256((m.key + seed).encode()).hexdigest())
-	chosen, lines = [], set()
-	while mutants and len(chosen) < count:
-		files = [c.file for c in chosen]
-		least = min(files.count(m.file) for m in mutants)
-		mutant = next(m for m in mutants if files.count(m.file) == least)
-		mutants.remove(mutant)
+	chosen, lines, of_file = [], set(), {}
+	for mutant in mutants:
 		if (mutant.file, mutant.line) not in lines:
 			lines.add((mutant.file, mutant.line))
-			chosen.append(mutant)
-	return chosen
+			of_file[mutant.file] = of_file.get(mutant.file, 0) + 1
+			chosen.append((of_file[mutant.file], len(chosen), mutant))
+	return [mutant for _, _, mutant in sorted(chosen, key=lambda c: c[:2])]
 
 
 def read(path):
@@ -164,28 +166,29 @@ def read(path):
 		return file.read()
 
 
-def drawn(root, seed):
-	"""PER_FOLDER of every folder of src, PER_FAMILY of every family: source and what it alone includes, and JSON."""
+def drawn(root, seed="1"):
+	"""(group, how many of it count, its mutants in the order in which they are drawn): folders of src; families, their
+	source and their JSON. A source that needs a GPU (no case of checks/kernels.py) is left to `make test-gpu`."""
+	on_cpu = read(os.path.join(root, "tests/checks/kernels.py"))
 	for folder in sorted(glob.glob(os.path.join(root, "src/*/"))):
 		files = sorted(glob.glob(folder + "*.c")) or sorted(glob.glob(folder + "*.h"))
 		everything = [m for path in files for m in of_code(os.path.relpath(path, root), read(path))]
-		yield from pick(everything, PER_FOLDER, seed)
+		yield os.path.relpath(folder, root), PER_FOLDER, pick(everything, seed)
 	for path in sorted(glob.glob(os.path.join(root, "templates/*/*.json"))):
 		family = os.path.relpath(path, root)[len("templates/") : -len(".json")]
 		if family.endswith("operation"):
 			continue
 		source = path[: -len("json")] + "cu"
-		code = [m for p in [source] if os.path.exists(p) for m in of_code(os.path.relpath(p, root), read(p), family)]
-		rules = list(of_json(os.path.relpath(path, root), read(path), family))
-		half = PER_FAMILY // 2 if code else 0
-		yield from pick(code, half, seed)
-		yield from pick(rules, PER_FAMILY - half, seed)
-
-
-def all_mutants(root, seed="1"):
-	return list(listed(root)) + list(drawn(root, seed))
+		runs = os.path.exists(source) and f"\n{family.replace('/', ' ')} " in on_cpu
+		code = of_code(os.path.relpath(source, root), read(source), family) if runs else []
+		yield "templates/" + family, PER_FAMILY // 2 if runs else 0, pick(code, seed)
+		rules = of_json(os.path.relpath(path, root), read(path), family)
+		yield "templates/" + family, PER_FAMILY - (PER_FAMILY // 2 if runs else 0), pick(rules, seed)
 
 
 if __name__ == "__main__":
-	for each in all_mutants(os.getcwd()):
+	for each in listed(os.getcwd()):
 		print(each)
+	for _, count, mutants in drawn(os.getcwd()):
+		for each in mutants[:count]:
+			print(each)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Puts each mutant of mutate.py in, and runs the fast tests that can see it until one fails.
 
-	tests/mutants/run.py [--jobs N] [--only WORD] [--limit N] [--fresh]
+	tests/mutants/run.py [--jobs N] [--only GROUP] [--fresh]
 
 Works in build/mutants: results.json is a line per mutant, and what is there is not run again (unless
 the mutant changed, or with --fresh); report.md says what survived. Needs `make test`'s programs built.
@@ -9,8 +9,10 @@ the mutant changed, or with --fresh); report.md says what survived. Needs `make 
 import argparse
 import functools
 import glob
+import hashlib
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -27,11 +29,11 @@ import mutate  # noqa: E402
 ROOT = os.getcwd()
 WORK = os.path.join(ROOT, "build/mutants")
 RELEASE = "build/release"
-SECONDS_PER_MUTANT = 100
+SECONDS_PER_MUTANT = 60
 SLOW = ("interrupt",)  # tests that wait
 # processes that are killed leave no trace of what they ran
 WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
-QUOTA = {"src": mutate.PER_FOLDER, "templates": mutate.PER_FAMILY}
+LAUNCHER = ["unit test_launch", "fuzz fuzz_bundle", "check launch.py", "check consumers.sh"]
 
 
 def shell(command, **options):
@@ -51,9 +53,9 @@ def tests():
 		found["fuzz " + name] = [f"{RELEASE}/tests/{name}", "tests/fuzz/corpus/" + name[len("fuzz_") :]]
 	for path in sorted(glob.glob("tests/cli/*.sh")):
 		found["cli " + os.path.basename(path)[:-3]] = ["sh", "tests/cli/run_case", path]
-	for name in ("recomputed.py", "kernels.py", "grids.py", "scores.py"):
-		if os.path.exists("tests/checks/" + name):
-			found["check " + name] = [sys.executable, "tests/checks/" + name, RELEASE]
+	for name in ("recomputed.py", "kernels.py", "grids.py", "scores.py", "launch.py", "pages.py"):
+		found["check " + name] = [sys.executable, "tests/checks/" + name, RELEASE]
+	found["check consumers.sh"] = ["sh", "tests/checks/consumers.sh", RELEASE]
 	return {name: call for name, call in found.items() if not any(word in name for word in SLOW)}
 
 
@@ -86,11 +88,16 @@ def lane_make(name, build):
 	os.makedirs(lane + "/" + RELEASE + "/tests")
 	for part in ("templates", "configs", "tests"):
 		shutil.copytree(part, os.path.join(lane, part), symlinks=True)
-	for part in ("src", "results", "Makefile", "README.md"):
-		os.symlink(os.path.join(ROOT, part), os.path.join(lane, part))
+	os.mkdir(lane + "/src")
+	for part in ("results", "Makefile", "README.md", *glob.glob("src/*")):
+		if part != "src/launch":
+			os.symlink(os.path.join(ROOT, part), os.path.join(lane, part))
+	shutil.copytree("src/launch", lane + "/src/launch")
 	for path in glob.glob(build + "/*"):
 		if os.path.basename(path) == "tiletune":
 			os.link(path, os.path.join(lane, RELEASE, "tiletune"))  # templates are looked for beside it
+		elif os.path.basename(path) == "include":
+			shutil.copytree(path, os.path.join(lane, RELEASE, "include"))
 		elif os.path.basename(path) != "tests":
 			os.symlink(os.path.join(ROOT, path), os.path.join(lane, RELEASE, os.path.basename(path)))
 	for path in glob.glob(build + "/tests/*"):
@@ -106,23 +113,26 @@ def lane_make(name, build):
 
 
 # ---- who runs what ----
-def measure_coverage():
-	"""{test: {"seconds": s, "functions": [...]}}, kept in coverage.json."""
-	path = WORK + "/coverage.json"
-	state = shell("git rev-parse HEAD:src HEAD:tests/unit && git diff HEAD -- src tests/unit | sha256sum")
-	if os.path.exists(path):
+def measure_coverage(fresh):
+	"""{test: {"seconds": s, "functions": [...]}}, kept in coverage.json: tests that changed are run again."""
+	path, kept = WORK + "/coverage.json", {}
+	if os.path.exists(path) and not fresh:
 		with open(path, encoding="utf-8") as file:
 			kept = json.load(file)
-		if kept["state"] == state:
-			return kept["tests"]
-	print("which test runs which function: building and running with --coverage", flush=True)
+	def state(name):
+		place = [f for f in tests()[name] if f.startswith("tests/") and os.path.isfile(f)] or [f"tests/{name.replace(' ', '/')}.c"]
+		return hashlib.sha256("".join(mutate.read(f) for f in place).encode()).hexdigest()[:12]
+	missing = [name for name in tests() if kept.get(name, {}).get("state") != state(name)]
+	if not missing:
+		return kept
+	print(f"which of {len(missing)} tests runs which function: building and running with --coverage", flush=True)
 	build = "build/mutants/coverage"
 	programs = " ".join(f"{build}/release/{p}" for p in
 		["tiletune", "tests/kernel_text", *(call[0][len(RELEASE) + 1 :] for name, call in tests().items() if name.split()[0] in ("unit", "fuzz")),
-			*(os.path.relpath(p, RELEASE) for p in glob.glob(RELEASE + "/faults/*"))])
+			*(os.path.relpath(p, RELEASE) for p in glob.glob(RELEASE + "/faults/*")), "include/tiletune_launch.h"])
 	shell(f"make -j2 BUILD={build} CFLAGS='-O0 --coverage' WARNINGS= LDFLAGS=--coverage {programs}")
 	lane = lane_make("coverage-lane", build + "/release")
-	known, result = {}, {}
+	known = {}
 
 	def one(item):
 		name, call = item
@@ -133,13 +143,15 @@ def measure_coverage():
 		seconds = time.time() - start
 		functions = coverage.collect(prefix, os.path.join(ROOT, build, "release"), known)
 		shutil.rmtree(prefix, ignore_errors=True)
-		result[name] = {"seconds": round(seconds, 2), "functions": sorted(functions), "passed": passed}
+		kept[name] = {"seconds": round(seconds, 2), "functions": sorted(functions), "passed": passed, "state": state(name)}
+		if not passed:
+			print(f"{name} fails without any mutant", flush=True)
 
 	with ThreadPoolExecutor(2) as pool:
-		list(pool.map(one, tests().items()))
+		list(pool.map(one, [(name, tests()[name]) for name in missing]))
 	with open(path, "w", encoding="utf-8") as file:
-		json.dump({"state": state, "tests": result}, file)
-	return result
+		json.dump({name: kept[name] for name in tests()}, file)
+	return kept
 
 
 @functools.cache
@@ -153,16 +165,16 @@ def layer_of(test):
 
 def order(mutant, covered):
 	"""Names of the tests that can see it, those that say most a second first."""
+	if mutant.file.startswith("src/launch/"):
+		return LAUNCHER
 	if mutant.file.startswith("src/"):
-		def runs(function):
-			return int(function.split(":")[1]) <= mutant.line <= int(function.split(":")[2])
 		of_file = {t: [f for f in covered[t]["functions"] if f.startswith(mutant.file + ":")] for t in covered}
-		names = [t for t in covered if any(map(runs, of_file[t])) and covered[t]["passed"]]
+		names = [t for t in covered if f"{mutant.file}:{mutant.function()}" in of_file[t] and covered[t]["passed"]]
 		if not names:  # a constant beside the functions
 			names = [t for t in covered if of_file[t] and covered[t]["passed"]]
 		near, folder = os.path.basename(mutant.file)[:-2], mutant.file.split("/")[1]
 		names += [t for t in covered if t not in names and any(word in t for word in WORKERS.get(folder, ()))]
-		return sorted(names, key=lambda t: (near not in t, layer_of(t) != folder, covered[t]["seconds"]))
+		return sorted(names, key=lambda t: (near not in t and t != "check pages.py" * (folder in ("figure", "html")), layer_of(t) != folder, covered[t]["seconds"]))
 	first = ["check kernels.py", "check grids.py", "check scores.py", "unit test_catalogue", "unit test_candidate", "unit test_plan", "unit test_picks", "unit test_scoring", "unit test_score"]
 	cli = sorted((t for t in covered if t.startswith("cli ") and any(w in t for w in ("explain", "dry", "tune", "advise", "help", "rules"))), key=lambda t: covered[t]["seconds"])
 	return [t for t in first + cli if t in covered and covered[t]["passed"]]
@@ -190,7 +202,7 @@ class Lane:
 		if os.path.lexists(path):
 			os.unlink(path)
 		subprocess.run(["gcc", "-o", path, *first, os.path.join(self.folder, "mutant.o"), *libs, *libraries,
-			"-lcjson", "-lxxhash", "-lz", "-ldl", "-lm", "-lpthread", "-Wl,-rpath,$ORIGIN/lib"], check=True, capture_output=True)
+			*LIBS, "-Wl,-rpath,$ORIGIN/lib"], check=True, capture_output=True)
 
 	def restore(self, target):
 		path = os.path.join(self.folder, RELEASE, target)
@@ -221,7 +233,7 @@ class Lane:
 					first = [f"{RELEASE}/tests/{test}.o"] + ([f"{RELEASE}/tests/fuzz_replay.o"] if kind == "fuzz" else [])
 					self.link("tests/" + test, first, own, ["-lcmocka"] if kind == "unit" else [])
 					changed.append("tests/" + test)
-				if not execute(tests()[name], self.folder, 10 + 6 * covered[name]["seconds"]):
+				if not execute(tests()[name], self.folder, limit(name, covered)):
 					return "caught", name
 				yield_time(mutant)
 			return "survived", None
@@ -232,6 +244,33 @@ class Lane:
 		finally:
 			for target in changed:
 				self.restore(target)
+
+	def try_header(self, mutant, names, covered):
+		"""A header of src/launch: what includes it is built again."""
+		path, single = os.path.join(self.folder, mutant.file), f"{RELEASE}/include/tiletune_launch.h"
+		with open(path, "w", encoding="utf-8") as file:
+			file.write(mutant.apply(mutate.read(mutant.file)))
+		changed = []
+		try:
+			subprocess.run(["make", "-s", "-o", "packages", "-W", mutant.file, single], cwd=self.folder, check=True, capture_output=True)
+			for name in names:
+				kind, test = name.split(" ", 1)
+				if kind in ("unit", "fuzz"):
+					text = mutate.read(f"tests/{kind}/{test}.c").split("\n", 1)[0]
+					flags = FLAGS.replace("-Isrc", f"-I{self.folder}/src -I{ROOT}/src -Itests") + " -Wall -Wextra -Werror -Wconversion"
+					shell(f"gcc {flags} {TEST_FLAGS} -c -o {self.folder}/mutant.o tests/{kind}/{test}.c")
+					self.link("tests/" + test, [f"{RELEASE}/tests/fuzz_replay.o"] if kind == "fuzz" else [], text.split("layer:")[1].split()[0], ["-lcmocka"] if kind == "unit" else [])
+					changed.append("tests/" + test)
+				if not execute(tests()[name], self.folder, limit(name, covered)):
+					return "caught", name
+			return "survived", None
+		except subprocess.CalledProcessError:
+			return "no program", None
+		finally:
+			for target in changed:
+				self.restore(target)
+			shutil.copy(mutant.file, path)
+			shutil.copy(os.path.join(ROOT, single), os.path.join(self.folder, single))
 
 	def try_template(self, mutant, names, covered):
 		path = os.path.join(self.folder, mutant.file)
@@ -244,7 +283,7 @@ class Lane:
 				if name == "check kernels.py" and not has_kernels(words):
 					continue
 				call = tests()[name] + ([words] if name == "check kernels.py" and words else [])
-				if not execute(call, self.folder, 60 + 6 * covered[name]["seconds"]):
+				if not execute(call, self.folder, limit(name, covered)):
 					return "caught", name
 				yield_time(mutant)
 			return "survived", None
@@ -253,6 +292,10 @@ class Lane:
 		finally:
 			with open(path, "w", encoding="utf-8") as file:
 				file.write(text)
+
+
+def limit(name, covered):
+	return 15 + 4 * covered[name]["seconds"]
 
 
 class TooLong(Exception):
@@ -269,67 +312,65 @@ def has_kernels(words):
 
 
 # ---- all of them ----
-def group_of(mutant):
-	if mutant.name.startswith("listed"):
-		return "listed"
-	return "templates/" + mutant.family if mutant.family else "/".join(mutant.file.split("/")[:2])
-
-
 def main():
 	parser = argparse.ArgumentParser()
 	parser.add_argument("--jobs", type=int, default=2)
-	parser.add_argument("--only", default="")
-	parser.add_argument("--limit", type=int, default=10**6)
+	parser.add_argument("--only", default="", help="groups whose name holds this: listed, src/base, templates/gemm/mma")
 	parser.add_argument("--fresh", action="store_true")
 	options = parser.parse_args()
 	os.makedirs(WORK, exist_ok=True)
-	mutants = mutate.all_mutants(ROOT)
 	results_path = WORK + "/results.json"
-	results = {}
+	kept = {}
 	if os.path.exists(results_path) and not options.fresh:
 		with open(results_path, encoding="utf-8") as file:
-			results = {r["key"]: r for r in map(json.loads, file)}
-	covered = measure_coverage()
+			kept = {r["key"]: r for r in map(json.loads, file)}
 	state = shell("git rev-parse HEAD:tests && git diff HEAD -- tests | sha256sum")
 	# what survived is tried again when the tests have changed
-	results = {m.key: results[m.key] for m in mutants if m.key in results and (results[m.key]["verdict"] == "caught" or results[m.key].get("state") == state)}
-	lanes, lock, began = [Lane(f"lane{i}") for i in range(options.jobs)], threading.Lock(), time.time()
-	queue = [m for m in mutants if options.only in str(m) and m.key not in results][: options.limit]
-	chosen = {}  # group -> how many of it count
+	kept = {key: r for key, r in kept.items() if r["verdict"] != "survived" or r["state"] == state}
+	began, why = time.time(), reasons()
+	covered = measure_coverage(options.fresh)
+	lanes, lock = [Lane(f"lane{i}") for i in range(options.jobs)], threading.Lock()
+	listed = list(mutate.listed(ROOT))
+	queue = [g for g in [("listed", len(listed), listed), *mutate.drawn(ROOT)] if options.only in g[0] and g[1]]
+	results, equivalent = [], []
 
-	for mutant in mutants:
-		if results.get(mutant.key, {}).get("verdict") in ("caught", "survived"):
-			chosen[group_of(mutant)] = chosen.get(group_of(mutant), 0) + 1
+	def judge(lane, group, mutant):
+		mutant.started = time.time()
+		names = order(mutant, covered)
+		attempt = lane.try_header if mutant.file.startswith("src/launch/") else lane.try_source if mutant.file.startswith("src/") else lane.try_template
+		verdict, by = attempt(mutant, names, covered) if names else ("survived", "no test runs it")
+		result = {"key": mutant.key, "mutant": str(mutant), "group": group, "verdict": verdict, "by": by, "state": state, "seconds": round(time.time() - mutant.started, 1)}
+		with lock:
+			print(f"{verdict:10} {mutant}  [{by}] {result['seconds']} s", flush=True)
+			kept[mutant.key] = result
+			with open(results_path, "w", encoding="utf-8") as file:
+				file.write("".join(json.dumps(r) + "\n" for r in kept.values()))
+		return result
 
 	def work(lane):
 		while True:
 			with lock:
 				if not queue:
 					return
-				mutant = queue.pop(0)
-				group = group_of(mutant)
-				quota = 10**6 if group == "listed" else QUOTA[group.split("/")[0]]
-				if chosen.get(group, 0) >= quota:
+				group, count, mutants = queue.pop(0)
+			for mutant in mutants:
+				if count == 0:
+					break
+				if why.get(mutant.key, "").startswith("equivalent:"):
+					equivalent.append(mutant)
 					continue
-				chosen[group] = chosen.get(group, 0) + 1
-			mutant.started = time.time()
-			names = order(mutant, covered)
-			attempt = lane.try_source if mutant.file.startswith("src/") else lane.try_template
-			verdict, by = attempt(mutant, names, covered) if names else ("survived", "no test runs it")
-			with lock:
-				if verdict == "no program":
-					chosen[group] -= 1
-				results[mutant.key] = {"key": mutant.key, "mutant": str(mutant), "group": group, "verdict": verdict, "by": by, "state": state, "seconds": round(time.time() - mutant.started, 1)}
-				print(f"{verdict:10} {str(mutant)}  [{by}] {results[mutant.key]['seconds']} s", flush=True)
-				with open(results_path, "w", encoding="utf-8") as file:
-					file.write("".join(json.dumps(r) + "\n" for r in results.values()))
+				result = kept.get(mutant.key) or judge(lane, group, mutant)
+				if result["verdict"] != "no program":
+					count -= 1
+					results.append(result)
 
 	threads = [threading.Thread(target=work, args=(lane,)) for lane in lanes]
 	for thread in threads:
 		thread.start()
 	for thread in threads:
 		thread.join()
-	return report(list(results.values()), time.time() - began)
+	used = resource.getrusage(resource.RUSAGE_CHILDREN)
+	return report(results, len(equivalent), why, f"{time.time() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU")
 
 
 def reasons():
@@ -339,24 +380,31 @@ def reasons():
 	return dict(line.split(" ", 1) for line in lines if " " in line and not line.startswith("#"))
 
 
-def report(results, seconds):
-	counted = [r for r in results if r["verdict"] in ("caught", "survived")]
-	caught = [r for r in counted if r["verdict"] == "caught"]
-	why = reasons()
+def report(results, equivalent, why, took):
+	caught = [r for r in results if r["verdict"] == "caught"]
+	lines = ["| where | mutants | caught |", "|---|---|---|"]
+	for group in sorted({r["group"] for r in results}):
+		own = [r for r in results if r["group"] == group]
+		lines.append(f"| {group} | {len(own)} | {sum(r['verdict'] == 'caught' for r in own)} |")
+	unexplained = 0
+	for r in results:
+		if r["verdict"] == "survived":
+			lines.append(f"- {r['mutant']}: {why.get(r['key'], 'NOT IN survivors.txt')}")
+			unexplained += r["key"] not in why
+	percent = 100 * len(caught) / max(1, len(results))
+	lines.append(f"{len(caught)} of {len(results)} mutants caught ({percent:.1f}%), {unexplained} survivors without a reason; "
+		f"{equivalent} equivalent ones were drawn again; {took}")
+	text = "\n".join(lines) + "\n"
 	with open(WORK + "/report.md", "w", encoding="utf-8") as file:
-		file.write(f"{len(caught)} of {len(counted)} mutants caught ({100 * len(caught) / max(1, len(counted)):.1f}%)\n\n")
-		for r in counted:
-			if r["verdict"] == "survived":
-				file.write(f"- {r['mutant']}: {why.get(r['key'], r['by'] or '')}\n")
-		file.write("\n| where | mutants | caught |\n|---|---|---|\n")
-		for group in sorted({r["group"] for r in counted}):
-			own = [r for r in counted if r["group"] == group]
-			file.write(f"| {group} | {len(own)} | {sum(r['verdict'] == 'caught' for r in own)} |\n")
-	print(f"{len(caught)} of {len(counted)} mutants caught ({100 * len(caught) / max(1, len(counted)):.1f}%), {seconds:.0f} s; build/mutants/report.md")
-	return len(counted) < 120 or len(caught) < 0.95 * len(counted) or len(mutate.stale) > 0
+		file.write(text)
+	print("\n" + text, end="")
+	return len(results) < 120 or percent < 95 or unexplained > 0 or len(mutate.stale) > 0
 
 
 if __name__ == "__main__":
-	LIBS = shell("make -pn 2>/dev/null | sed -n 's/^LIBS := //p'").split()
-	FLAGS = "-std=gnu11 -O1 -D_GNU_SOURCE -Isrc -isystem " + shell("make -pn 2>/dev/null | sed -n 's/^CUDA_INCLUDE := //p'").strip().splitlines()[-1]
+	made = shell("make -pn 2>/dev/null | grep -E '^(LIBS|CUDA_INCLUDE) := '")
+	VALUES = dict(line.split(" := ", 1) for line in made.splitlines())
+	LIBS = VALUES["LIBS"].split()
+	FLAGS = f"-std=gnu11 -O1 -D_GNU_SOURCE -Isrc -isystem {VALUES['CUDA_INCLUDE']}"
+	TEST_FLAGS = f"""-DTEST_DATA='"tests/data"' -DTEST_BUILD='"{RELEASE}"' -DTEST_BINARY='"{RELEASE}/tiletune"'"""
 	sys.exit(main())
