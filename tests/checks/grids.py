@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """Launches of every family, over configurations drawn for its examples and for odd problems: what the
 program makes of the family's JSON is what Python makes of the same expressions; the blocks cover the
-problem (formulas written down here); what a launch asks for fits the device.
+problem (formulas written down here); what a launch asks for fits the device; how many configurations are legal,
+defines and amounts of work are as in tests/data/family/amounts.txt.
 
-	tests/checks/grids.py OUT [FAMILY]		OUT: the folder with the binary
+	tests/checks/grids.py OUT [FAMILY]		OUT: the folder with the binary; ACCEPT=1 writes amounts.txt, for a reviewed diff
 """
 import glob
 import json
+import os
 import re
 import subprocess
 import sys
@@ -22,6 +24,7 @@ ODD = {
 }
 DTYPES = {"gemm": ["fp32", "tf32", "bf16", "fp8_e4m3"], "gemm_chain": ["bf16"], "gemm_grouped": ["bf16"], "attention": ["fp16"]}
 BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1, "i32": 4}
+AMOUNTS, PROBLEMS_KEPT = "tests/data/family/amounts.txt", 4
 failures, seen = 0, {}
 
 
@@ -162,9 +165,54 @@ def check(case, family, device):
 			expect(case, f"useful share of {entry} in (0, 1]: {useful}", 0 < useful <= 1, True)
 			if model.get("schedule", "grid").strip("'") == "grid":
 				expect(case, f"units of {entry}", units, plan["grid"][0] * plan["grid"][1] * plan["grid"][2])
+	counted = sum(w["units"] * w["steps"] * sum(v for pipe, v in w["per_step"].items() if pipe.endswith("_flop")) for w in case["work"])
+	expect(case, f"work that is at least the problem's: {counted / case['flop']:.3f} of it", not case["work"] or counted > 0.99 * case["flop"], True)
 	by_name = {b["name"]: b for b in case["plan"]["buffers"]}
 	for workspace in family.get("workspaces", []):
 		expect(case, f"bytes of {workspace['name']}", by_name[workspace["name"]]["bytes"], value(workspace["bytes"], names))
+
+
+def words(value):
+	"""JSON as few words; numbers with six digits."""
+	if isinstance(value, dict):
+		return " ".join(f"{k}={words(v)}" for k, v in value.items())
+	if isinstance(value, list):
+		return "[" + ",".join(map(words, value)) + "]"
+	return f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
+
+
+def amounts_of(case):
+	"""What the family's JSON makes of a configuration: a paragraph, a line a launch."""
+	defines = " ".join(sorted(o[2:] for o in case["units"][0]["options"] if o.startswith("-D"))) if case["units"] else ""
+	problem = ",".join(f"{k}={v}" for k, v in case["problem"].items())
+	lines = [f"{case['family']} {problem}: {case['legal']:.0f} legal, {words(case['flop'])} FLOP", f"  {case['label']}", f"  {defines}"]
+	lines += [f"  {b['name']}: {b['bytes']} bytes" for b in case["plan"]["buffers"][case["plan"]["tensors"] :]]
+	lines += [f"  {words(m)}" for m in case["plan"]["tensor_maps"]]
+	lines += [f"  {words({k: v for k, v in launch.items() if k != 'unit'})}" for launch in case["plan"]["launches"]]
+	return lines + [f"  {words(work)}" for work in case["work"]]
+
+
+def check_amounts(cases):
+	"""Of the first problems of each family, the first configuration drawn."""
+	chosen, problems = [], {}
+	for case in cases:
+		seen_before = problems.setdefault(case["family"], [])
+		if case["problem"] not in seen_before:
+			seen_before.append(case["problem"])
+			chosen += amounts_of(case) if len(seen_before) <= PROBLEMS_KEPT else []
+	if os.environ.get("ACCEPT") and not ONLY:
+		with open(AMOUNTS, "w", encoding="utf-8") as file:
+			file.write("\n".join(chosen) + "\n")
+	with open(AMOUNTS, encoding="utf-8") as file:
+		kept, own = [], False
+		for line in file.read().splitlines():
+			own = ONLY in line.split(" ")[0] if not line.startswith(" ") else own
+			kept += [line] if own else []
+	for number, (found, wanted) in enumerate(zip(chosen + [""] * len(kept), kept)):
+		if found != wanted:
+			where = next((line for line in reversed(kept[: number + 1]) if not line.startswith(" ")), "")
+			expect({"family": AMOUNTS, "label": "ACCEPT=1 writes it anew", "problem": where}, "line", found, wanted)
+			break
 
 
 def main():
@@ -185,6 +233,7 @@ def main():
 	cases = [json.loads(line) for line in result.stdout.splitlines()]
 	for case in cases:
 		check(case, families[case["family"]], device_names())
+	check_amounts(cases)
 	for name, family in families.items():
 		for launch in family["launches"]:
 			if ONLY in name and (family["operation"], launch["entry"]) not in seen:

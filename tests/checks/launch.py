@@ -214,6 +214,32 @@ run_.launch()
 assert ctypes.string_at(other, entry.tensors["O"]) == RIGHT * (entry.tensors["O"] // 2), "the kernel did not run"
 os.remove(LOG)
 
+# ---- who owns what: a buffer that was given stays the caller's; one of no bytes is no address; libraries are unloaded ----
+entry = bundle.find("gemm", PROBLEMS["gemm/mma"][0])
+tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
+kernel = entry.load()
+run_ = kernel.bind(tensors)
+size = next(buffer["bytes"] for buffer in plans["gemm/mma"]["buffers"] if buffer["name"] == "partial")
+first, second = allocate(size), allocate(size)
+run_.set("partial", first)
+run_.set("partial", second)
+run_.launch()
+check_launches(take_log(), plans["gemm/mma"], {**tensors, "partial": second})
+del run_, kernel
+for address in (first, second):
+    assert cuda.cuMemFree_v2(ctypes.c_uint64(address)) == 0, "a run freed what it was given"
+entry = bundle.find("gemm", GEMM)
+tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
+loaded = ctypes.c_int.in_dll(cuda, "standin_library_count")
+before, kernel = loaded.value, entry.load()
+assert loaded.value == before + 1, (loaded.value, before)
+run_ = kernel.bind(tensors)
+run_.set("partial", tensors["A"])
+run_.launch()
+check_launches(take_log(), plans["gemm/wgmma"], tensors)
+del run_, kernel
+assert loaded.value == before, "a library stays loaded"
+
 # ---- sizes that are smaller than the tuned ones: the same kernel, as its own plan says ----
 smaller = GEMM.replace("M=200", "M=197")
 entry = bundle.find("gemm", smaller)

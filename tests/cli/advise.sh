@@ -18,6 +18,15 @@ print("only N is changed:", [change["name"] for change in pad["changes"]])
 print("gain is the times' ratio:", abs(asked / pad["time_us"] - 1 - pad["net_gain_ratio"]) < 1e-9)
 print("strides that matter here:", sorted({why["text"].split()[2] for why in pad["why"]
                                            if why["kind"] == "alignment"}))
+def tensors(p):  # of a row-major bf16 GEMM with B as [K, N]: rows, columns, pitch
+    return [(p["M"], p["K"], p["lda"]), (p["K"], p["N"], p["ldb"]), (p["M"], p["N"], p["ldc"])]
+def size(rows, columns, pitch):
+    return 2 * ((rows - 1) * pitch + columns)
+copies = {round(row["cost"]["copy_us"] / sum(size(*a) + size(*b) for a, b in zip(tensors(answer["problem"]), tensors(row["problem"])) if a != b) * 1e12)
+          for row in answer["advice"] if row["kind"] in ("pad", "pitch")}
+print("microseconds that a terabyte of what moves takes:", copies)
+for changes in sorted(rows):
+    print(*(f"{name}={to}" for name, to in changes))
 pitch = [row for row in answer["advice"] if row["kind"] == "pitch" and row["better"]]
 print("pitches cost no FLOP:", {row["cost"]["extra_flop_ratio"] for row in pitch})
 PYTHON

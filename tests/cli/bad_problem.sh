@@ -6,6 +6,7 @@ m=model:h200-sxm
 recording=replay:$ROOT/tests/data/replay/measured.jsonl.gz
 
 echo "# names"
+tune tile -n -d $m -p
 tune gem -p M=1,N=1,K=1,dtype=bf16 -n -d $m
 tune nothing_like_it -p M=1 -n -d $m
 tune -p M=1 -n -d $m

@@ -216,6 +216,8 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 }
 
 /* ---- calls ---- */
+int standin_library_count; /* loaded and not unloaded: read by tests/checks/launch.py */
+
 CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit_options,
 	void **jit_values, unsigned int jit_count, CUlibraryOption *options, void **values,
 	unsigned int count)
@@ -242,11 +244,13 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit_o
 		return CUDA_ERROR_INVALID_IMAGE;
 	}
 	*out = (CUlibrary)library;
+	standin_library_count++;
 	return CUDA_SUCCESS;
 }
 
 CUresult cuLibraryUnload(CUlibrary library)
 {
+	standin_library_count--;
 	free(library);
 	return CUDA_SUCCESS;
 }

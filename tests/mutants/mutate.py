@@ -78,18 +78,24 @@ C_RULES = swaps([
 	(r"\+\+(?=[;)])", "--"), (r" \+= ", " -= "), (r"\bcontinue;", "break;"), (r"\bbreak;", ";"),
 	(r"\bfmin\(", "fmax("), (r"\bfmax\(", "fmin("), (r"(?<=\bif \()(?=[\w!])", "!"), (r"(?<=\breturn )(?=\w+\()", "!"),
 ])
-NUMBER = re.compile(r"(?<![\w.%\[\"#-])(\d+)(?![\w.\]])")
+NUMBER = re.compile(r"(?<![\w.%\[\"#-])(?!(?<=> )0\b)(\d+)(?![\w.\]])")  # x > 0 is for an operator's rule
 CALL = re.compile(r"\b(\w+)\((\w+(?:->\w+|\.\w+)*), (\w+(?:->\w+|\.\w+)*)(?=[,)])")
 STATEMENT = re.compile(r"(?<=\t)(?!return|if|for|while|else|goto|case|break|continue)[\w*>.()\[\]-]+(?: [-+*/|&]?= [^;{}]*|\([^;{}]*\));(?=$)")
 # without effect on what is said, or on purpose without: memory, progress, speed, words of messages
 PASSED_OVER = re.compile(
 	r"free\(|_release\(|_close\(|ARRAY_GROW|capacity|gpu_progress|clock_|static_assert|error_set|error_hint|error_context|json_error|printf|text_append"
 	r"|^\s*(//|/\*|\*|#)|\.why|\.help|\.summary|\"help\"|\"why\"|LIKELY|BUG\(|assert|CLEANUP|volatile|memory_zeroed|memory_resize|unroll|regs_estimate"
+	r"|^\s*[A-Z0-9_]*(MAX|SIZE|SHOWN|MOST|KEPT)[A-Z0-9_]* = \d"  # limits
 	r"|string_format|\bsize_t \w+ = 0|= \{0\}|= NULL|PROMISE|timeout|sleep|close\(|fsync|usage|\.summary|RECORD_|AT\(|VALUE\(|TIME\(|VIEW\(")
 
 
 def strings_masked(line):
 	return re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'|/\*.*?\*/|//.*', lambda m: "\x01" * len(m.group(0)), line)
+
+
+def other(number):
+	"""One more; twice as much of what is many: a limit of 301 instead of 300 is no mistake."""
+	return str(int(number) + 1 if int(number) < 10 else int(number) * 2)
 
 
 def of_code(path, text, family=None):
@@ -107,7 +113,7 @@ def of_code(path, text, family=None):
 			for m in pattern.finditer(masked):
 				yield Mutant("operator", path, text, start + m.start(), start + m.end(), replacement, family)
 		for m in NUMBER.finditer(masked):
-			yield Mutant("constant", path, text, start + m.start(), start + m.end(), str(int(m.group(1)) + 1), family)
+			yield Mutant("constant", path, text, start + m.start(), start + m.end(), other(m.group(1)), family)
 		for m in CALL.finditer(masked):
 			if m.group(1) not in ("if", "while", "sizeof", "fmin", "fmax", "min", "max") and m.group(2) != m.group(3):
 				yield Mutant("arguments swapped", path, text, start + m.start(2), start + m.end(3), f"{m.group(3)}, {m.group(2)}", family)
@@ -146,7 +152,7 @@ def of_json(path, text, family):
 			for m in pattern.finditer(line, low, high):
 				yield Mutant("operator", path, text, start + m.start(), start + m.end(), replacement, family)
 		for m in NUMBER.finditer(line, low, high):
-			yield Mutant("constant", path, text, start + m.start(), start + m.end(), str(int(m.group(1)) + 1), family)
+			yield Mutant("constant", path, text, start + m.start(), start + m.end(), other(m.group(1)), family)
 
 
 def pick(mutants, seed):

@@ -96,8 +96,8 @@ def lane_make(name, build):
 	for path in glob.glob(build + "/*"):
 		if os.path.basename(path) == "tiletune":
 			os.link(path, os.path.join(lane, RELEASE, "tiletune"))  # templates are looked for beside it
-		elif os.path.basename(path) == "include":
-			shutil.copytree(path, os.path.join(lane, RELEASE, "include"))
+		elif os.path.basename(path) in ("include", "gpu"):
+			shutil.copytree(path, os.path.join(lane, RELEASE, os.path.basename(path)), symlinks=True, ignore=shutil.ignore_patterns("obj", "versus*", "gpu_*"), copy_function=os.link)
 		elif os.path.basename(path) != "tests":
 			os.symlink(os.path.join(ROOT, path), os.path.join(lane, RELEASE, os.path.basename(path)))
 	for path in glob.glob(build + "/tests/*"):
@@ -129,7 +129,7 @@ def measure_coverage(fresh):
 	build = "build/mutants/coverage"
 	programs = " ".join(f"{build}/release/{p}" for p in
 		["tiletune", "tests/kernel_text", *(call[0][len(RELEASE) + 1 :] for name, call in tests().items() if name.split()[0] in ("unit", "fuzz")),
-			*(os.path.relpath(p, RELEASE) for p in glob.glob(RELEASE + "/faults/*")), "include/tiletune_launch.h"])
+			*(os.path.relpath(p, RELEASE) for p in glob.glob(RELEASE + "/faults/*")), "include/tiletune_launch.h", "gpu/libtiletune_launch.so"])
 	shell(f"make -j2 BUILD={build} CFLAGS='-O0 --coverage' WARNINGS= LDFLAGS=--coverage {programs}")
 	lane = lane_make("coverage-lane", build + "/release")
 	known = {}
@@ -175,7 +175,7 @@ def order(mutant, covered):
 		near, folder = os.path.basename(mutant.file)[:-2], mutant.file.split("/")[1]
 		names += [t for t in covered if t not in names and any(word in t for word in WORKERS.get(folder, ()))]
 		return sorted(names, key=lambda t: (near not in t and t != "check pages.py" * (folder in ("figure", "html")), layer_of(t) != folder, covered[t]["seconds"]))
-	first = ["check kernels.py", "check grids.py", "check scores.py", "unit test_catalogue", "unit test_candidate", "unit test_plan", "unit test_picks", "unit test_scoring", "unit test_score"]
+	first = ["check grids.py", "check kernels.py", "check scores.py", "unit test_catalogue", "unit test_candidate", "unit test_plan", "unit test_picks", "unit test_scoring", "unit test_score"]
 	cli = sorted((t for t in covered if t.startswith("cli ") and any(w in t for w in ("explain", "dry", "tune", "advise", "help", "rules"))), key=lambda t: covered[t]["seconds"])
 	return [t for t in first + cli if t in covered and covered[t]["passed"]]
 
@@ -247,12 +247,15 @@ class Lane:
 
 	def try_header(self, mutant, names, covered):
 		"""A header of src/launch: what includes it is built again."""
-		path, single = os.path.join(self.folder, mutant.file), f"{RELEASE}/include/tiletune_launch.h"
+		path = os.path.join(self.folder, mutant.file)
+		made = [f"{RELEASE}/include/tiletune_launch.h", f"{RELEASE}/gpu/libtiletune_launch.so"]
 		with open(path, "w", encoding="utf-8") as file:
 			file.write(mutant.apply(mutate.read(mutant.file)))
 		changed = []
 		try:
-			subprocess.run(["make", "-s", "-o", "packages", "-W", mutant.file, single], cwd=self.folder, check=True, capture_output=True)
+			for target in made:
+				os.unlink(os.path.join(self.folder, target))
+			subprocess.run(["make", "-s", "-o", "packages", *made], cwd=self.folder, check=True, capture_output=True)
 			for name in names:
 				kind, test = name.split(" ", 1)
 				if kind in ("unit", "fuzz"):
@@ -270,7 +273,10 @@ class Lane:
 			for target in changed:
 				self.restore(target)
 			shutil.copy(mutant.file, path)
-			shutil.copy(os.path.join(ROOT, single), os.path.join(self.folder, single))
+			for target in made:
+				if os.path.exists(os.path.join(self.folder, target)):
+					os.unlink(os.path.join(self.folder, target))
+				os.link(os.path.join(ROOT, target), os.path.join(self.folder, target))
 
 	def try_template(self, mutant, names, covered):
 		path = os.path.join(self.folder, mutant.file)
@@ -282,7 +288,7 @@ class Lane:
 				words = (mutant.family or mutant.file.split("/")[1]).replace("/", " ").replace("common", "")
 				if name == "check kernels.py" and not has_kernels(words):
 					continue
-				call = tests()[name] + ([words] if name == "check kernels.py" and words else [])
+				call = tests()[name] + ([words] if name in ("check kernels.py", "check grids.py") and words else [])
 				if not execute(call, self.folder, limit(name, covered)):
 					return "caught", name
 				yield_time(mutant)

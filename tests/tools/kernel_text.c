@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "candidate/candidate.h"
+#include "candidate/candidate_work.h"
 #include "candidate/configuration.h"
 #include "engine/context.h"
 #include "family/family.h"
@@ -57,8 +58,68 @@ static struct json *build_json(const struct build *build)
 	return units;
 }
 
+static struct json *pipes_json(const double amounts[PIPE_COUNT])
+{
+	struct json *json = json_new_object();
+
+	for (int i = 0; i < PIPE_COUNT; i++)
+		if (amounts[i] != 0)
+			json_put_double(json, pipe_names[i], amounts[i]);
+	return json;
+}
+
+/* What the score reads of a launch's model. */
+static struct json *work_json(const struct launch_work *work)
+{
+	struct json *json = json_new_object(), *tiles = json_new_array(),
+		    *accesses = json_new_array();
+
+	json_put_double(json, "units", work->units);
+	json_put_double(json, "useful", work->useful_ratio);
+	json_put_double(json, "steps", work->steps_mean);
+	json_put_double(json, "steps_max", work->steps_max);
+	json_put_double(json, "stages", work->stages);
+	json_put_string(json, "schedule", schedule_names[work->schedule]);
+	json_put(json, "per_step", pipes_json(work->per_step));
+	json_put(json, "prologue", pipes_json(work->prologue));
+	json_put(json, "epilogue", pipes_json(work->epilogue));
+	json_put_double(json, "overlap", work->epilogue_overlap_ratio);
+	json_put_double(json, "dram_read_bytes", work->dram_read_bytes);
+	json_put_double(json, "dram_write_bytes", work->dram_write_bytes);
+	for (size_t i = 0; i < work->smem_access_count; i++) {
+		const struct work_smem_access *access = &work->smem_accesses[i];
+		double sum = 0;
+
+		for (int lane = 0; lane < WORK_LANES; lane++)
+			sum += (double)access->address[lane] * (lane + 1);
+		json_push(accesses, json_new_double(access->width_bytes));
+		json_push(accesses, json_new_double(access->bytes_per_step));
+		json_push(accesses, json_new_double(sum));
+	}
+	json_put(json, "accesses", accesses);
+	for (size_t i = 0; i < work->tile_count; i++) {
+		json_push(tiles, json_new_double(work->tiles[i].rows));
+		json_push(tiles, json_new_double(work->tiles[i].row_bytes));
+		json_push(tiles, json_new_double(work->tiles[i].row_offset_bytes));
+		json_push(tiles, json_new_double((double)work->tiles[i].pitch_bytes));
+	}
+	json_put(json, "tiles", tiles);
+	return json;
+}
+
+static struct json *works_json(const struct work *work)
+{
+	struct json *launches = json_new_array();
+
+	for (size_t i = 0; i < work->launch_count; i++)
+		if (work->launches[i].has_model)
+			json_push(launches, work_json(&work->launches[i]));
+	return launches;
+}
+
+/* legal: how many configurations of the space are; 0: not counted. */
 static enum status print_candidate(
-	const struct question *question, const choice *choices, struct error *err)
+	const struct question *question, const choice *choices, size_t legal, struct error *err)
 {
 	const struct bound_family *bound = question->bound;
 	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
@@ -66,6 +127,7 @@ static enum status print_candidate(
 	struct build build = {0}, reference_build = {0};
 	struct reference_plan reference = {0};
 	struct plan plan = {0};
+	struct work work = {0};
 	struct text label = {0};
 	char *line;
 	enum status status = configuration_expect_legal(bound, choices, err);
@@ -77,6 +139,8 @@ static enum status print_candidate(
 	if (status == STATUS_OK)
 		status = candidate_plan(bound, slots, &plan, err);
 	if (status == STATUS_OK)
+		status = candidate_work(bound, slots, &work, err);
+	if (status == STATUS_OK)
 		status = problem_reference(
 			question->problem, bound->device, &reference_build, &reference, err);
 	if (status == STATUS_OK) {
@@ -84,6 +148,9 @@ static enum status print_candidate(
 		json_put_string(json, "family", bound->family->name);
 		json_put(json, "problem", problem_to_json(question->problem));
 		json_put_string(json, "label", text_string(&label));
+		json_put_double(json, "legal", (double)legal);
+		json_put_double(json, "flop", work.flop);
+		json_put(json, "work", works_json(&work));
 		json_put(json, "units", build_json(&build));
 		json_put(json, "plan", record_to_json(&plan_record, &plan));
 		json_put(json, "reference", record_to_json(&reference_plan_record, &reference));
@@ -95,6 +162,7 @@ static enum status print_candidate(
 	build_release(&build);
 	build_release(&reference_build);
 	plan_release(&plan);
+	work_release(&work);
 	reference_plan_release(&reference);
 	text_release(&label);
 	json_free(json);
@@ -133,7 +201,8 @@ static enum status print_drawn(const struct question *question, size_t wanted, s
 	random_seed(&drawn.random, 1);
 	status = space_enumerate(question->bound->space, draw, &drawn, NULL, err);
 	for (size_t i = 0; i < drawn.wanted && i < drawn.seen && status == STATUS_OK; i++)
-		status = print_candidate(question, drawn.choices + i * drawn.parameters, err);
+		status = print_candidate(
+			question, drawn.choices + i * drawn.parameters, drawn.seen, err);
 	free(drawn.choices);
 	return status;
 }
@@ -161,7 +230,7 @@ static enum status print_named(
 		status = error_set(err, STATUS_BAD_INPUT, "{%s}: no legal configuration has that",
 			configuration);
 	if (status == STATUS_OK)
-		status = print_candidate(question, choices, err);
+		status = print_candidate(question, choices, 0, err);
 	free(slots);
 	return status;
 }

@@ -7,6 +7,8 @@
 
 #include "base/random.h"
 #include "check/judge.h"
+#include "check/row.h"
+#include "format/tuned.h"
 
 static const struct check_rule rule = {.threshold_ratio = 0.05, .floor_ratio = 0.01};
 static const double confidence_ratio = 0.99;
@@ -156,6 +158,22 @@ static void rates_are_as_promised(void **state)
 	assert_true(sharp <= TRIALS / 1000);
 }
 
+/* A predicted time is no baseline. */
+static void only_measured_times_are_compared(void **state)
+{
+	struct tuned_entry entry = {.operation = "gemm",
+		.winner = {.family = "gemm/mma", .time = {.median = 12.5, .count = 9}}};
+	struct check_row row;
+
+	(void)state;
+	for (int predicted = 0; predicted < 2; predicted++) {
+		entry.predicted = predicted;
+		check_row_open(&entry, &row);
+		assert_true(row.baseline_us == (predicted ? 0 : 12.5));
+		check_row_release(&row);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +182,7 @@ int main(void)
 		cmocka_unit_test(intervals_combine),
 		cmocka_unit_test(few_loads_say_little),
 		cmocka_unit_test(rates_are_as_promised),
+		cmocka_unit_test(only_measured_times_are_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

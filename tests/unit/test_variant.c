@@ -144,6 +144,7 @@ static void test_sizes(void **state)
 	assert_int_equal(variant->kind, VARIANT_PITCH);
 	assert_int_equal(value_of(variant, "N"), 1793);
 	assert_non_null(find(&list, "N 1793 -> 1920")); /* coarse multiples: more than the next */
+	assert_null(find(&list, "N 1793 -> 1808"));     /* fine ones: the next alone */
 	assert_null(find(&list, "N 1793 -> 2304"));     /* more than a quarter */
 	assert_null(find(&list, "M 4096 -> 4096"));
 	for (size_t i = 0; i < list.count; i++)
