@@ -86,7 +86,9 @@ static void put_argument(struct bundle *bundle, const struct launches *launches,
 		argument.kind = from->kind == ARGUMENT_INT32   ? TTL_I32
 				: from->kind == ARGUMENT_INT64 ? TTL_I64
 							       : TTL_F32;
-		argument.name = bundle_put_text(bundle, expression_text(named->expression));
+		/* 0: a tensor that a step's problem does not have */
+		argument.name = bundle_put_text(
+			bundle, named->expression ? expression_text(named->expression) : "0");
 		argument.bits = from->integer;
 		if (argument.kind == TTL_I32)
 			argument.key = key_of(launches, named->expression);

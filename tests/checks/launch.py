@@ -53,7 +53,7 @@ def run(*arguments, **options):
     environment = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
     done = subprocess.run([os.path.join(OUT, "tiletune"), *arguments, "--path", ROOT], capture_output=True, text=True,
         check=False, env=environment, **options)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, (done.returncode, arguments, done.stderr)
     return done.stderr
 
 

@@ -161,17 +161,21 @@ static void rates_are_as_promised(void **state)
 /* A predicted time is no baseline. */
 static void only_measured_times_are_compared(void **state)
 {
-	struct tuned_entry entry = {.operation = "gemm",
-		.winner = {.family = "gemm/mma", .time = {.median = 12.5, .count = 9}}};
+	struct tuned tuned;
+	struct tuned_entry *entry;
+	struct error err;
 	struct check_row row;
 
 	(void)state;
+	assert_ok(tuned_load("tests/data/report/small.json", &tuned, &err));
+	entry = &tuned.entries[0];
 	for (int predicted = 0; predicted < 2; predicted++) {
-		entry.predicted = predicted;
-		check_row_open(&entry, &row);
-		assert_true(row.baseline_us == (predicted ? 0 : 12.5));
+		entry->predicted = predicted;
+		check_row_open(entry, &row);
+		assert_true(row.baseline_us == (predicted ? 0 : entry->winner.time.median));
 		check_row_release(&row);
 	}
+	tuned_release(&tuned);
 }
 
 int main(void)

@@ -17,10 +17,10 @@ int main(int argc, char **argv)
 	for (int i = 2; i + 2 < argc; i += 3) {
 		const struct ttl_buffer *buffers;
 		const struct ttl_entry *entry;
-		struct ttl_tensor tensors[8];
+		struct ttl_tensor tensors[16];
 		struct ttl_kernel *kernel;
 		struct ttl_run *run;
-		void *files[8];
+		void *files[16];
 
 		TRY(ttl_find(bundle, argv[i], argv[i + 1], &entry, &err));
 		TRY(ttl_load(bundle, entry, &kernel, &err) || chdir(argv[i + 2]));
