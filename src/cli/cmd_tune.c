@@ -54,7 +54,7 @@ static const struct option tune_option_table[] = {
 	CHOICE("effort", 'e', STRING, effort, "EFFORT", "how much is tried; default quick",
 		effort_choice),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
-		"time per problem, without the re-measurement of the best"),
+		"time per problem, the re-measurement of the best included"),
 	OPTION("evaluations", 0, COUNT, evaluations, "N", "at most so many candidates per problem"),
 	CHOICE("strategy", 0, WORD, strategy, "NAME",
 		"not the effort's; rule:NAME: that rule alone", strategy_choice),

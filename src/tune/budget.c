@@ -81,10 +81,22 @@ const struct effort *effort_find(const char *name)
 
 void budget_start(struct budget *budget, const struct effort *effort, double seconds)
 {
+	/* what measuring the best again may take, of a long budget and of a short one */
+	const double again_seconds = 6, again_part = 0.4;
+	const double again = !effort->measures ? 0
+			     : seconds > 0     ? fmin(again_seconds, again_part * seconds)
+					       : again_seconds;
+
 	*budget = (struct budget){.effort = effort,
-		.seconds = seconds > 0 ? seconds : effort->seconds,
+		.seconds = seconds > 0 ? seconds : effort->seconds + again,
 		.started = clock_seconds(),
 		.best_us = INFINITY};
+	budget->search_seconds = budget->seconds - again;
+}
+
+double budget_left_seconds(const struct budget *budget)
+{
+	return fmax(0, budget->seconds - (clock_seconds() - budget->started));
 }
 
 size_t effort_attempts(const struct effort *effort)
@@ -113,7 +125,7 @@ const char *budget_spent(const struct budget *budget)
 	if (budget->evaluations >= budget->effort->evaluations ||
 		budget->attempts >= effort_attempts(budget->effort))
 		return "the effort's number of evaluations is reached";
-	if (clock_seconds() - budget->started >= budget->seconds)
+	if (clock_seconds() - budget->started >= budget->search_seconds)
 		return "the time budget is spent";
 	if (budget->since_gain >= budget->effort->stall)
 		return "nothing better came for a while";

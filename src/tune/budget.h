@@ -15,7 +15,7 @@ struct effort {
 	const char *strategy; /* search/strategy.h */
 	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
 	bool is_strict;       /* what is planned in any case counts, too: a user named the number */
-	double seconds; /* at most, per problem, the re-measurement aside; infinite: no limit */
+	double seconds;       /* of the search at most, per problem; infinite: no limit */
 	size_t of_each_family; /* at least, where several compete: tune/picks.h; 0: as it
 				  comes */
 	size_t stall;          /* stop after so many evaluations without a gain; SIZE_MAX: never */
@@ -34,16 +34,21 @@ const struct effort *effort_find(const char *name); /* NULL if unknown */
 /* Keeps count while a problem is searched. */
 struct budget {
 	const struct effort *effort;
-	double seconds;     /* the effort's, or --budget */
-	double started;     /* clock_seconds() */
-	size_t evaluations; /* where nothing is measured, only those that can run: see
-			       budget_count() */
+	double seconds;        /* of the whole problem */
+	double search_seconds; /* of them; the rest is for measuring the best again */
+	double started;        /* clock_seconds() */
+	size_t evaluations;    /* where nothing is measured, only those that can run: see
+				  budget_count() */
 	size_t attempts;
 	size_t since_gain;
 	double best_us; /* infinite: none yet */
 };
 
+/* seconds: for the whole problem (--budget); 0: the effort's for the search, and as much as the
+ * rest takes. */
 void budget_start(struct budget *budget, const struct effort *effort, double seconds);
+/* Of the whole; 0 when they are over. */
+double budget_left_seconds(const struct budget *budget);
 /* How many candidates may be tried at most. */
 size_t effort_attempts(const struct effort *effort);
 /* Counts an evaluation; time_us is infinite if it failed. Failures do not count in an effort that

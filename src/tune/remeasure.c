@@ -15,8 +15,9 @@
 #include "tune/picks.h"
 #include "tune/search.h"
 
-static const double close_ratio = 1.025;
+static const double close_ratio = 1.04;
 static const double seconds_per_candidate = 0.25;
+static const double part_of_left = 0.4; /* of the budget */
 /* An H200 moves its energy counter every 100 ms, and tells so some 15 ms later: enough to say what
  * the winner takes, and to choose by it. */
 static const double energy_seconds_said = 0.2, energy_seconds_chosen = 1;
@@ -25,9 +26,8 @@ enum {
 	/* Launches of one kernel differ little, cold or warm; other kernels may do better on a card
 	 * that the re-measurement has warmed up. */
 	LAUNCHES_OF_A_KERNEL = 3,
-	/* The fastest that the search saw, whatever they are: who is among the first few is chance.
-	 */
-	CLOSE_MAX = 24
+	/* The fastest kernels that the search saw: who is among the first few is chance. */
+	KERNELS_MAX = 16
 };
 
 static int compare_medians(const void *a, const void *b)
@@ -65,7 +65,7 @@ static struct evaluated **choose(struct search *search, size_t *count)
 	CLEANUP(memory_free) bool *is_listed = memory_zeroed(list->count, sizeof(*is_listed));
 	const struct shortlisted listed = shortlisted_fastest(&search->pool, list);
 	struct evaluated **chosen;
-	size_t ok = 0, near_count = 0;
+	size_t ok = 0, near_count = 0, kernels = 0;
 
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].evaluation.outcome == OUTCOME_OK && !list->items[i].taken_up)
@@ -79,18 +79,17 @@ static struct evaluated **choose(struct search *search, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < ok; i++) {
 		uint32_t family = search->pool.family_of[order[i]->candidate];
-		bool near =
-			near_count < effort->remeasured &&
-			order[i]->evaluation.time.median <=
-				order[0]->evaluation.time.median * REMEASURE_REACH_RATIO &&
-			launches_of_kernel(search, chosen, *count, order[i]) < LAUNCHES_OF_A_KERNEL;
+		const double over_first =
+			order[i]->evaluation.time.median / order[0]->evaluation.time.median;
+		const unsigned launches = launches_of_kernel(search, chosen, *count, order[i]);
+		bool near = near_count < effort->remeasured &&
+			    over_first <= REMEASURE_REACH_RATIO && launches < LAUNCHES_OF_A_KERNEL;
 		bool first = !family_seen[family];
-		bool close =
-			i < CLOSE_MAX && order[i]->evaluation.time.median <=
-						 order[0]->evaluation.time.median * close_ratio;
+		bool close = !launches && kernels < KERNELS_MAX && over_first <= close_ratio;
 
 		family_seen[family] = true;
 		near_count += near;
+		kernels += !launches;
 		if (near || close || first || is_listed[order[i] - list->items] ||
 			(ptrdiff_t)order[i]->candidate == search->incumbent)
 			chosen[(*count)++] = order[i];
@@ -189,7 +188,8 @@ static enum status measure(
 	const size_t most = search->session->effort->remeasured + 4;
 	const struct sampling sampling = {.rounds_min = rounds / 4 + 1,
 		.rounds_max = rounds,
-		.seconds_max = seconds_per_candidate * (double)(count < most ? count : most),
+		.seconds_max = fmin(seconds_per_candidate * (double)(count < most ? count : most),
+			part_of_left * budget_left_seconds(&search->budget)),
 		.target_ratio = REMEASURE_TARGET_RATIO};
 	CLEANUP(memory_free)
 	struct trial **trials = memory_zeroed(count + 1, sizeof(struct trial *));

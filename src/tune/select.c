@@ -24,13 +24,14 @@ static double prediction_step(const struct comparable *comparable)
 bool select_prefers(const struct comparable *a, const struct comparable *b)
 {
 	const double step_a = prediction_step(a), step_b = prediction_step(b);
+	const bool is_measured = !(a->predicted_us > 0);
 
 	if (a->incumbent != b->incumbent)
 		return a->incumbent;
 	if (step_a < step_b || step_a > step_b)
 		return step_a < step_b;
 	if (a->smem_bytes < b->smem_bytes || a->smem_bytes > b->smem_bytes)
-		return a->smem_bytes < b->smem_bytes;
+		return (a->smem_bytes > b->smem_bytes) == is_measured;
 	if (a->regs_per_thread < b->regs_per_thread || a->regs_per_thread > b->regs_per_thread)
 		return a->regs_per_thread < b->regs_per_thread;
 	return a->order < b->order;

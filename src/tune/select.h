@@ -30,10 +30,13 @@ struct comparable {
  * SELECT_TIE_RATIO covers that. */
 #define SELECT_PLACE_US 0.15
 
-/* The order of preference among the tied: the incumbent; less shared memory (fewer stages of a
- * pipeline), fewer registers, the order in the space: launch arguments as their family lists them.
- * Nothing of it was measured, so that every run prefers the same. Where nothing was, the better
- * prediction comes first, by whole steps of SELECT_PREDICTION_RATIO. */
+/* The order of preference among the tied: the incumbent; more shared memory, fewer registers, the
+ * order in the space: launch arguments as their family lists them. Nothing of it was measured, so
+ * that every run prefers the same. More: time falls with the stages of a pipeline until there are
+ * enough, so the deepest is about as fast as the fastest in every run, whereas the shallowest that
+ * is still tied is at the edge of what is, and noise decides. Where nothing was measured, the
+ * better prediction comes first, by whole steps of SELECT_PREDICTION_RATIO, then less shared
+ * memory. */
 bool select_prefers(const struct comparable *a, const struct comparable *b);
 #define SELECT_PREDICTION_RATIO 0.01
 

@@ -109,9 +109,27 @@ static enum status start_all(
 	return STATUS_OK;
 }
 
-/* Until the strategy has nothing more to ask and all trials are done. */
-static enum status run_trials(struct search *search, struct error *err)
+/* Whoever still waits for the compiler or the device goes, once something works: a compiler may
+ * take longer than all of the budget. */
+static void drop_late(struct search *search)
 {
+	struct evaluator *evaluator = &search->evaluator;
+
+	for (size_t i = evaluator->count; i-- > 0 && isfinite(search->budget.best_us);) {
+		struct trial *trial = evaluator->trials[i];
+
+		if (trial->stage > TRIAL_COMPILED || (ptrdiff_t)trial->number == search->incumbent)
+			continue;
+		search->asked[trial->number] = false;
+		evaluator_free_trial(evaluator, trial);
+	}
+}
+
+/* Until the strategy has nothing more to ask and all trials are done; but not for longer than that.
+ */
+static enum status run_trials(struct search *search, double seconds, struct error *err)
+{
+	const double until_s = clock_seconds() + seconds;
 	const double give_up_ratio = search->session->effort->give_up_ratio;
 	struct evaluator *evaluator = &search->evaluator;
 	enum status status = STATUS_OK;
@@ -129,12 +147,19 @@ static enum status run_trials(struct search *search, struct error *err)
 			status = take_results(search, err);
 		if (status == STATUS_OK && *search->session->interrupted)
 			status = session_interrupted(err);
+		if (clock_seconds() > until_s)
+			drop_late(search);
 		if (!evaluator->count && stop_asking(search))
 			break;
 		if (status == STATUS_OK)
 			evaluator_wait(evaluator);
 	}
 	return status;
+}
+
+static double search_left_seconds(const struct search *search)
+{
+	return search->budget.started + search->budget.search_seconds - clock_seconds();
 }
 
 static enum status search_loop(struct search *search, struct error *err)
@@ -147,16 +172,19 @@ static enum status search_loop(struct search *search, struct error *err)
 	if (effort->is_strict && count + done > effort->evaluations)
 		count = effort->evaluations > done ? effort->evaluations - done : 0;
 	TRY(start_all(search, search->planned, count, err));
-	TRY(run_trials(search, err));
+	TRY(run_trials(search, search_left_seconds(search), err));
 	count = family_quota_candidates(search, &neglected);
 	TRY(start_all(search, neglected, count, err));
-	return count ? run_trials(search, err) : STATUS_OK;
+	return count ? run_trials(search, search_left_seconds(search), err) : STATUS_OK;
 }
 
-/* Near the best, before it is named: twice, as a neighbour may have better ones. */
+/* Near the best, before it is named: again, as a neighbour may have better ones. */
 static enum status try_neighbours(struct search *search, struct error *err)
 {
-	for (int turn = 0; turn < 2; turn++) {
+	const int turns = 3;
+	const double part_of_left = 0.3; /* for trying them; the rest is for measuring */
+
+	for (int turn = 0; turn < turns; turn++) {
 		CLEANUP(memory_free) size_t *candidates = NULL;
 		const size_t count = settle_untried(search, &candidates);
 		const size_t first = search->evaluated.count;
@@ -166,7 +194,8 @@ static enum status try_neighbours(struct search *search, struct error *err)
 		if (count) {
 			evaluator_clear(&search->evaluator);
 			TRY(start_all(search, candidates, count, err));
-			TRY(run_trials(search, err));
+			TRY(run_trials(
+				search, part_of_left * budget_left_seconds(&search->budget), err));
 		}
 		TRY(settle_neighbours(search, first, err));
 	}

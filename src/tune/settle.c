@@ -15,7 +15,7 @@
 enum {
 	ROUGHLY_MAX = 30, /* in one load each */
 	BEST_MAX = 10,    /* in LOADS of each: two loads of one binary are not equally fast */
-	LOADS = 3,
+	LOADS = 4,
 	TRIALS_MAX = BEST_MAX * LOADS
 };
 
@@ -28,8 +28,12 @@ static bool settles(const struct search *search)
 }
 
 static const double rough_seconds = 0.025, best_seconds_per_load = 0.05;
+/* Of the budget. */
+static const double rough_part_of_left = 0.3, best_part_of_left = 0.7;
 /* Beyond what is tied: a measurement may have put it there by chance. */
 static const double settle_ratio = 1.5 * SELECT_TIE_RATIO;
+/* What a measurement in one load may be off by. */
+static const double surely_slower_ratio = 0.003;
 
 /* A candidate to be timed again, in one load or several. */
 struct remeasurement {
@@ -52,6 +56,28 @@ static int compare_times(const void *a, const void *b)
 
 	return (x->comparable.median_us > y->comparable.median_us) -
 	       (x->comparable.median_us < y->comparable.median_us);
+}
+
+/* Sorted by time. Who is slower than one that is preferred does not win, whatever is tied; the
+ * fastest stays, it says what is. Then the most preferred come first. */
+static size_t keep_possible(struct remeasurement *remeasurements, size_t count)
+{
+	size_t kept = 1;
+
+	for (size_t i = 1; i < count; i++) {
+		bool is_possible = true;
+
+		for (size_t k = 0; k < kept && is_possible; k++)
+			is_possible =
+				remeasurements[k].comparable.median_us * (1 + surely_slower_ratio) >
+					remeasurements[i].comparable.median_us ||
+				compare_preference(&remeasurements[i], &remeasurements[k]) < 0;
+		if (is_possible)
+			remeasurements[kept++] = remeasurements[i];
+	}
+	if (count > 1)
+		qsort(remeasurements + 1, kept - 1, sizeof(*remeasurements), compare_preference);
+	return count ? kept : 0;
 }
 
 /* Those whose times may be compared and that are within reach of the fastest; with neighbours, what
@@ -90,8 +116,8 @@ static size_t choose_best(struct search *search, size_t neighbours, size_t most,
 			(struct remeasurement){&items[i], comparable, {NULL}, false};
 	}
 	qsort(remeasurements, count, sizeof(*remeasurements), compare_times);
-	if (by_preference && count > 1)
-		qsort(remeasurements + 1, count - 1, sizeof(*remeasurements), compare_preference);
+	if (by_preference)
+		count = keep_possible(remeasurements, count);
 	return count < most ? count : most;
 }
 
@@ -144,13 +170,12 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 
 /* Loads all of them `loads` times and times them side by side. */
 static enum status measure_side_by_side(struct search *search, struct remeasurement *remeasurements,
-	size_t count, size_t loads, struct error *err)
+	size_t count, size_t loads, double seconds, struct error *err)
 {
 	const unsigned rounds = search->session->effort->remeasure_rounds;
 	const struct sampling sampling = {.rounds_min = rounds / 4 + 1,
 		.rounds_max = rounds,
-		.seconds_max = (loads > 1 ? best_seconds_per_load : rough_seconds) *
-			       (double)(count * loads),
+		.seconds_max = seconds,
 		.target_ratio = REMEASURE_TARGET_RATIO};
 	struct trial *trials[TRIALS_MAX];
 	size_t loaded = 0;
@@ -178,12 +203,12 @@ static enum status measure_side_by_side(struct search *search, struct remeasurem
 }
 
 static enum status settle(struct search *search, struct remeasurement *remeasurements, size_t count,
-	size_t loads, struct error *err)
+	size_t loads, double seconds, struct error *err)
 {
 	double ratios[ROUGHLY_MAX], before_us;
 	size_t both = 0;
 
-	TRY(measure_side_by_side(search, remeasurements, count, loads, err));
+	TRY(measure_side_by_side(search, remeasurements, count, loads, seconds, err));
 	search->is_settled = false;
 	for (size_t i = 0; i < search->evaluated.count; i++)
 		search->evaluated.items[i].loads = 0;
@@ -208,12 +233,15 @@ enum status settle_neighbours(struct search *search, size_t neighbours, struct e
 	CLEANUP(memory_free)
 	struct remeasurement *remeasurements =
 		memory_zeroed(search->evaluated.count + 1, sizeof(*remeasurements));
+	double seconds;
 	size_t count;
 
 	if (!settles(search))
 		return STATUS_OK;
 	count = choose_best(search, neighbours, ROUGHLY_MAX, false, remeasurements);
-	return count > 1 ? settle(search, remeasurements, count, 1, err) : STATUS_OK;
+	seconds = fmin(rough_seconds * (double)count,
+		rough_part_of_left * budget_left_seconds(&search->budget));
+	return count > 1 ? settle(search, remeasurements, count, 1, seconds, err) : STATUS_OK;
 }
 
 enum status settle_best(struct search *search, struct error *err)
@@ -221,12 +249,21 @@ enum status settle_best(struct search *search, struct error *err)
 	CLEANUP(memory_free)
 	struct remeasurement *remeasurements =
 		memory_zeroed(search->evaluated.count + 1, sizeof(*remeasurements));
+	const double left_s = best_part_of_left * budget_left_seconds(&search->budget);
+	double loads, round_s;
 	size_t count;
 
 	if (!settles(search))
 		return STATUS_OK;
 	count = choose_best(search, SIZE_MAX, BEST_MAX, true, remeasurements);
-	return count > 1 ? settle(search, remeasurements, count, LOADS, err) : STATUS_OK;
+	if (count < 2)
+		return STATUS_OK;
+	round_s = 1e-6 * remeasurements[0].comparable.median_us * (double)count;
+	loads = fmin(LOADS, left_s / (SELECT_ROUNDS_MIN * round_s));
+	return loads < 1
+		       ? STATUS_OK
+		       : settle(search, remeasurements, count, (size_t)loads,
+				 fmin(best_seconds_per_load * loads * (double)count, left_s), err);
 }
 
 /* Launches of the winner's kernel that were not tried, fastest prediction first: they cost no
@@ -272,15 +309,16 @@ size_t settle_untried(const struct search *search, size_t **candidates)
 {
 	enum {
 		LAUNCHES_TRIED = 16,
-		NEIGHBOURS_TRIED = 6,
-		TRIED_PER_NEIGHBOUR = 8 /* of a short search, fewer */
+		NEIGHBOURS_TRIED = 12,
+		TRIED_PER_NEIGHBOUR = 4 /* of a short search, fewer */
 	};
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	const size_t most = search->evaluated.count / TRIED_PER_NEIGHBOUR;
 	size_t count, winner;
 
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
-	if (!settles(search) || !selection.count || search->session->strategy)
+	if (!settles(search) || !selection.count || search->session->strategy ||
+		budget_left_seconds(&search->budget) <= 0)
 		return 0; /* a strategy that was asked for has the only say */
 	winner = search->evaluated.items[selection.indices[selection.winner]].candidate;
 	count = untried_launches(

@@ -288,7 +288,8 @@ static void test_budget_reaches_the_search(void **state)
 	for (int asked = 0; asked < 2; asked++) {
 		request.budget_s = asked ? 77 : 0;
 		outcome = session_fixture_run(&fixture, &request);
-		assert_true(fabs(outcome.budget_s - (asked ? 77 : 8)) < 1e-6);
+		/* the effort's search, and measuring the best again */
+		assert_true(fabs(outcome.budget_s - (asked ? 77 : 8 + 6)) < 1e-6);
 		free(outcome.winners);
 	}
 	session_fixture_close(&fixture);

@@ -116,8 +116,11 @@ static void measured_ties_fall_to_resources(void **state)
 	(void)state;
 	comparables[0].smem_bytes = 3000;
 	comparables[1].smem_bytes = comparables[2].smem_bytes = 2000;
+	/* the deepest pipeline: what is shallower is slower by about the width of the tie */
+	assert_int_equal(select_winner(comparables, 3, tied), 0);
+	comparables[0].smem_bytes = 1000;
 	assert_int_equal(select_winner(comparables, 3, tied), 1); /* the first in the space */
-	comparables[1].smem_bytes = 4000;
+	comparables[2].smem_bytes = 4000;
 	assert_int_equal(select_winner(comparables, 3, tied), 2);
 }
 
@@ -226,6 +229,33 @@ static void budgets_end(void **state)
 	assert_null(budget_spent(&budget));
 	budget.started -= 101;
 	assert_non_null(strstr(budget_spent(&budget), "time budget"));
+	assert_true(budget_left_seconds(&budget) <= 0);
+}
+
+/* The search leaves of it what measuring the best again takes; an effort's own time is the
+ * search's. */
+static void budgets_are_for_all_of_a_problem(void **state)
+{
+	const struct effort *quick = effort_find("quick"), *estimate = effort_find("estimate");
+	struct budget budget;
+
+	(void)state;
+	for (double seconds = 0.5; seconds < 1000; seconds *= 2) {
+		budget_start(&budget, quick, seconds);
+		assert_float_equal(budget.seconds, seconds, 1e-3);
+		assert_true(
+			budget.search_seconds >= 0.5 * seconds && budget.search_seconds < seconds);
+		budget.started -= budget.search_seconds;
+		assert_non_null(budget_spent(&budget));
+		assert_true(budget_left_seconds(&budget) <= seconds - budget.search_seconds);
+		budget_start(&budget, estimate, seconds); /* nothing to measure again */
+		assert_float_equal(budget.search_seconds, seconds, 1e-3);
+	}
+	budget_start(&budget, quick, 0);
+	assert_float_equal(budget.search_seconds, quick->seconds, 1e-3);
+	assert_true(budget.seconds > quick->seconds);
+	budget_start(&budget, effort_find("exhaustive"), 0);
+	assert_true(isinf(budget.search_seconds) && isinf(budget_left_seconds(&budget)));
 }
 
 /* Gains that are too small to matter do not keep a search going, and larger ones do. */
@@ -266,6 +296,7 @@ int main(void)
 		cmocka_unit_test(noisy_runs_agree),
 		cmocka_unit_test(pairing_sees_through_a_falling_clock),
 		cmocka_unit_test(budgets_end),
+		cmocka_unit_test(budgets_are_for_all_of_a_problem),
 		cmocka_unit_test(small_gains_do_not_count),
 	};
 
