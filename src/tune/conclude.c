@@ -22,7 +22,8 @@ static bool is_comparable(const struct search *search, const struct evaluated *e
 	bool measured = device_measures(search->session->context->device);
 
 	return evaluated->evaluation.outcome == OUTCOME_OK &&
-	       (evaluated->remeasured || !measured) && (evaluated->loads || !search->is_settled) &&
+	       (evaluated->remeasured || !measured || search->is_cut_short) &&
+	       (evaluated->loads || !search->is_settled) &&
 	       (search->session->objective == OBJECTIVE_TIME ||
 		       evaluated->evaluation.measured.energy_j > 0);
 }
@@ -257,7 +258,7 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 }
 
 static enum status store_entry(struct search *search, const struct tuned_entry *entry,
-	const char **kept, struct error *err)
+	struct journal *journal, const char **kept, struct error *err)
 {
 	struct session *session = search->session;
 	struct row_validity row_validity = {.context = session->context,
@@ -267,12 +268,12 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 	struct tuned_entry copy = tuned_entry_copy(entry);
 	enum status status = STATUS_OK;
 
-	if (session->journal) {
+	if (journal) {
 		struct json *line = json_new_object();
 
 		json_put_int(line, "problem", (int64_t)search->number);
 		json_put(line, "entry", record_to_json(&tuned_entry_record, entry));
-		status = journal_write(session->journal, "entry", line, err);
+		status = journal_write(journal, "entry", line, err);
 	}
 	tuned_put_entry(session->tuned, &copy, &judge, kept);
 	TRY(status);
@@ -313,9 +314,37 @@ enum status search_conclude(struct search *search, struct error *err)
 		TRY(remeasure_energy(search, &search->evaluated.items[result.winner], err));
 	TRY(entry_new(&search->pool, &search->evaluated, &search->picks, result.winner, tied, best,
 		search->session, &entry, err));
-	TRY(store_entry(search, &entry, &result.kept, err));
+	TRY(store_entry(search, &entry, search->session->journal, &result.kept, err));
 	result.entry = &entry;
 	if (observer->end)
 		observer->end(observer->context, &result);
 	return STATUS_OK;
+}
+
+/* By what was measured again, if anything was. */
+enum status search_save_best(struct search *search, struct error *err)
+{
+	CLEANUP(selection_release) struct selection selection = selection_of(search);
+	CLEANUP(memory_free)
+	bool *tied = memory_zeroed(search->evaluated.count + 1, sizeof(*tied));
+	CLEANUP(memory_free)
+	size_t *best = memory_zeroed(search->pool.family_count + 1, sizeof(*best));
+	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
+	const char *kept;
+	size_t winner;
+
+	if (!selection.count) {
+		selection_release(&selection);
+		search->is_cut_short = true;
+		selection = selection_of(search);
+	}
+	if (!selection.count)
+		return STATUS_OK;
+	winner = selection.indices[selection.winner];
+	for (size_t i = 0; i < selection.count; i++)
+		tied[selection.indices[i]] = selection.tied[i];
+	find_best_of_families(search, winner, best);
+	TRY(entry_new(&search->pool, &search->evaluated, &search->picks, winner, tied, best,
+		search->session, &entry, err));
+	return store_entry(search, &entry, NULL, &kept, err);
 }

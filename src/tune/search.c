@@ -247,6 +247,11 @@ static ptrdiff_t find_incumbent(const struct search *search)
 	const struct tuned_entry *entry =
 		tuned_find_problem(search->session->tuned, problem, search->session->objective);
 
+	/* what the run that is resumed left when it was interrupted is in its journal */
+	for (const struct journal_run *run = search->session->resume; run && entry;
+		run = journal_previous(search->session->record, run))
+		if (strcmp(run->run.id, entry->run) == 0)
+			entry = NULL;
 	return entry ? candidates_find_named(
 			       &search->pool, entry->winner.family, &entry->winner.configuration)
 		     : -1;

@@ -27,8 +27,9 @@ struct search {
 	size_t resumed;      /* of evaluated: taken over from an interrupted run */
 	bool exhausted;      /* the strategy has nothing more */
 	const char *stopped_because;
-	size_t best;     /* index into evaluated */
-	bool is_settled; /* the best were re-measured again, beside their neighbours */
+	size_t best;       /* index into evaluated */
+	bool is_settled;   /* the best were re-measured again, beside their neighbours */
+	bool is_cut_short; /* before anything was re-measured */
 };
 
 /* Pool, reference, strategy, incumbent; announces the problem to the device and the journal. */

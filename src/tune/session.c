@@ -202,20 +202,30 @@ static enum status try_neighbours(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
+static enum status run_search(struct search *search, struct error *err)
+{
+	TRY(search_loop(search, err));
+	TRY(remeasure(search, err));
+	TRY(try_neighbours(search, err));
+	TRY(settle_best(search, err));
+	return search_conclude(search, err);
+}
+
 static enum status run_problem(struct session *session, size_t number, struct error *err)
 {
 	CLEANUP(search_close) struct search search = {0};
+	struct error unsaved = {0}; /* that it was interrupted says more */
+	enum status status;
 	bool done = false;
 
 	TRY(resume_entry(session, number, &done, err));
 	if (done)
 		return STATUS_OK;
 	TRY(search_open(session, number, &search, err));
-	TRY(search_loop(&search, err));
-	TRY(remeasure(&search, err));
-	TRY(try_neighbours(&search, err));
-	TRY(settle_best(&search, err));
-	return search_conclude(&search, err);
+	status = run_search(&search, err);
+	if (status == STATUS_INTERRUPTED)
+		search_save_best(&search, &unsaved);
+	return status;
 }
 
 static enum status run_queue(struct session *session, struct error *err)

@@ -27,6 +27,7 @@ stop() {
 	grep tiletune: talk.txt
 	"$TILETUNE" validate --path "$ROOT" x.journal.jsonl
 	grep -c '"event":"finish"' x.journal.jsonl
+	echo "$(grep -c '"winner"' x.json) entry"
 }
 for signal in INT TERM KILL; do
 	before=$(lines)
