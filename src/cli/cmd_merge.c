@@ -63,9 +63,12 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const struct merge_options *options = options_;
 	const int rule =
 		options->on_conflict ? name_find(options->on_conflict, rule_names) : MERGE_NEWEST;
+	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 	CLEANUP(file_unlock) int lock = -1;
 	CLEANUP(tuned_release) struct tuned merged = {0};
 	struct merge_summary summary = {0};
+	bool complete;
 
 	if (!options->output)
 		return error_set(err, STATUS_BAD_INPUT, "merge: expected -o FILE, found none");
@@ -73,11 +76,17 @@ static enum status run(void *options_, const struct string_list *positional, str
 	/* the output may be one of those that are read */
 	if (strcmp(options->output, "-") != 0)
 		TRY(file_lock(options->output, &lock, err));
+	/* an entry from before its operation had all of its keys is one of today's problem */
+	complete = catalogue_load(folders.templates, NULL, &catalogue, NULL) == STATUS_OK;
 	TRY(tuned_load(positional->items[0], &merged, err));
+	if (complete)
+		tuned_complete(&merged, &catalogue);
 	for (size_t i = 1; i < positional->count; i++) {
 		CLEANUP(tuned_release) struct tuned next = {0};
 
 		TRY(tuned_load(positional->items[i], &next, err));
+		if (complete)
+			tuned_complete(&next, &catalogue);
 		TRY(tuned_merge(&merged, &next, (enum merge_rule)rule, &summary, err));
 	}
 	return write_merged(options, &merged, positional->count, &summary, err);

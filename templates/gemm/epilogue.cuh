@@ -104,7 +104,8 @@ struct epilogue {
 	}
 
 	// What COUNT columns from a multiple of COUNT on have in common over all rows.
-	template <int COUNT> __device__ __forceinline__ epilogue_columns<COUNT> columns(i32 column) const
+	template <int COUNT>
+	__device__ __forceinline__ epilogue_columns<COUNT> columns(i32 column) const
 	{
 		epilogue_columns<COUNT> some;
 		if constexpr (scales_rows)

@@ -1,7 +1,7 @@
 // The trusted GEMM: any list of points of C, summed in fp64, rounded nowhere.
 //
-// units[u] is the linear index m*N + n of a point; expected[u] becomes what epilogue.cuh says of the
-// sum over k, in fp64 too. Blocks of 256 threads:
+// units[u] is the linear index m*N + n of a point; expected[u] becomes what epilogue.cuh says of
+// the sum over k, in fp64 too. Blocks of 256 threads:
 //   nk: a warp per point; its lanes read consecutive k of a row of A and of a row of B (8 points).
 //   kn: a lane per point, so that neighbours in n read neighbours in memory; the 8 warps of a block
 //       share the sums over k between them (32 points).
@@ -29,7 +29,8 @@ __device__ __forceinline__ double product(const input::memory *a, const input::m
 	return (double)input::load(*a) * (double)input::load(*b);
 }
 
-// The scale of a product at (m, n, k) of blocks; of anything else the epilogue's is the same for all k.
+// The scale of a product at (m, n, k) of blocks; of anything else the epilogue's is the same for
+// all k.
 __device__ __forceinline__ double block_scale(
 	const float *scale_a, const float *scale_b, i64 M, i64 K, i64 m, i64 n, i64 k)
 {
@@ -65,10 +66,9 @@ struct point {
 	}
 };
 
-extern "C" __global__ void __launch_bounds__(32 * warps)
-	gemm_reference(const input::memory *A, const input::memory *B, int M, int N, int K, int lda,
-		int ldb, int ldc, const i64 *units, int unit_count, double *expected,
-		EPILOGUE_PARAMETERS)
+extern "C" __global__ void __launch_bounds__(32 * warps) gemm_reference(const input::memory *A,
+	const input::memory *B, int M, int N, int K, int lda, int ldb, int ldc, const i64 *units,
+	int unit_count, double *expected, EPILOGUE_PARAMETERS)
 {
 	int warp = threadIdx.x / 32;
 	int lane = threadIdx.x % 32;

@@ -14,9 +14,8 @@ __device__ __forceinline__ i64 split_k_pitch(int N)
 }
 
 // A thread adds four neighbouring columns. Launch ceil(M * round_up(N, 4) / 4 / block) blocks.
-extern "C" __global__ void __launch_bounds__(256) gemm_split_k_reduce(
-	const float *partial, output::memory *C, int M, int N, int ldc, int split_k,
-	EPILOGUE_PARAMETERS)
+extern "C" __global__ void __launch_bounds__(256) gemm_split_k_reduce(const float *partial,
+	output::memory *C, int M, int N, int ldc, int split_k, EPILOGUE_PARAMETERS)
 {
 	i64 pitch = split_k_pitch(N);
 	i64 quads = pitch / 4;

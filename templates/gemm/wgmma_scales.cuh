@@ -19,9 +19,9 @@ template <int FRAGMENTS> struct step_scales {
 template <int FRAGMENTS> struct block_scales {
 	// Runs of columns within one block of B, whatever the tile's first column is.
 	static constexpr int part = SCALE_PART;
-	static_assert(!scales_blocks || ROWS_ARE_B ||
-			      (TILE_COLUMNS % part == 0 && 128 % part == 0 &&
-				      TILE_COLUMNS <= 128 + part),
+	static_assert(
+		!scales_blocks || ROWS_ARE_B ||
+			(TILE_COLUMNS % part == 0 && 128 % part == 0 && TILE_COLUMNS <= 128 + part),
 		"a tile's columns lie in two blocks of B");
 
 	const float *a, *b; // of this thread's first row or column of A; of the first block of B
@@ -92,7 +92,8 @@ template <int FRAGMENTS> struct block_scales {
 					factor[2] = factor[0];
 					factor[3] = factor[1];
 				} else {
-					// An index that is no constant would put the array into memory.
+					// An index that is no constant would put the array into
+					// memory.
 					float column = scales.columns[0];
 					if (part < 128 && j * 8 / part * part >= first_part)
 						column = scales.columns[1];

@@ -36,8 +36,8 @@ constexpr int ring_bytes = STAGES * stage_bytes;
 constexpr int vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1;
 
 static_assert(sums_each % CLUSTER_K == 0, "every block of the cluster completes equally many sums");
-static_assert(SMEM_BYTES == ring_bytes + STAGES * 16 +
-				    (CLUSTER_K > 1 ? 4 * sums_each * consumers : 0),
+static_assert(
+	SMEM_BYTES == ring_bytes + STAGES * 16 + (CLUSTER_K > 1 ? 4 * sums_each * consumers : 0),
 	"stages, barriers, exchange buffer: what the launch asks for");
 
 // Where the sums number `index`.. of a thread lie in the exchange buffer of the block that
@@ -175,8 +175,8 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 #pragma unroll
 			for (u32 sender = 0; sender < CLUSTER_K; ++sender)
 				value[0] += shared_load(exchange_place(buffer, sender,
-							     i / vector * vector, threadIdx.x) +
-						     i % vector * 4);
+								i / vector * vector, threadIdx.x) +
+							i % vector * 4);
 		}
 		place_in_c at_c = place_of(
 			place.depth * share + i, multiply_by.first_row, thread, row, column);

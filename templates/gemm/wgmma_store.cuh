@@ -27,7 +27,8 @@ __device__ __forceinline__ void store_pair(
 				*(vec8 *)(c + offset + column) = pair;
 			} else if constexpr (sizeof(output::memory) == 1) {
 				*(u16 *)(c + offset + column) =
-					(u16)(output::store(low) | output::store(high) << 8);
+					(u16)((u32)output::store(low) | (u32)output::store(high)
+										<< 8);
 			} else {
 				*(u32 *)(c + offset + column) =
 					(u32)output::store(low) | (u32)output::store(high) << 16;
@@ -82,7 +83,8 @@ __device__ __forceinline__ void store_direct(
 		float high[2], low[2];
 		rows.values(sums, j, high, low);
 		if (rows.row < finish.m)
-			store_pair<PAIRS>(c, upper, rows.column + j * 8, finish.n, high[0], high[1]);
+			store_pair<PAIRS>(
+				c, upper, rows.column + j * 8, finish.n, high[0], high[1]);
 		if (rows.row + 8 < finish.m)
 			store_pair<PAIRS>(c, lower, rows.column + j * 8, finish.n, low[0], low[1]);
 	}

@@ -30,6 +30,7 @@ typedef tile_copy<element_memory, BK, BN, B_VEC, threads, b_layout> b_copy;
 typedef tile_copy<element_memory, BN, BP, C_VEC, threads, c_layout> c_copy;
 
 constexpr int slot_bytes = WARP_ROWS * a_layout::row_bytes;
+static_assert(RING_BYTES == WARPS * STAGES * slot_bytes, "the rings are what the launch asks for");
 constexpr int b_bytes = BK * b_layout::row_bytes;
 constexpr int c_bytes = BN * c_layout::row_bytes;
 

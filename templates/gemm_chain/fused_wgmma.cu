@@ -31,6 +31,8 @@ constexpr int stage_bytes = b_bytes + c_bytes;
 constexpr int own_columns8 =
 	(BP / 8 + SPLIT_N - 1) / SPLIT_N; // that a block of a cluster completes
 constexpr int exchange_bytes = SPLIT_N > 1 ? SPLIT_N *own_columns8 *consumers * 16 : 0;
+static_assert(SMEM_BYTES == STAGES * stage_bytes + 2 * a_bytes + exchange_bytes + 16 * (STAGES + 2),
+	"stages, rows, exchange, barriers: what the launch asks for");
 
 #if DTYPE_bf16
 WGMMA_DEFINE(t_multiply, BN, WGMMA_BF16, WGMMA_LAYOUT(0, 1))

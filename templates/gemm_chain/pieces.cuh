@@ -37,6 +37,8 @@ constexpr int stage_bytes = b_bytes + (a_streamed ? a_bytes : 0);
 constexpr int c_start = STAGES * stage_bytes;
 constexpr int t_start = c_start + C_SLOTS * c_bytes;
 constexpr int panel_start = t_start + (t_in_smem ? BM * b_layout::row_bytes : 0);
+static_assert(
+	FIXED_SMEM == panel_start, "what stands before the rows of A, as the launch asks for");
 
 struct piece_stream {
 	a_copy a;

@@ -226,6 +226,48 @@ static void test_json(void **state)
 	refuse_json(*state, "{\"N\":16,\"M\":4}", "dtype: expected one of");
 }
 
+/* Real numbers, of gemm: a whole one is written as an integer, however it was given. */
+static void test_real_numbers(void **state)
+{
+	struct fixture gemm;
+	struct problem_list list = {0};
+	struct error err = {0};
+	char *old = string_copy("M=4,N=8,K=16,dtype=bf16,b_layout=nk,lda=16,ldb=16,ldc=8,"
+				"out_dtype=bf16,act=none,accum=fast");
+
+	(void)state;
+	fixture_open(&gemm, "templates", "gemm", NULL, NULL, "", NULL);
+#define GEMM                                                                                       \
+	"M=4,N=8,K=16,dtype=bf16,b_layout=nk,lda=16,ldb=16,ldc=8,out_dtype=bf16,act=none,accum="   \
+	"fast,"
+	expect(&gemm, "M=4,N=8,K=16,dtype=bf16,alpha=1.0,beta=-2e0",
+		GEMM "scale=none,bias=none,alpha=1,beta=-2,residual=0");
+	expect(&gemm, "M=4,N=8,K=16,dtype=bf16,alpha=-0.1,beta=0.5,1",
+		GEMM "scale=none,bias=none,alpha=-0.1,beta=0.5,residual=0 " GEMM
+		     "scale=none,bias=none,alpha=-0.1,beta=1,residual=0");
+	expect_json(&gemm,
+		"{\"M\":4,\"N\":8,\"K\":16,\"dtype\":\"bf16\",\"alpha\":2.5,\"beta\":1.0}",
+		"{\"M\":4,\"N\":8,\"K\":16,\"dtype\":\"bf16\",\"b_layout\":\"nk\",\"lda\":16,"
+		"\"ldb\":16,"
+		"\"ldc\":8,\"out_dtype\":\"bf16\",\"act\":\"none\",\"accum\":\"fast\",\"scale\":"
+		"\"none\","
+		"\"bias\":\"none\",\"alpha\":2.5,\"beta\":1,\"residual\":0}");
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const wrong[] = {
+			"alpha=x", "alpha=1e999", "alpha=nan", "alpha=0x1"};
+		CLEANUP(memory_free)
+		char *text = string_format("M=4,N=8,K=16,dtype=bf16,%s", wrong[i]);
+
+		assert_fails(problem_parse(gemm.operation, text, &list, &err), STATUS_BAD_INPUT,
+			"alpha: expected a number, found");
+	}
+	/* a text from before the keys existed */
+	problem_text_complete(gemm.operation, &old);
+	assert_string_equal(old, GEMM "scale=none,bias=none,alpha=1,beta=0,residual=0");
+	free(old);
+	fixture_close(&gemm);
+}
+
 static void test_amounts(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -251,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_bad_input),
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_real_numbers),
 		cmocka_unit_test(test_amounts),
 	};
 
