@@ -63,11 +63,17 @@ static bool run_lt(const void *context, struct gpu_session *gpu, size_t set)
 	for (size_t i = 0; i <= TENSOR_Y; i++)
 		tensors[i] = problem_tensor(&field->data, set, i);
 	if (side->step != 1)
-		result = lt_product_run(&field->steps[0].product, side->picks[0], tensors[TENSOR_A],
-			tensors[TENSOR_B], field->intermediate, gpu->stream);
+		result = lt_product_run(&field->steps[0].product, side->picks[0],
+			&(struct lt_tensors){.a = tensors[TENSOR_A],
+				.b = tensors[TENSOR_B],
+				.c = field->intermediate},
+			gpu->stream);
 	if (result == 0 && side->step != 0)
 		result = lt_product_run(&field->steps[1].product, side->picks[1],
-			field->intermediate, tensors[TENSOR_C], tensors[TENSOR_Y], gpu->stream);
+			&(struct lt_tensors){.a = field->intermediate,
+				.b = tensors[TENSOR_C],
+				.c = tensors[TENSOR_Y]},
+			gpu->stream);
 	return result == 0 ? true
 			   : gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "cuBLASLt: status %d", result);
 }
@@ -230,8 +236,26 @@ static enum status open_lt(
 	struct field *field, const int64_t sizes[4], enum dtype dtype, struct error *err)
 {
 	int64_t m = sizes[0], k = sizes[1], n = sizes[2], p = sizes[3];
-	const struct lt_shape shapes[STEPS] = {{m, n, k, k, n, n, true, dtype, dtype, true},
-		{m, p, n, n, p, p, true, dtype, dtype, true}};
+	const struct lt_shape shapes[STEPS] = {{.m = m,
+						       .n = n,
+						       .k = k,
+						       .lda = k,
+						       .ldb = n,
+						       .ldc = n,
+						       .b_is_kn = true,
+						       .in = dtype,
+						       .out = dtype,
+						       .fast_accumulation = true},
+		{.m = m,
+			.n = p,
+			.k = n,
+			.lda = n,
+			.ldb = p,
+			.ldc = p,
+			.b_is_kn = true,
+			.in = dtype,
+			.out = dtype,
+			.fast_accumulation = true}};
 	enum status status = STATUS_OK;
 
 	for (int i = 0; i < STEPS && status == STATUS_OK; i++) {

@@ -18,12 +18,25 @@ enum {
 	LT_COMPUTE_32F = 68,
 	LT_COMPUTE_32F_FAST_TF32 = 77,
 	LT_DESC_TRANSA = 3,
+	LT_DESC_EPILOGUE = 7,
+	LT_DESC_BIAS_POINTER = 8,
+	LT_DESC_A_SCALE_POINTER = 17,
+	LT_DESC_B_SCALE_POINTER = 18,
 	LT_DESC_FAST_ACCUM = 25,
+	LT_DESC_A_SCALE_MODE = 31,
+	LT_DESC_B_SCALE_MODE = 32,
+	LT_EPILOGUE_DEFAULT = 1,
+	LT_EPILOGUE_RELU = 2,
+	LT_EPILOGUE_BIAS = 4,
+	LT_EPILOGUE_GELU = 32,
 	LT_PREF_MAX_WORKSPACE_BYTES = 1,
 	LT_OP_N = 0,
 	LT_OP_T = 1,
 	LT_STATUS_NOT_SUPPORTED = 15,
 };
+
+const char *const lt_scale_names[] = {"none", "tensor", "row", "block", NULL};
+const char *const lt_act_names[] = {"none", "relu", "gelu_tanh", NULL};
 
 static enum status try_open(struct lt *lt, const char *name)
 {
@@ -118,6 +131,27 @@ static int data_type(enum dtype dtype)
 					 : LT_R_32F;
 }
 
+/* Scales, bias, activation. cuBLASLt's A is our B. */
+static int describe_rest(const struct lt *lt, const struct lt_shape *shape, void *description)
+{
+	/* scalar, a float a row, 1 x 128, 128 x 128 */
+	static const int32_t our_b[] = {0, 0, 3, 5}, our_a[] = {0, 0, 3, 4};
+	static const int32_t acts[] = {0, LT_EPILOGUE_RELU, LT_EPILOGUE_GELU};
+	int32_t epilogue = acts[shape->act] | (shape->has_bias ? LT_EPILOGUE_BIAS : 0);
+	int result = 0;
+
+	if (shape->scale != LT_SCALE_NONE)
+		result = lt->description_set(
+			description, LT_DESC_A_SCALE_MODE, &our_b[shape->scale], sizeof(our_b[0]));
+	if (result == 0 && shape->scale != LT_SCALE_NONE)
+		result = lt->description_set(
+			description, LT_DESC_B_SCALE_MODE, &our_a[shape->scale], sizeof(our_a[0]));
+	if (result == 0 && epilogue)
+		result = lt->description_set(
+			description, LT_DESC_EPILOGUE, &epilogue, sizeof(epilogue));
+	return result;
+}
+
 /* cuBLASLt is column-major: what it computes is C^T[n,m] = B^T A^T; our rows are its columns. */
 static int describe(const struct lt *lt, const struct lt_shape *shape, struct lt_product *product)
 {
@@ -135,6 +169,8 @@ static int describe(const struct lt *lt, const struct lt_shape *shape, struct lt
 		result = lt->description_set(
 			product->description, LT_DESC_FAST_ACCUM, &fast, sizeof(fast));
 	if (result == 0)
+		result = describe_rest(lt, shape, product->description);
+	if (result == 0)
 		result = lt->layout_create(&product->a_layout, in, shape->b_is_kn ? n : k,
 			shape->b_is_kn ? k : n, shape->ldb);
 	if (result == 0)
@@ -151,7 +187,8 @@ enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape,
 	void *preference = NULL;
 	int result, found = 0;
 
-	*product = (struct lt_product){.lt = lt};
+	*product = (struct lt_product){
+		.lt = lt, .has_scales = shape->scale != LT_SCALE_NONE, .has_bias = shape->has_bias};
 	result = describe(lt, shape, product);
 	if (result == 0)
 		result = lt->preference_create(&preference);
@@ -187,15 +224,37 @@ void lt_product_release(struct lt_product *product)
 	*product = (struct lt_product){0};
 }
 
-int lt_product_run(const struct lt_product *product, int pick, CUdeviceptr a, CUdeviceptr b,
-	CUdeviceptr c, CUstream stream)
+/* The pointers stand in the description. */
+static int set_pointer(
+	const struct lt_product *product, bool wanted, int attribute, CUdeviceptr address)
+{
+	const void *pointer = (const void *)(uintptr_t)address;
+
+	return wanted ? product->lt->description_set(
+				product->description, attribute, &pointer, sizeof(pointer))
+		      : 0;
+}
+
+int lt_product_run(const struct lt_product *product, int pick, const struct lt_tensors *tensors,
+	CUstream stream)
 {
 	const struct lt *lt = product->lt;
 	const float one = 1, zero = 0;
+	void *c = (void *)(uintptr_t)tensors->c;
+	int result = set_pointer(
+		product, product->has_scales, LT_DESC_A_SCALE_POINTER, tensors->scale_b);
 
-	return lt->matmul(lt->handle, product->description, &one, (const void *)(uintptr_t)b,
-		product->a_layout, (const void *)(uintptr_t)a, product->b_layout, &zero,
-		(const void *)(uintptr_t)c, product->c_layout, (void *)(uintptr_t)c,
-		product->c_layout, &product->picks[pick].algorithm,
+	if (result == 0)
+		result = set_pointer(
+			product, product->has_scales, LT_DESC_B_SCALE_POINTER, tensors->scale_a);
+	if (result == 0)
+		result = set_pointer(
+			product, product->has_bias, LT_DESC_BIAS_POINTER, tensors->bias);
+	if (result != 0)
+		return result;
+	return lt->matmul(lt->handle, product->description, &one,
+		(const void *)(uintptr_t)tensors->b, product->a_layout,
+		(const void *)(uintptr_t)tensors->a, product->b_layout, &zero, c, product->c_layout,
+		c, product->c_layout, &product->picks[pick].algorithm,
 		(void *)(uintptr_t)lt->workspace, lt->workspace_bytes, stream);
 }

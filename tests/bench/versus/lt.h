@@ -57,12 +57,35 @@ struct lt {
 		struct lt_heuristic *results, int *found);
 };
 
+/* What the problem's keys say beyond the product. */
+enum lt_scale { /* in the order of CUBLASLT_MATMUL_MATRIX_SCALE_* of our A */
+	LT_SCALE_NONE,
+	LT_SCALE_TENSOR,
+	LT_SCALE_ROW,
+	LT_SCALE_BLOCK,
+};
+extern const char *const lt_scale_names[];
+
+enum lt_act {
+	LT_ACT_NONE,
+	LT_ACT_RELU,
+	LT_ACT_GELU,
+};
+extern const char *const lt_act_names[];
+
 /* C[m,n] = A[m,k] B, all row-major with the given pitches; B is [n,k], or [k,n] if b_is_kn. */
 struct lt_shape {
 	int64_t m, n, k, lda, ldb, ldc;
 	bool b_is_kn;
 	enum dtype in, out;
 	bool fast_accumulation; /* 8-bit inputs: the tensor cores' short sums alone */
+	enum lt_scale scale;
+	enum lt_act act;
+	bool has_bias; /* of C's type */
+};
+
+struct lt_tensors {
+	CUdeviceptr a, b, c, scale_a, scale_b, bias; /* 0: none */
 };
 
 struct lt_product {
@@ -70,6 +93,7 @@ struct lt_product {
 	void *description, *a_layout, *b_layout, *c_layout;
 	struct lt_heuristic picks[LT_PICKS_MAX];
 	int pick_count; /* 0: cuBLASLt has nothing for this product */
+	bool has_scales, has_bias;
 };
 
 /* Looks for libcublasLt.so.13, then .12, on the loader's path and in the toolkit's folders.
@@ -86,7 +110,7 @@ enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape,
 	struct lt_product *product, struct error *err);
 void lt_product_release(struct lt_product *product);
 /* Queues one run; 0 or cuBLASLt's status. */
-int lt_product_run(const struct lt_product *product, int pick, CUdeviceptr a, CUdeviceptr b,
-	CUdeviceptr c, CUstream stream);
+int lt_product_run(const struct lt_product *product, int pick, const struct lt_tensors *tensors,
+	CUstream stream);
 
 #endif

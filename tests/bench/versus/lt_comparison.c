@@ -19,6 +19,9 @@ enum {
 	TENSOR_A = 0,
 	TENSOR_B = 1,
 	TENSOR_C = 2,
+	TENSOR_SCALE_A = 3,
+	TENSOR_SCALE_B = 4,
+	TENSOR_BIAS = 5,
 };
 
 static const double pick_seconds = 0.15;
@@ -39,8 +42,9 @@ static bool run_theirs(const void *context, struct gpu_session *gpu, size_t set)
 {
 	const struct lt_side *side = context;
 	const CUdeviceptr *buffers = &side->loaded->buffers[set * side->loaded->plan.buffer_count];
-	int result = lt_product_run(side->product, side->pick, buffers[TENSOR_A], buffers[TENSOR_B],
-		buffers[TENSOR_C], gpu->stream);
+	const struct lt_tensors tensors = {buffers[TENSOR_A], buffers[TENSOR_B], buffers[TENSOR_C],
+		buffers[TENSOR_SCALE_A], buffers[TENSOR_SCALE_B], buffers[TENSOR_BIAS]};
+	int result = lt_product_run(side->product, side->pick, &tensors, gpu->stream);
 
 	return result == 0 ? true
 			   : gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "cuBLASLt's pick %d: status %d",

@@ -61,6 +61,27 @@ static enum status read_shape(
 	return STATUS_OK;
 }
 
+/* Keys that an older file does not have are at their defaults. NULL: all is understood. */
+static char *read_rest(const struct json_at *problem, struct lt_shape *shape)
+{
+	const char *bias = get_string(problem, "bias"), *scale = get_string(problem, "scale");
+	int act = name_find(get_string(problem, "act"), lt_act_names);
+	double alpha = 1, beta = 0, residual = 0;
+
+	json_member_double(problem, "alpha", &alpha, NULL);
+	json_member_double(problem, "beta", &beta, NULL);
+	json_member_double(problem, "residual", &residual, NULL);
+	if (act < 0)
+		return string_copy("has an activation that cuBLASLt has not");
+	if (alpha != 1 || beta != 0 || residual != 0 || shape->out == DTYPE_FP8_E4M3 ||
+		strcmp(bias, "row_fp32") == 0)
+		return string_copy("has factors, a residual, a bias or an output of another kind");
+	shape->act = (enum lt_act)act;
+	shape->has_bias = strcmp(bias, "row") == 0;
+	shape->scale = *scale ? (enum lt_scale)name_find(scale, lt_scale_names) : LT_SCALE_NONE;
+	return NULL;
+}
+
 static enum status rebuild_bound(struct subject *subject, const struct bound_family *bound,
 	const struct json_at *result, struct error *err)
 {
@@ -132,6 +153,7 @@ static char *init(const struct catalogue *catalogue, const struct device_spec *d
 	const struct operation *operation;
 	struct json_at problem_at, list, result;
 	struct error err = {0};
+	char *rest;
 
 	if (strcmp(get_string(entry, "operation"), "gemm") != 0)
 		return string_format("operation %s", get_string(entry, "operation"));
@@ -142,8 +164,9 @@ static char *init(const struct catalogue *catalogue, const struct device_spec *d
 	subject->problem = string_copy((*problem)->text);
 	if (read_shape(&problem_at, &subject->shape, &err) != STATUS_OK)
 		return string_copy(err.message);
-	if (strcmp(get_string(&problem_at, "act"), "none") != 0)
-		return string_copy("has an activation");
+	rest = read_rest(&problem_at, &subject->shape);
+	if (rest)
+		return rest;
 	if (!find_result(entry, family, &list, &result))
 		return string_format("no result of %s", family ? family : "a winner");
 	subject->family = string_copy(get_string(&result, "family"));

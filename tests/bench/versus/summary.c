@@ -28,6 +28,17 @@ static bool counts(const struct lt_comparison *lt_comparison)
 	return !lt_comparison->skipped && lt_comparison->agrees;
 }
 
+/* " row scales, bias, gelu_tanh": what is not the default. */
+static void mode_append(const struct lt_shape *shape, struct text *text)
+{
+	if (shape->scale != LT_SCALE_NONE)
+		text_appendf(text, " %s scales", lt_scale_names[shape->scale]);
+	if (shape->has_bias)
+		text_append(text, " bias");
+	if (shape->act != LT_ACT_NONE)
+		text_appendf(text, " %s", lt_act_names[shape->act]);
+}
+
 /* "4096x4096x4096 bf16", with what is not the default behind it. */
 static void title_of(const struct lt_comparison *lt_comparison, struct text *text)
 {
@@ -38,6 +49,7 @@ static void title_of(const struct lt_comparison *lt_comparison, struct text *tex
 		dtype_names[shape->in]);
 	if (shape->in == DTYPE_FP8_E4M3)
 		text_append(text, shape->fast_accumulation ? " fast" : " promoted");
+	mode_append(shape, text);
 	if (shape->b_is_kn)
 		text_append(text, " kn");
 	if (shape->out != shape->in && (shape->out == DTYPE_FP32) && shape->in != DTYPE_TF32)
@@ -75,65 +87,58 @@ void summary_print_comparison(FILE *out, const struct lt_comparison *lt_comparis
 }
 
 /* ---- groups ---- */
-struct group {
-	enum dtype in;
-	bool fast_accumulation;
-	enum alignment_class alignment;
-};
-
 static const char *const alignment_names[] = {
 	[ALIGNED] = "aligned", [MISALIGNED_C] = "odd N", [MISALIGNED] = "odd K"};
 
-static bool in_group(const struct lt_comparison *lt_comparison, const struct group *group)
+static char *group_name(const struct lt_comparison *lt_comparison)
 {
-	return counts(lt_comparison) && lt_comparison->shape.in == group->in &&
-	       (group->in != DTYPE_FP8_E4M3 ||
-		       lt_comparison->shape.fast_accumulation == group->fast_accumulation) &&
-	       lt_comparison_alignment(lt_comparison) == group->alignment;
+	const struct lt_shape *shape = &lt_comparison->shape;
+	struct text text = {0};
+
+	text_append(&text, dtype_names[shape->in]);
+	if (shape->in == DTYPE_FP8_E4M3)
+		text_append(&text, shape->fast_accumulation ? " fast" : " promoted");
+	mode_append(shape, &text);
+	text_appendf(&text, " %s", alignment_names[lt_comparison_alignment(lt_comparison)]);
+	return text_detach(&text);
 }
 
 /* The ratios of a group (NULL: of all); caller frees. */
-static double *ratios_of(const struct lt_comparison *comparisons, size_t count,
-	const struct group *group, size_t *found)
+static double *ratios_of(
+	const struct lt_comparison *comparisons, size_t count, const char *group, size_t *found)
 {
 	double *ratios = memory_zeroed(count + 1, sizeof(*ratios));
 
 	*found = 0;
-	for (size_t i = 0; i < count; i++)
-		if (group ? in_group(&comparisons[i], group) : counts(&comparisons[i]))
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(memory_free) char *name = group_name(&comparisons[i]);
+
+		if (counts(&comparisons[i]) && (!group || strcmp(group, name) == 0))
 			ratios[(*found)++] = comparisons[i].ratio;
+	}
 	return ratios;
 }
 
 typedef void group_visit(const char *name, const double *ratios, size_t count, void *context);
 
+/* In the order of their first entries, and all together. */
 static void visit_groups(
 	const struct lt_comparison *comparisons, size_t count, group_visit *visit, void *context)
 {
-	double *ratios;
 	size_t found;
 
-	for (int in = 0; in < DTYPE_COUNT; in++)
-		for (int fast = 0; fast < (in == DTYPE_FP8_E4M3 ? 2 : 1); fast++)
-			for (int alignment = ALIGNED; alignment <= MISALIGNED; alignment++) {
-				struct group group = {
-					(enum dtype)in, fast != 0, (enum alignment_class)alignment};
-				char *name = string_format("%s%s %s", dtype_names[group.in],
-					in != DTYPE_FP8_E4M3 ? ""
-					: fast               ? " fast"
-							     : " promoted",
-					alignment_names[alignment]);
+	for (size_t i = 0; i <= count; i++) {
+		CLEANUP(memory_free) char *name = i < count ? group_name(&comparisons[i]) : NULL;
+		CLEANUP(memory_free) double *before = NULL;
+		CLEANUP(memory_free) double *ratios = NULL;
 
-				ratios = ratios_of(comparisons, count, &group, &found);
-				if (found)
-					visit(name, ratios, found, context);
-				free(ratios);
-				free(name);
-			}
-	ratios = ratios_of(comparisons, count, NULL, &found);
-	if (found)
-		visit("all", ratios, found, context);
-	free(ratios);
+		before = ratios_of(comparisons, i, name, &found);
+		if (name && (found || !counts(&comparisons[i])))
+			continue;
+		ratios = ratios_of(comparisons, count, name, &found);
+		if (found)
+			visit(name ? name : "all", ratios, found, context);
+	}
 }
 
 static double lowest(const double *ratios, size_t count)
@@ -162,26 +167,60 @@ struct promise {
 	int64_t m, n, k; /* 0: any */
 	bool is_lowest;  /* else the geometric mean */
 	double least;
+	enum lt_scale scale;
+	bool has_bias;
+	int64_t m_most; /* 0: any */
 };
 
 static const struct promise promises[] = {
-	{"bf16 aligned, geometric mean", NULL, DTYPE_BF16, ALIGNED, 0, 0, 0, false, 1.00},
-	{"bf16 aligned, lowest", NULL, DTYPE_BF16, ALIGNED, 0, 0, 0, true, 0.90},
-	{"bf16 odd K, geometric mean", NULL, DTYPE_BF16, MISALIGNED, 0, 0, 0, false, 3.00},
-	{"bf16 odd K, lowest", NULL, DTYPE_BF16, MISALIGNED, 0, 0, 0, true, 1.00},
-	{"bf16 odd N, lowest", NULL, DTYPE_BF16, MISALIGNED_C, 0, 0, 0, true, 1.00},
-	{"fp8, geometric mean", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, false, 0.95},
-	{"fp32 4096 cubed", NULL, DTYPE_FP32, -1, 4096, 4096, 4096, true, 0.90},
-	{"fp32 2048 cubed", NULL, DTYPE_FP32, -1, 2048, 2048, 2048, true, 0.85},
-	{"fp32 8192 cubed", NULL, DTYPE_FP32, -1, 8192, 8192, 8192, true, 0.85},
-	{"gemm/mma bf16 4096 cubed", "gemm/mma", DTYPE_BF16, -1, 4096, 4096, 4096, true, 0.50},
-	{"gemm/mma bf16 8192 cubed", "gemm/mma", DTYPE_BF16, -1, 8192, 8192, 8192, true, 0.50},
-	{"gemm/mma bf16 128x4096x7168", "gemm/mma", DTYPE_BF16, -1, 128, 4096, 7168, true, 0.70},
+	{"bf16 aligned, geometric mean", NULL, DTYPE_BF16, ALIGNED, 0, 0, 0, false, 1.00,
+		LT_SCALE_NONE, false, 0},
+	{"bf16 aligned, lowest", NULL, DTYPE_BF16, ALIGNED, 0, 0, 0, true, 0.90, LT_SCALE_NONE,
+		false, 0},
+	{"bf16 odd K, geometric mean", NULL, DTYPE_BF16, MISALIGNED, 0, 0, 0, false, 3.00,
+		LT_SCALE_NONE, false, 0},
+	{"bf16 odd K, lowest", NULL, DTYPE_BF16, MISALIGNED, 0, 0, 0, true, 1.00, LT_SCALE_NONE,
+		false, 0},
+	{"bf16 odd N, lowest", NULL, DTYPE_BF16, MISALIGNED_C, 0, 0, 0, true, 1.00, LT_SCALE_NONE,
+		false, 0},
+	{"fp8, geometric mean", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, false, 0.95, LT_SCALE_NONE,
+		false, 0},
+	{"fp32 4096 cubed", NULL, DTYPE_FP32, -1, 4096, 4096, 4096, true, 0.90, LT_SCALE_NONE,
+		false, 0},
+	{"fp32 2048 cubed", NULL, DTYPE_FP32, -1, 2048, 2048, 2048, true, 0.85, LT_SCALE_NONE,
+		false, 0},
+	{"fp32 8192 cubed", NULL, DTYPE_FP32, -1, 8192, 8192, 8192, true, 0.85, LT_SCALE_NONE,
+		false, 0},
+	{"gemm/mma bf16 4096 cubed", "gemm/mma", DTYPE_BF16, -1, 4096, 4096, 4096, true, 0.50,
+		LT_SCALE_NONE, false, 0},
+	{"gemm/mma bf16 8192 cubed", "gemm/mma", DTYPE_BF16, -1, 8192, 8192, 8192, true, 0.50,
+		LT_SCALE_NONE, false, 0},
+	{"gemm/mma bf16 128x4096x7168", "gemm/mma", DTYPE_BF16, -1, 128, 4096, 7168, true, 0.70,
+		LT_SCALE_NONE, false, 0},
+	{"fp8 row scales, geometric mean", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, false, 1.15,
+		LT_SCALE_ROW, false, 0},
+	{"fp8 row scales, M <= 128", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, false, 1.5, LT_SCALE_ROW,
+		false, 128},
+	{"fp8 row scales, lowest", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, true, 0.97, LT_SCALE_ROW,
+		false, 0},
+	{"fp8 block scales, geometric mean", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, false, 1.15,
+		LT_SCALE_BLOCK, false, 0},
+	{"fp8 block scales, M <= 128", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, false, 1.4,
+		LT_SCALE_BLOCK, false, 128},
+	{"fp8 block scales, lowest", NULL, DTYPE_FP8_E4M3, -1, 0, 0, 0, true, 0.97, LT_SCALE_BLOCK,
+		false, 0},
+	{"bf16 with bias, geometric mean", NULL, DTYPE_BF16, ALIGNED, 0, 0, 0, false, 1.02,
+		LT_SCALE_NONE, true, 0},
+	{"bf16 with bias, lowest", NULL, DTYPE_BF16, ALIGNED, 0, 0, 0, true, 0.96, LT_SCALE_NONE,
+		true, 0},
 };
 
 static bool concerns(const struct promise *promise, const struct lt_comparison *lt_comparison)
 {
 	return counts(lt_comparison) && lt_comparison->shape.in == promise->in &&
+	       lt_comparison->shape.scale == promise->scale &&
+	       lt_comparison->shape.has_bias == promise->has_bias &&
+	       (!promise->m_most || lt_comparison->shape.m <= promise->m_most) &&
 	       (promise->alignment < 0 ||
 		       (int)lt_comparison_alignment(lt_comparison) == promise->alignment) &&
 	       (!promise->m || (lt_comparison->shape.m == promise->m &&
