@@ -15,29 +15,56 @@ struct group_tile {
 };
 
 // The tiles of all groups, one group after the other, in a group down the rows first: neighbours
-// read the same columns of B. All lanes of a warp call this with the same unit; false behind the
-// last tile.
-template <int ROWS, int COLUMNS>
-__device__ __forceinline__ bool group_tile_find(
-	const i32 *offsets, i32 groups, i32 n, i32 unit, group_tile &tile)
-{
-	i32 lane = (i32)threadIdx.x % 32, across = ceil_div(n, COLUMNS);
-	for (i32 base = 0; base < groups; base += 32) {
-		i32 mine = min(base + lane, groups - 1);
-		i32 begin = offsets[mine], end = base + lane < groups ? offsets[mine + 1] : begin;
-		for (i32 i = 0; i < 32; ++i) {
-			i32 first = __shfl_sync(0xffffffffu, begin, i);
-			i32 last = __shfl_sync(0xffffffffu, end, i);
-			i32 down = (last - first + ROWS - 1) / ROWS; // 0 of no rows
-			if (unit < down * across) {
-				tile.group = base + i;
-				tile.row = first + unit % down * ROWS;
-				tile.end = last;
-				tile.column = unit / down * COLUMNS;
-				return true;
-			}
-			unit -= down * across;
+// read the same columns of B. A warp walks through them together; it looks at 32 groups at once.
+template <int ROWS, int COLUMNS> struct group_walk {
+	const i32 *offsets;
+	i32 groups, across;    // across: tiles along N
+	i32 base, before;      // the first of 32 groups, and the tiles of those before it
+	i32 begin, end, tiles; // of this lane's group: rows; tiles with those of lower lanes
+
+	__device__ __forceinline__ group_walk(const i32 *offsets, i32 groups, i32 n)
+	    : offsets(offsets), groups(groups), across(ceil_div(n, COLUMNS)), base(0), before(0)
+	{
+		look();
+	}
+
+	// Number `unit`, not below that of the last call; false behind the last tile.
+	__device__ __forceinline__ bool find(i32 unit, group_tile &tile)
+	{
+		u32 found;
+		while (!(found = __ballot_sync(0xffffffffu, unit - before < tiles))) {
+			before += __shfl_sync(0xffffffffu, tiles, 31);
+			base += 32;
+			if (base >= groups)
+				return false;
+			look();
+		}
+		i32 at = __ffs((int)found) - 1;
+		i32 first = __shfl_sync(0xffffffffu, begin, at);
+		tile.group = base + at;
+		tile.end = __shfl_sync(0xffffffffu, end, at);
+		i32 down = rows_of_tiles(tile.end - first);
+		unit -= before + __shfl_sync(0xffffffffu, tiles, at) - down * across;
+		tile.row = first + unit % down * ROWS;
+		tile.column = unit / down * COLUMNS;
+		return true;
+	}
+
+      private:
+	static __device__ __forceinline__ i32 rows_of_tiles(i32 rows)
+	{
+		return rows > 0 ? ceil_div(rows, ROWS) : 0;
+	}
+	__device__ __forceinline__ void look()
+	{
+		i32 lane = (i32)threadIdx.x % 32, mine = min(base + lane, groups - 1);
+		begin = offsets[mine];
+		end = base + lane < groups ? offsets[mine + 1] : begin;
+		tiles = rows_of_tiles(end - begin) * across;
+#pragma unroll
+		for (i32 distance = 1; distance < 32; distance *= 2) {
+			i32 lower = __shfl_sync(0xffffffffu, tiles, max(lane - distance, 0));
+			tiles += lane >= distance ? lower : 0;
 		}
 	}
-	return false;
-}
+};

@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 	const int warp_m = threadIdx.x / 32 % warps_m, warp_n = threadIdx.x / 32 / warps_m;
 	group_tile tile;
 
-	if (!group_tile_find<BM, BN>(offsets, groups, N, (i32)blockIdx.x, tile))
+	if (!group_walk<BM, BN>(offsets, groups, N).find((i32)blockIdx.x, tile))
 		return;
 	producer from_global(
 		A, B + (i64)tile.group * N * K, tile.end, N, K, K, K, tile.row, tile.column, 0);

@@ -18,7 +18,7 @@ DEVICE, DRAWN = "h200-sxm", 6
 ODD = {
 	"gemm": ["M=257,N=131,K=77,dtype={}", "M=1,N=1,K=1,dtype={}", "M=100,N=4100,K=520,dtype={}", "M=513,N=264,K=2056,dtype={}"],
 	"gemm_chain": ["m=257,n=77,k=40,p=72,dtype={}", "m=1,n=33,k=16,p=24,dtype={}"],
-	"gemm_grouped": ["groups=5,tokens=257,N=131,K=77,dtype={}", "groups=300,tokens=7,N=33,K=16,dtype={},spread=zipf"],
+	"gemm_grouped": ["groups=5,tokens=257,N=131,K=77,dtype={}", "groups=300,tokens=7,N=33,K=16,dtype={},spread=zipf", "groups=5,tokens=645,N=136,K=136,dtype={},spread=steep"],
 	"attention": ["batch=2,heads=6,seq_q=77,seq_k=131,head_dim=64,dtype={},kv_heads=3", "batch=1,heads=4,seq_q=1,seq_k=1000,head_dim=128,dtype={},kv_heads=2",
 		"batch=3,heads=2,seq_q=193,seq_k=65,head_dim=40,dtype={},causal=1"],
 }
@@ -80,6 +80,7 @@ NEEDED = {
 	"gemm_repack": repack,
 	"gemm_wgmma_skinny": lambda p, c: [cdiv(p.M, c.BM) * up(cdiv(p.N, c.BN), c.CLUSTER_N) * c.CLUSTER_K, 1, 1],
 	"gemm_grouped_mma": lambda p, c: [(p.tokens // c.BM + min(p.groups, p.tokens)) * cdiv(p.N, c.BN), 1, 1],
+	"gemm_grouped_wgmma": lambda p, c: [min(132 * c.BLOCKS_PER_SM, (p.tokens // c.BM + min(p.groups, p.tokens)) * cdiv(p.N, c.BN)), 1, 1],
 	"gemm_chain_fused": lambda p, c: [cdiv(p.m, c.BM) * cdiv(p.p, c.BP), c.SPLIT_N, 1],
 	"fused_reduce": lambda p, c: [cdiv(p.m * cdiv(p.p, 2), 256), 1, 1],
 	"gemm_chain_resident": lambda p, c: [min(cdiv(p.m, c.WARP_ROWS * c.WARPS), 132 * c.BLOCKS_PER_SM), 1, 1],

@@ -69,6 +69,8 @@ attention flash_wgmma overlap|attention -p batch=1,heads=2,seq_q=330,seq_k=390,h
 attention flash_wgmma cluster|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=64,dtype=bf16 -f flash_wgmma|CLUSTER == 2 and BARRIER == 1
 attention flash_wgmma fp8|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=128,dtype=fp8_e4m3,causal=1 -f flash_wgmma|BM == 192 and BN == 96 and STAGES == 2 and OVERLAP in [1, 3] and EXP_FMA < 4
 attention flash_wgmma weights in smem|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=128,dtype=fp16 -f flash_wgmma|P_SMEM == 1 and BM == 192
+grouped mma|gemm_grouped -p groups=5,tokens=300,N=45,K=136,dtype=bf16,spread=steep -f mma|BM <= 64 and BN <= 64
+grouped wgmma|gemm_grouped -p groups=5,tokens=300,N=45,K=136,dtype=bf16,spread=steep -f wgmma|BN <= 64
 gemm_chain fused|gemm_chain -p m=129,k=64,n=96,p=72,dtype=bf16 -f fused|
 gemm_chain fused_resident|gemm_chain -p m=129,k=64,n=64,p=72,dtype=bf16 -f fused_resident|
 gemm_chain fused_wgmma|gemm_chain -p m=200,k=72,n=200,p=72,dtype=bf16 -f fused_wgmma|SPLIT_N == 1

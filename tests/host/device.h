@@ -294,6 +294,21 @@ static inline int __any_sync(unsigned mask, int value)
 	return any != 0;
 }
 
+static inline unsigned __ballot_sync(unsigned mask, int value)
+{
+	unsigned all = 0;
+
+	host::expect_whole(mask);
+	for (int lane = 0; lane < 32; lane++)
+		all |= (unsigned)(host::shuffle(value, (unsigned)lane) != 0) << lane;
+	return all;
+}
+
+static inline int __ffs(int bits)
+{
+	return __builtin_ffs(bits);
+}
+
 static inline void __syncwarp(unsigned mask = 0xffffffffu)
 {
 	host::expect_whole(mask);

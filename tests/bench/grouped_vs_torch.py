@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""The gemm_grouped entries of a tuned file against PyTorch's grouped product (torch._grouped_mm), on one GPU.
+
+	tests/bench/grouped_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so [-o FILE] TUNED.json
+
+As attention_vs_torch.py, whose rounds these are: from CUDA graphs, in turns, over buffers beyond twice the L2. Groups
+are spread as the problem says, in an order of their own. A ratio is PyTorch's time over ours. Exit code 1: a wrong result.
+"""
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+
+import torch
+
+from attention_vs_torch import SAMPLE_US, TimedRun, ask_nvidia, interleave, problem_text, spread, tiletune_launch
+
+SKEW = {"even": 0, "zipf": 1, "steep": 3}
+
+
+def offsets_of(p):
+    weights = (torch.randperm(p["groups"]).double() + 1) ** -float(SKEW[p["spread"]])
+    ends = (weights.cumsum(0) / weights.sum() * p["tokens"]).to(torch.int32)
+    ends[-1] = p["tokens"]
+    return torch.cat([torch.zeros(1, dtype=torch.int32), ends]).cuda()
+
+
+def make_sets(p, dtype):
+    element = 2 * (p["tokens"] * (p["K"] + p["N"]) + p["groups"] * p["N"] * p["K"])
+    count = max(1, math.ceil(2 * torch.cuda.get_device_properties(0).L2_cache_size / element))
+    offsets = offsets_of(p)
+    return [{"A": torch.randn(p["tokens"], p["K"], device="cuda", dtype=dtype),
+        "B": torch.randn(p["groups"], p["N"], p["K"], device="cuda", dtype=dtype), "offsets": offsets,
+        "C": torch.full((p["tokens"], p["N"]), float("nan"), device="cuda", dtype=dtype)} for _ in range(count)]
+
+
+def compare(entry, bundle, options):
+    p = entry["problem"]
+    ours = bundle.find("gemm_grouped", problem_text(p))
+    sets = make_sets(p, {"bf16": torch.bfloat16, "fp16": torch.float16}[p["dtype"]])
+    kernel = ours.load()
+    bound = [kernel.bind({name: s[name].data_ptr() for name in ours.tensors}) for s in sets]
+
+    def run_ours(index):
+        bound[index].launch(torch.cuda.current_stream().cuda_stream)
+        return sets[index]["C"]
+
+    def run_torch(index):
+        s = sets[index]
+        return torch._grouped_mm(s["A"], s["B"].transpose(1, 2), offs=s["offsets"][1:])
+
+    fields = {"ours": TimedRun(run_ours, len(sets)), "torch": TimedRun(run_torch, len(sets))}
+    runs = min(256, max(len(sets), math.ceil(SAMPLE_US / min(field.estimate_us for field in fields.values()))))
+    for field in fields.values():
+        field.capture(runs)
+    rounds = interleave(list(fields.values()), options.seconds)
+    mine, other = (fields[name].outputs[0].float() for name in fields)
+    difference = ((mine - other).norm() / other.norm()).item()
+    ratio = spread([b / a for a, b in zip(fields["ours"].samples_us, fields["torch"].samples_us)])
+    times = {name + "_us": statistics.median(field.samples_us) for name, field in fields.items()}
+    tflops = 2 * p["tokens"] * p["N"] * p["K"] / times["ours_us"] * 1e-6
+    print(f"{problem_text(p):70} {times['ours_us']:8.1f} {times['torch_us']:8.1f} us {ratio['median']:.3f} {tflops:.0f} TFLOP/s "
+        f"{difference:.1e} {ours.configuration}", flush=True)
+    return {"problem": problem_text(p), "family": ours.family, "configuration": ours.configuration, "rounds": rounds,
+        "runs_per_sample": runs, "buffer_sets": len(sets), "ratio": ratio, **times, "ours_tflops": tflops,
+        "difference_to_torch": difference, "agrees": difference < 1e-2}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tiletune", default="./tiletune")
+    parser.add_argument("--library", default="gpu/libtiletune_launch.so")
+    parser.add_argument("--path", default=".")
+    parser.add_argument("--cache-dir", default="versus-grouped")
+    parser.add_argument("--seconds", type=float, default=0.8, help="of rounds a problem, at least 15 rounds")
+    parser.add_argument("-o", "--output")
+    parser.add_argument("tuned")
+    options = parser.parse_args()
+    torch.manual_seed(1)
+    os.makedirs(options.cache_dir, exist_ok=True)
+    file = os.path.join(options.cache_dir, "grouped.bundle")
+    subprocess.run([options.tiletune, "export", options.tuned, "gemm_grouped", "--format", "bundle", "-o", file, "--path",
+        options.path, "--cache-dir", options.cache_dir], check=True, stdout=subprocess.DEVNULL)
+    bundle = tiletune_launch.Library(os.path.abspath(options.library)).open(file)
+    with open(options.tuned, encoding="utf-8") as tuned:
+        entries = [e for e in json.load(tuned)["entries"] if e["operation"] == "gemm_grouped"]
+    rows = []
+    for entry in entries:
+        rows.append(compare(entry, bundle, options))
+        torch.cuda.empty_cache()
+    ratios = [row["ratio"]["median"] for row in rows]
+    version = subprocess.run([options.tiletune, "--version"], capture_output=True, text=True, check=True).stdout.split()
+    groups = [{"group": "all", "entries": len(rows), "geometric_mean": statistics.geometric_mean(ratios), "lowest": min(ratios),
+        "median": statistics.median(ratios)}]
+    print(f"over torch._grouped_mm: geometric mean {groups[0]['geometric_mean']:.3f}, lowest {groups[0]['lowest']:.3f}")
+    if options.output:
+        with open(options.output, "w", encoding="utf-8") as file:
+            json.dump({"format": "tiletune.versus/1", "command": " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]),
+                "tiletune": {"version": version[1], "commit": version[2].strip("()")}, **ask_nvidia(), "torch": torch.__version__,
+                "groups": groups, "entries": rows}, file, indent="\t")
+            file.write("\n")
+    return 0 if all(row["agrees"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
