@@ -260,6 +260,16 @@ void build_of_source(struct build *build, const char *name, const char *source,
 	build_finish(build);
 }
 
+void build_append(struct build *build, struct build *part)
+{
+	build->units = memory_resize(
+		build->units, build->unit_count + part->unit_count + 1, sizeof(*build->units));
+	memcpy(build->units + build->unit_count, part->units,
+		part->unit_count * sizeof(*part->units));
+	build->unit_count += part->unit_count;
+	part->unit_count = 0;
+}
+
 static void unit_release(struct build_unit *unit)
 {
 	for (size_t i = 0; i < unit->option_count; i++)

@@ -61,6 +61,8 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 /* One unit of a source (NULL: an empty one) with one entry, or NULL: none. */
 void build_of_source(struct build *build, const char *name, const char *source,
 	const struct define_list *defines, const char *entry);
+/* Moves the units of a part to the end. */
+void build_append(struct build *build, struct build *part);
 /* The hashes: of source, options and entries. */
 void build_finish(struct build *build);
 

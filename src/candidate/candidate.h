@@ -59,8 +59,4 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err);
 void fact_list_release(struct fact_list *facts);
 
-/* The reference of a problem: what to compile and how to launch it. */
-enum status problem_reference(const struct problem *problem, const struct device_spec *device,
-	struct build *build, struct reference_plan *reference, struct error *err);
-
 #endif

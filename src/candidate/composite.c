@@ -263,12 +263,7 @@ enum status composite_build(
 			build_release(build);
 			return STATUS_FAILED;
 		}
-		build->units = memory_resize(build->units, build->unit_count + part.unit_count + 1,
-			sizeof(*build->units));
-		memcpy(build->units + build->unit_count, part.units,
-			part.unit_count * sizeof(*part.units));
-		build->unit_count += part.unit_count;
-		part.unit_count = 0;
+		build_append(build, &part);
 		build_release(&part);
 	}
 	build_finish(build);
@@ -297,7 +292,7 @@ static void keep_in_l2(
 			continue;
 		bytes = (double)chosen->candidate.bound->model.tensors[tensor].bytes;
 		for (size_t k = first; k < work->launch_count && bytes <= limit; k++) {
-			double *dram = tensor == operation->output
+			double *dram = operation->tensors[tensor].role == BUFFER_OUTPUT
 					       ? &work->launches[k].dram_write_bytes
 					       : &work->launches[k].dram_read_bytes;
 			double taken = bytes < *dram ? bytes : *dram;

@@ -142,6 +142,9 @@ static void problem(const struct report_entry *entry, struct text *table)
 		text_appendf(table, ", %.1f TFLOP/s", winner->tflops);
 	text_appendf(table, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "", winner->family,
 		winner->configuration);
+	if (!entry->predicted && winner->verified != VERIFIED_REFERENCE)
+		text_appendf(table, "  verified: %s (compared with %s)\n",
+			verified_names[winner->verified], verified_words[winner->verified]);
 	if (launch)
 		text_appendf(table,
 			"  %.0f tiles in %.0f wave%s (%.2f exactly), %d block%s per SM (%s), bound "

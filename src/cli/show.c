@@ -132,6 +132,17 @@ void show_why(
 	fputc('\n', out);
 }
 
+/* That its result is right is not taken for granted. */
+static void show_verified(FILE *out, const struct evaluation *evaluation, const char *indent)
+{
+	if (!evaluation->predicted && evaluation->verified != VERIFIED_REFERENCE)
+		fprintf(out, "%sverified: %s (compared with %s%s)\n", indent,
+			verified_names[evaluation->verified], verified_words[evaluation->verified],
+			evaluation->verified == VERIFIED_SELF
+				? " alone: \"reference\" of the operation would say what is right"
+				: "");
+}
+
 static void show_energy(FILE *out, const struct measured *measured, const char *indent)
 {
 	if (measured->energy_j > 0)
@@ -326,6 +337,7 @@ static void end(void *context, const struct problem_result *result)
 	show_row(show->out, "winner", problem, winner);
 	show_steps(show->out, result->pool, winner->candidate);
 	show_why(show->out, problem, &winner->evaluation.score, "             ");
+	show_verified(show->out, &winner->evaluation, "             ");
 	show_energy(show->out, &winner->evaluation.measured, "             ");
 	if (second) {
 		show_row(show->out, "runner-up", problem, second);

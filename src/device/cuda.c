@@ -191,7 +191,8 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 
 static enum status cuda_problem(struct device *device, const char *operation,
 	const char *problem_text, const struct reference_plan *reference,
-	const struct text *reference_cubin, uint32_t *problem, struct error *err)
+	const struct text *reference_cubins, size_t cubin_count, uint32_t *problem,
+	struct error *err)
 {
 	struct cuda_device *cuda = device->state;
 	struct measure_problem told;
@@ -205,7 +206,8 @@ static enum status cuda_problem(struct device *device, const char *operation,
 	told = (struct measure_problem){.problem = *problem,
 		.title = string_format("%s %s", operation, problem_text),
 		.reference = *reference,
-		.cubin = reference_cubin ? *reference_cubin : (struct text){0}};
+		.cubins = (struct text *)(uintptr_t)reference_cubins,
+		.cubin_count = cubin_count};
 	message_pack(REQUEST_PROBLEM, &measure_problem_record, &told, &added->frame);
 	free(told.title);
 	return STATUS_OK;

@@ -135,11 +135,11 @@ enum status device_anchor(struct device *device, device_handle *handle, struct e
 }
 
 enum status device_problem(struct device *device, const char *operation, const char *problem_text,
-	const struct reference_plan *reference, const struct text *reference_cubin,
-	uint32_t *problem, struct error *err)
+	const struct reference_plan *reference, const struct text *reference_cubins,
+	size_t cubin_count, uint32_t *problem, struct error *err)
 {
-	return device->kind->problem(
-		device, operation, problem_text, reference, reference_cubin, problem, err);
+	return device->kind->problem(device, operation, problem_text, reference, reference_cubins,
+		cubin_count, problem, err);
 }
 
 /* From when it was asked something until nothing is left to answer. */

@@ -83,10 +83,10 @@ enum status device_helpers(struct device *device, const struct text *cubin, stru
 enum status device_anchor(struct device *device, device_handle *handle, struct error *err);
 
 /* Announces a problem: tensors are filled, the reference is computed when first needed.
- * reference_cubin may be NULL for devices that do not measure. */
+ * cubin_count: 0 for devices that do not measure. */
 enum status device_problem(struct device *device, const char *operation, const char *problem_text,
-	const struct reference_plan *reference, const struct text *reference_cubin,
-	uint32_t *problem, struct error *err);
+	const struct reference_plan *reference, const struct text *reference_cubins,
+	size_t cubin_count, uint32_t *problem, struct error *err);
 /* The handle is valid at once; its event tells whether loading worked. */
 enum status device_load(struct device *device, const struct device_load_request *request,
 	device_handle *handle, struct error *err);

@@ -41,7 +41,8 @@ struct device_kind {
 	enum status (*anchor)(struct device *device, device_handle *handle, struct error *err);
 	enum status (*problem)(struct device *device, const char *operation,
 		const char *problem_text, const struct reference_plan *reference,
-		const struct text *reference_cubin, uint32_t *problem, struct error *err);
+		const struct text *reference_cubins, size_t cubin_count, uint32_t *problem,
+		struct error *err);
 	enum status (*load)(struct device *device, const struct device_load_request *request,
 		device_handle *handle, struct error *err);
 	enum status (*verify)(struct device *device, device_handle handle, struct error *err);

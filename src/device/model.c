@@ -44,11 +44,13 @@ static void model_close(struct device *device)
 
 static enum status model_problem(struct device *device, const char *operation,
 	const char *problem_text, const struct reference_plan *reference,
-	const struct text *reference_cubin, uint32_t *problem, struct error *err)
+	const struct text *reference_cubins, size_t cubin_count, uint32_t *problem,
+	struct error *err)
 {
 	struct model *model = device->state;
 
-	(void)operation, (void)problem_text, (void)reference, (void)reference_cubin, (void)err;
+	(void)operation, (void)problem_text, (void)reference, (void)reference_cubins,
+		(void)cubin_count, (void)err;
 	*problem = ++model->problems;
 	return STATUS_OK;
 }

@@ -275,11 +275,12 @@ static void replay_close(struct device *device)
 
 static enum status replay_problem(struct device *device, const char *operation,
 	const char *problem_text, const struct reference_plan *reference,
-	const struct text *reference_cubin, uint32_t *problem, struct error *err)
+	const struct text *reference_cubins, size_t cubin_count, uint32_t *problem,
+	struct error *err)
 {
 	struct replay *replay = device->state;
 
-	(void)reference, (void)reference_cubin, (void)err;
+	(void)reference, (void)reference_cubins, (void)cubin_count, (void)err;
 	ARRAY_GROW(replay->problems, replay->problem_count, replay->problem_capacity);
 	replay->problems[replay->problem_count++] = (struct replay_problem){
 		.operation = string_copy(operation), .text = string_copy(problem_text)};

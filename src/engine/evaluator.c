@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "candidate/problem_reference.h"
 #include "engine/blocks.h"
 
 enum {
@@ -125,16 +126,23 @@ enum status evaluator_announce(
 	struct context *context = evaluator->context;
 	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
 	CLEANUP(build_release) struct build build = {0};
-	const struct compile_result *kernel = NULL;
+	CLEANUP(memory_free) struct text *cubins = NULL;
+	const bool runs = context->store && device_measures(context->device);
 	uint32_t number = 0;
 
 	if (number_of(evaluator, problem))
 		return STATUS_OK;
-	TRY(problem_reference(problem, device_spec(context->device), &build, &reference, err));
-	if (context->store && device_measures(context->device))
-		TRY(kernel_store_wait(context->store, &build.units[0], &kernel, err));
+	TRY(problem_reference(problem, runs ? &context->catalogue : NULL,
+		device_spec(context->device), &build, &reference, err));
+	cubins = memory_zeroed(build.unit_count + 1, sizeof(*cubins));
+	for (size_t i = 0; runs && i < build.unit_count; i++) {
+		const struct compile_result *kernel;
+
+		TRY(kernel_store_wait(context->store, &build.units[i], &kernel, err));
+		cubins[i] = kernel->cubin; /* borrowed for the call */
+	}
 	TRY(device_problem(context->device, problem->operation->name, problem->text, &reference,
-		kernel ? &kernel->cubin : NULL, &number, err));
+		cubins, runs ? build.unit_count : 0, &number, err));
 	ARRAY_GROW(evaluator->announced, evaluator->announced_count, evaluator->announced_capacity);
 	evaluator->announced[evaluator->announced_count++] =
 		(struct announced){.problem = problem, .number = number};
@@ -242,8 +250,10 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 	}
 	if (event->kind == DEVICE_EVENT_LOADED)
 		trial_take_resources(trial, event);
-	if (event->kind == DEVICE_EVENT_VERIFIED)
+	if (event->kind == DEVICE_EVENT_VERIFIED) {
 		evaluation->verification = event->verification;
+		evaluation->verified = event->verified;
+	}
 	if (event->kind == DEVICE_EVENT_SAMPLED) {
 		evaluation->measured = event->measured;
 		if (event->sample_count) {

@@ -343,6 +343,7 @@ static void put_evaluation(struct tuned_row *row, const struct evaluation *evalu
 	row->errors = memory_zeroed(1, sizeof(*row->errors));
 	*row->errors = (struct tuned_errors){
 		.points = -1, .violations = -1, .max_abs_error = NAN, .max_rel_error = NAN};
+	row->verified = evaluation->verified;
 	if (verification->done)
 		*row->errors = (struct tuned_errors){.verified = true,
 			.points = (int64_t)verification->points,

@@ -61,6 +61,8 @@ static struct json *entry_json(const struct tuned_entry *entry)
 	json_put_string(json, "operation", entry->operation);
 	put_values(json, "problem", &entry->problem, ",");
 	json_put_string(json, "timing", timing_names[entry->predicted]);
+	if (!entry->predicted)
+		json_put_string(json, "verified", verified_names[winner->verified]);
 	json_put_string(json, "family", winner->family);
 	put_values(json, "configuration", &winner->configuration, ",");
 	put_values(json, "defines", &winner->defines, ";");
@@ -260,6 +262,8 @@ static void entry_variables(struct text *text, size_t index, const struct tuned_
 	export_number(winner->time.median, &value);
 	built(text, prefix, "TIME_US", &value);
 	variable(text, prefix, "TIMING", "%s", timing_names[entry->predicted]);
+	if (!entry->predicted)
+		variable(text, prefix, "VERIFIED", "%s", verified_names[winner->verified]);
 	variable(text, prefix, "WORKSPACE_BYTES", "%" PRId64,
 		winner->workspace_bytes > 0 ? winner->workspace_bytes : 0);
 	variable(text, prefix, "TENSOR_MAPS", "%zu", winner->tensor_map_count);

@@ -162,11 +162,13 @@ static void put_map(struct bundle *bundle, const struct launches *launches, size
 
 static void put_buffer(struct bundle *bundle, const struct plan_buffer *from)
 {
+	static const enum ttl_role roles[] = {[BUFFER_INPUT] = TTL_INPUT,
+		[BUFFER_OUTPUT] = TTL_OUTPUT,
+		[BUFFER_INOUT] = TTL_INOUT,
+		[BUFFER_WORKSPACE] = TTL_WORKSPACE};
 	const struct ttl_buffer buffer = {.name = bundle_put_text(bundle, from->name),
 		.dtype = bundle_put_text(bundle, dtype_names[from->dtype]),
-		.role = from->role == BUFFER_INPUT    ? TTL_INPUT
-			: from->role == BUFFER_OUTPUT ? TTL_OUTPUT
-						      : TTL_WORKSPACE,
+		.role = roles[from->role],
 		.init = from->init == BUFFER_INIT_ONCE   ? TTL_INIT_ONCE
 			: from->init == BUFFER_INIT_EACH ? TTL_INIT_EACH
 							 : TTL_INIT_NONE,

@@ -142,6 +142,8 @@ static void append_entry(struct text *text, const struct tuned_entry *entry, siz
 	CLEANUP(text_release) struct text defines = {0};
 
 	export_defines(winner, &defines);
+	if (!entry->predicted && winner->verified != VERIFIED_REFERENCE)
+		text_appendf(text, "\t/* verified: %s */\n", verified_names[winner->verified]);
 	format_put(text, append_string, "\t{%s, %s,\n\t\t%s, %s,\n\t\t%s,\n\t\t", entry->operation,
 		problem, winner->family, configuration, text_string(&defines));
 	export_number(winner->time.median, text);

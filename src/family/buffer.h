@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kernels are given: an operation's tensors, a family's workspaces and tensor maps (TMA
- * descriptors), and arguments. Described in JSON over expressions, evaluated into a plan.
+ * What kernels are given beside an operation's tensors (tensor.h): a family's workspaces and tensor
+ * maps (TMA descriptors), and arguments; and element types. Described in JSON over expressions,
+ * evaluated into a plan.
  */
 #ifndef FAMILY_BUFFER_H
 #define FAMILY_BUFFER_H
 
 #include "family/expression_json.h"
 #include "family/plan.h"
-
-enum {
-	TENSOR_RANK_MAX = 8
-};
 
 /* An element type: its bare name, or an expression that gives one. */
 struct dtype_choice {
@@ -24,22 +21,6 @@ enum status dtype_choice_default(
 	const struct reading *reading, struct dtype_choice *choice, struct error *err);
 enum status dtype_evaluate(const struct dtype_choice *choice, const struct value *values,
 	enum dtype *dtype, struct error *err);
-
-struct tensor {
-	const char *name;             /* borrowed from the operation's JSON */
-	struct expression_list shape; /* outermost dimension first */
-	struct expression *ld;        /* elements; NULL: packed */
-	struct expression *when;      /* else it has no bytes; NULL: always there */
-	struct dtype_choice dtype;
-	bool is_output, has_fill;
-	enum buffer_contents contents;
-	double fill[2];               /* lowest, highest */
-	struct expression *of, *skew; /* of offsets: the last one, Zipf's exponent (NULL: 0) */
-};
-RECORD_DECLARE(struct tensor, tensor_record);
-/* values: one per key. Errors: a dimension below 1, a pitch below the row, more than 2^63 bytes. */
-enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
-	struct plan_buffer *buffer, struct error *err);
 
 /* Memory that the launches of a family share. */
 struct workspace {

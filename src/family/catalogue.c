@@ -421,7 +421,9 @@ void catalogue_hash(const struct catalogue *catalogue, struct hash *hash)
 		const struct operation *operation = catalogue->operations[i];
 
 		hash_tree(hash, operation->name, operation->tree);
-		hash_add_string(hash, operation->reference.source);
+		for (size_t k = 0; k < operation->references.count; k++)
+			if (operation->references.items[k].source)
+				hash_add_string(hash, operation->references.items[k].source);
 	}
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];

@@ -70,7 +70,7 @@ static enum status tile_check(
 		json_find(at, "tensor", &tensor);
 		return json_error(&tensor, err, "a tensor of the operation");
 	}
-	tile->is_output = operation->tensors[tile->tensor].is_output;
+	tile->is_output = operation->tensors[tile->tensor].role != BUFFER_INPUT;
 	return STATUS_OK;
 }
 

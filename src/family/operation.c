@@ -8,31 +8,6 @@
 #include "base/record_schema.h"
 #include "family/problem.h"
 
-/* ---- reference and tolerance ---- */
-#define FIXED(type, field, meaning, ...)                                                           \
-	RECORD_CUSTOM(type, field, &expression_fixed_member, #field, meaning, ##__VA_ARGS__)
-static const char *const unit_names[] = {"element", "row", NULL};
-static const struct record_member reference_members[] = {
-	RECORD_VALUE(struct reference, file, "source", "a file of the operation's folder"),
-	RECORD_VALUE(struct reference, entry, "entry", "name of the kernel", .rule = &name_rule),
-	RECORD_ENUM(struct reference, unit_is_row, unit_names, "unit", "what one unit computes"),
-	FIXED(struct reference, units_per_block, ""),
-	FIXED(struct reference, block, "threads"),
-	FIXED(struct reference, smem_bytes, "dynamic", .flags = RECORD_OPTIONAL),
-	RECORD_CUSTOMS(struct reference, arguments.items, arguments.count, &argument_member, "args",
-		"tensors, units, unit_count, expected, or numbers"),
-	RECORD_COMMENT("help", ""),
-};
-#undef FIXED
-static RECORD_DEFINE(struct reference, reference_record, reference_members, .name = "reference");
-
-static const struct record_member tolerance_members[] = {
-	EXPRESSION(struct tolerance, abs, "abs", ""),
-	EXPRESSION(struct tolerance, rel, "rel", "times the expected value"),
-	RECORD_COMMENT("why", ""),
-};
-static RECORD_DEFINE(struct tolerance, tolerance_record, tolerance_members, .name = "tolerance");
-
 /* ---- facts and rules ---- */
 #define FORMULA(type, field, meaning, ...)                                                         \
 	RECORD_CUSTOM(type, field, &formula_member, #field, meaning, ##__VA_ARGS__)
@@ -226,17 +201,17 @@ static enum status operation_check(
 	size_t outputs = 0;
 
 	(void)context;
-	for (size_t i = 0; i < operation->tensor_count; i++) {
-		if (operation->tensors[i].is_output) {
-			operation->output = i;
-			outputs++;
-		}
-	}
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		outputs += buffer_is_output(operation->tensors[i].role);
 	if (!operation->advice.sweep)
 		operation->advice.sweep = "";
 	json_find(at, "tensors", &tensors);
-	if (outputs != 1)
-		return json_error(&tensors, err, "exactly one tensor of role \"out\"");
+	if (!outputs)
+		return json_error(&tensors, err, "a tensor of role \"out\" or \"inout\"");
+	if (outputs > PLAN_OUTPUTS_MAX)
+		return json_error(&tensors, err, "at most %d tensors that are written",
+			(int)PLAN_OUTPUTS_MAX);
+	TRY(references_check(at, operation, err));
 	return order_defaults(at, operation, err);
 }
 
@@ -254,9 +229,13 @@ static const struct record_member operation_members[] = {
 	EXPRESSION_OPTIONAL(struct operation, flop, "flop", "of a problem; not known if left out"),
 	EXPRESSION_OPTIONAL(struct operation, min_bytes, "min_bytes",
 		"of a problem: every tensor once, which is also assumed if left out"),
-	RECORD_NESTED(struct operation, reference, reference_record, "reference",
-		"the kernel that computes expected values"),
-	RECORD_NESTED(struct operation, tolerance, tolerance_record, "tolerance", ""),
+	RECORD_CUSTOM(struct operation, references, &references_member, "reference",
+		"what outputs are compared with, one or a list; the default configuration's if "
+		"left out",
+		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct operation, tolerance, &tolerance_member, "tolerance",
+		"of outputs without one of their own; by element type if left out",
+		.flags = RECORD_OPTIONAL),
 	RECORD_NESTED(struct operation, advice, advice_record, "advise",
 		"which keys `advise` may choose a little larger or smaller, to multiples of what",
 		.flags = RECORD_OPTIONAL),
@@ -323,17 +302,10 @@ enum status operation_load(struct json *tree, const char *file, const struct sou
 	const char *name, const char *const *template_folders, struct operation **operation,
 	struct error *err)
 {
-	struct reference *reference;
-	struct json_at root, at, source;
 	enum status status;
 
 	TRY(operation_from_json(tree, file, name, operation, err));
-	reference = &(*operation)->reference;
-	root = json_root(tree, file);
-	json_find(&root, "reference", &at);
-	json_find(&at, "source", &source);
-	status = source_json_load(
-		&source, place, template_folders, &reference->source_name, &reference->source, err);
+	status = references_load(*operation, place, template_folders, err);
 	if (status != STATUS_OK) {
 		operation_free(*operation);
 		*operation = NULL;
@@ -345,8 +317,6 @@ void operation_free(struct operation *operation)
 {
 	if (!operation)
 		return;
-	free(operation->reference.source_name);
-	free(operation->reference.source);
 	record_release(&operation_record, operation);
 	name_table_release(&operation->key_names);
 	free(operation->default_order);

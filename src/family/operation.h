@@ -6,8 +6,7 @@
 #ifndef FAMILY_OPERATION_H
 #define FAMILY_OPERATION_H
 
-#include "family/buffer.h"
-#include "family/source.h"
+#include "family/reference.h"
 
 /* "batch,seq" for "batch*seq": names that may stand for a key in a problem's text. */
 struct key_alias {
@@ -27,22 +26,6 @@ struct key {
 	bool is_constant;                 /* becomes a -D; else a kernel argument */
 	struct key_alias *aliases;
 	size_t alias_count;
-};
-
-/* The kernel that computes expected values of any list of units. */
-struct reference {
-	const char *file;  /* "reference.cu" */
-	char *source_name; /* "gemm/reference.cu" */
-	char *source;      /* includes expanded; NULL until loaded */
-	const char *entry;
-	bool unit_is_row;
-	/* over keys and device names; smem_bytes may be NULL */
-	struct expression *units_per_block, *block, *smem_bytes;
-	struct argument_list arguments;
-};
-
-struct tolerance {
-	struct expression *abs, *rel;
 };
 
 /* A formula about a candidate. */
@@ -98,8 +81,8 @@ struct operation {
 	size_t tensor_count;
 	size_t output;                       /* the one output tensor */
 	struct expression *flop, *min_bytes; /* NULL: not known; every tensor once */
-	struct tolerance tolerance;
-	struct reference reference;
+	struct tolerance tolerance;          /* of outputs that have none of their own */
+	struct reference_list references;
 	struct fact_text *facts;
 	size_t fact_count;
 	struct rule_text *rules;

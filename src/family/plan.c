@@ -5,8 +5,11 @@
 #include <stdlib.h>
 
 /* ---- buffers ---- */
-static const char *const role_names[] = {
-	[BUFFER_INPUT] = "in", [BUFFER_OUTPUT] = "out", [BUFFER_WORKSPACE] = "workspace", NULL};
+static const char *const role_names[] = {[BUFFER_INPUT] = "in",
+	[BUFFER_OUTPUT] = "out",
+	[BUFFER_INOUT] = "inout",
+	[BUFFER_WORKSPACE] = "workspace",
+	NULL};
 const char *const buffer_contents_names[] = {[CONTENTS_RANDOM] = "random",
 	[CONTENTS_PERMUTATION] = "permutation",
 	[CONTENTS_OFFSETS] = "offsets",
@@ -354,6 +357,23 @@ void plan_release(struct plan *plan)
 	*plan = (struct plan){0};
 }
 
+/* ---- references ---- */
+const char *const verified_names[] = {
+	[VERIFIED_REFERENCE] = "reference",
+	[VERIFIED_FILE] = "file",
+	[VERIFIED_CONFIGURATION] = "configuration",
+	[VERIFIED_SELF] = "self",
+	NULL,
+};
+
+const char *const verified_words[] = {
+	[VERIFIED_REFERENCE] = "the reference",
+	[VERIFIED_FILE] = "the file",
+	[VERIFIED_CONFIGURATION] = "the trusted configuration",
+	[VERIFIED_SELF] = "the default configuration",
+	NULL,
+};
+
 static const char *const unit_names[] = {"element", "row", NULL};
 
 static enum status reference_check(
@@ -362,23 +382,46 @@ static enum status reference_check(
 	const struct reference_plan *reference = value;
 
 	(void)context;
-	return reference->output < reference->tensor_count
-		       ? STATUS_OK
-		       : json_error(at, err, "an output that is one of its tensors");
+	for (size_t i = 0; i < reference->output_count; i++) {
+		const struct reference_output *output = &reference->outputs[i];
+
+		if (output->tensor >= reference->tensor_count)
+			return json_error(at, err, "outputs that are tensors");
+		if (!output->launch && !output->file && !reference->trusted)
+			return json_error(at, err, "a reference of every output");
+	}
+	return reference->output_count ? STATUS_OK : json_error(at, err, "an output");
 }
+
+#define OUTPUT(field, meaning) RECORD_VALUE(struct reference_output, field, #field, meaning)
+static const struct record_member output_members[] = {
+	OUTPUT(tensor, "its index among the tensors"),
+	RECORD_ENUM(struct reference_output, verified, verified_names, "verified",
+		"what it is compared with"),
+	RECORD_POINTER(struct reference_output, launch, launch_record, "launch",
+		"of a kernel; grid[0] is set by whoever launches it: ceil(count / "
+		"units_per_block)",
+		.flags = RECORD_OPTIONAL),
+	OUTPUT(units_per_block, "that one block of the kernel computes"),
+	RECORD_ENUM(struct reference_output, unit_is_row, unit_names, "unit", "of the output"),
+	RECORD_VALUE(struct reference_output, file, "file", "path of the values",
+		.flags = RECORD_OPTIONAL),
+	OUTPUT(tolerance_abs, "of a value"),
+	OUTPUT(tolerance_rel, "times the expected value"),
+	OUTPUT(abs_scales, "tolerance_abs is times the largest expected value"),
+	OUTPUT(differ_ratio, "of the points that may be beyond the tolerance"),
+};
+#undef OUTPUT
+static RECORD_DEFINE(
+	struct reference_output, output_record, output_members, .name = "reference_output");
 
 static const struct record_member reference_members[] = {
 	RECORD_RECORDS(struct reference_plan, tensors, tensor_count, buffer_record, "tensors",
 		"the operation's"),
-	RECORD_VALUE(struct reference_plan, output, "output", "its index among the tensors"),
-	RECORD_NESTED(struct reference_plan, launch, launch_record, "launch",
-		"grid[0] is set by whoever launches it: ceil(count / units_per_block)"),
-	RECORD_VALUE(struct reference_plan, units_per_block, "units_per_block",
-		"that one block computes", .low = 1, .high = UINT32_MAX),
-	RECORD_ENUM(struct reference_plan, unit_is_row, unit_names, "unit", "of the output"),
-	RECORD_VALUE(struct reference_plan, tolerance_abs, "tolerance_abs", "of a value"),
-	RECORD_VALUE(
-		struct reference_plan, tolerance_rel, "tolerance_rel", "times the expected value"),
+	RECORD_RECORDS(struct reference_plan, outputs, output_count, output_record, "outputs",
+		"every tensor that is written"),
+	RECORD_POINTER(struct reference_plan, trusted, plan_record, "trusted",
+		"run for outputs without kernel and file", .flags = RECORD_OPTIONAL),
 };
 RECORD_DEFINE(struct reference_plan, reference_plan_record, reference_members,
 	.name = "reference_plan", .check = reference_check);

@@ -15,12 +15,14 @@
 
 enum {
 	PLAN_NAME_SIZE = 48,
+	PLAN_OUTPUTS_MAX = 16,
 	TENSOR_MAP_RANK_MAX = 5
 };
 
 enum buffer_role {
 	BUFFER_INPUT,
 	BUFFER_OUTPUT,
+	BUFFER_INOUT, /* an input that is overwritten with an output */
 	BUFFER_WORKSPACE,
 };
 
@@ -39,6 +41,16 @@ enum buffer_init {
 	BUFFER_INIT_EACH,  /* zeroed before every run, inside the timed region */
 	BUFFER_INIT_GIVEN, /* a tensor: filled or poisoned by whoever runs it */
 };
+
+static inline bool buffer_is_filled(enum buffer_role role)
+{
+	return role == BUFFER_INPUT || role == BUFFER_INOUT;
+}
+
+static inline bool buffer_is_output(enum buffer_role role)
+{
+	return role == BUFFER_OUTPUT || role == BUFFER_INOUT;
+}
 
 struct plan_buffer {
 	char name[PLAN_NAME_SIZE];
@@ -113,16 +125,38 @@ void plan_release(struct plan *plan);
 RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
 
-/* How the expected values of a problem are computed: its tensors, and one launch of the
- * operation's reference over any list of output units (elements or rows). */
+/* Beside what an output is compared, the best first. */
+enum verified {
+	VERIFIED_REFERENCE,     /* a kernel of the operation's */
+	VERIFIED_FILE,          /* values in a file */
+	VERIFIED_CONFIGURATION, /* a configuration that the author trusts */
+	VERIFIED_SELF,          /* nobody said: the default configuration */
+};
+/* As JSON says them, and in words for people; NULL-terminated. */
+extern const char *const verified_names[], *const verified_words[];
+
+/* How the expected values of an output are known, and how near is near enough. */
+struct reference_output {
+	uint32_t tensor; /* its index */
+	enum verified verified;
+	/* Of a reference kernel, over any list of units of the output (elements or rows). grid[0]
+	 * is set by the worker: ceil(count / units_per_block). NULL: not by a kernel. */
+	struct plan_launch *launch;
+	uint32_t units_per_block;
+	bool unit_is_row;
+	char *file; /* path; NULL: not from a file */
+	double tolerance_abs, tolerance_rel;
+	bool abs_scales;     /* tolerance_abs is times the largest expected value */
+	double differ_ratio; /* of the points, that may be beyond the tolerance */
+};
+
+/* What a problem's outputs are compared with. */
 struct reference_plan {
 	struct plan_buffer *tensors; /* the operation's */
 	size_t tensor_count;
-	uint32_t output;           /* index of the output tensor */
-	struct plan_launch launch; /* grid[0] is set by the worker: ceil(count / units_per_block) */
-	uint32_t units_per_block;
-	bool unit_is_row; /* else an element */
-	double tolerance_abs, tolerance_rel;
+	struct reference_output *outputs;
+	size_t output_count;
+	struct plan *trusted; /* run once for the outputs that no kernel and no file serves; NULL */
 };
 
 RECORD_DECLARE(struct reference_plan, reference_plan_record);

@@ -71,6 +71,7 @@ struct evaluation {
 	size_t launch_count;
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
+	enum verified verified; /* beside what its output was compared, where it was */
 	struct measured measured;
 	double *samples_us;
 	size_t sample_count;

@@ -149,6 +149,10 @@ static const struct record_member row_members[] = {
 		.rule = &kernel_hash_rule),
 	RECORD_POINTER(struct tuned_row, errors, errors_record, "errors",
 		"its output beside the reference's", .flags = RECORD_OPTIONAL),
+	RECORD_ENUM(struct tuned_row, verified, verified_names, "verified",
+		"beside what: a reference kernel (if left out), a file, a configuration that the "
+		"author trusts, or self: the default configuration, as nobody said",
+		.flags = RECORD_OPTIONAL, .absent = VERIFIED_REFERENCE),
 	RECORD_VALUE(struct tuned_row, run, "run", "of a row that an older run measured",
 		.flags = RECORD_OPTIONAL),
 	RECORD_UNKNOWN(struct tuned_row, unknown),

@@ -65,6 +65,7 @@ struct tuned_row {
 	struct score score; /* launch_count 0: not scored */
 	char kernel_hash[HASH_SIZE];
 	struct tuned_errors *errors; /* NULL: not known */
+	enum verified verified;      /* beside what its output was compared, where it was */
 	char *run;                   /* of an older run that the row stayed of; NULL: the entry's */
 	struct json *unknown;
 };

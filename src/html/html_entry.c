@@ -122,6 +122,14 @@ static const char *bound_words(enum bound_kind bound)
 	return words[bound];
 }
 
+static void why_right(
+	const struct report_entry *entry, const struct report_result *winner, struct text *page)
+{
+	if (!entry->predicted && winner->verified != VERIFIED_REFERENCE)
+		html_put(page, "<li><b>verified: %s</b>: its result was compared with %s.</li>",
+			verified_names[winner->verified], verified_words[winner->verified]);
+}
+
 static void why_bound(
 	const struct report_entry *entry, const struct launch_score *launch, struct text *page)
 {
@@ -214,6 +222,7 @@ void html_winner(const struct report_entry *entry, struct text *page)
 		why_waves(launch, page);
 		why_resources(winner, launch, page);
 		why_bound(entry, launch, page);
+		why_right(entry, winner, page);
 	}
 	why_others(entry, page);
 	why_search(entry, page);

@@ -72,7 +72,8 @@ struct ttl_entry {
 enum ttl_role {
 	TTL_INPUT,
 	TTL_OUTPUT,
-	TTL_WORKSPACE
+	TTL_WORKSPACE,
+	TTL_INOUT /* read, then written */
 };
 enum ttl_init {
 	TTL_INIT_NONE,

@@ -126,13 +126,15 @@ bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, u
 }
 
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
-	CUdeviceptr units, uint64_t unit_count, uint64_t unit_size, CUdeviceptr expected,
-	double tolerance_abs, double tolerance_rel)
+	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t slot)
 {
-	CUdeviceptr result = gpu->scratch + SCRATCH_RESULT_OFFSET;
+	CUdeviceptr result =
+		gpu->scratch + SCRATCH_RESULTS_OFFSET + slot * sizeof(struct helper_compare_result);
 	int32_t dtype = (int32_t)tensor->dtype;
 	int64_t row_length = (int64_t)tensor->columns, ld = (int64_t)tensor->ld;
-	int32_t count = (int32_t)unit_count, size = (int32_t)unit_size;
+	int64_t expected_ld = (int64_t)expected->ld;
+	int32_t count = (int32_t)expected->unit_count, size = (int32_t)expected->unit_size;
+	CUdeviceptr units = expected->units, values_at = expected->values;
 	void *begin[1] = {&result};
 	void *values[COMPARE_ARGUMENTS] = {
 		[COMPARE_OUT] = &out,
@@ -142,7 +144,8 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 		[COMPARE_UNITS] = &units,
 		[COMPARE_UNIT_COUNT] = &count,
 		[COMPARE_UNIT_SIZE] = &size,
-		[COMPARE_EXPECTED] = &expected,
+		[COMPARE_EXPECTED] = &values_at,
+		[COMPARE_EXPECTED_LD] = &expected_ld,
 		[COMPARE_ABS] = &tolerance_abs,
 		[COMPARE_REL] = &tolerance_rel,
 		[COMPARE_RESULT] = &result,
@@ -150,8 +153,14 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 
 	return launch_blocks(
 		       gpu, gpu->helpers.compare_begin, 1, 1, begin, "comparing the output") &&
-	       launch(gpu, gpu->helpers.compare, unit_count * unit_size, values,
+	       launch(gpu, gpu->helpers.compare, expected->unit_count * expected->unit_size, values,
 		       "comparing the output");
+}
+
+bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes)
+{
+	return gpu_succeeded(
+		gpu, gpu->cuda.cuMemcpyDtoDAsync(to, from, bytes, gpu->stream), "copying a tensor");
 }
 
 bool helper_spacer(struct gpu_session *gpu)
@@ -174,13 +183,13 @@ bool scratch_clear(struct gpu_session *gpu)
 		"clearing counters");
 }
 
-bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result, uint64_t *counters,
-	size_t counter_count)
+bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results,
+	size_t result_count, uint64_t *counters, size_t counter_count)
 {
-	if (result &&
+	if (result_count &&
 		!gpu_succeeded(gpu,
-			gpu->cuda.cuMemcpyDtoHAsync(result, gpu->scratch + SCRATCH_RESULT_OFFSET,
-				sizeof(*result), gpu->stream),
+			gpu->cuda.cuMemcpyDtoHAsync(results, gpu->scratch + SCRATCH_RESULTS_OFFSET,
+				result_count * sizeof(*results), gpu->stream),
 			"reading results"))
 		return false;
 	if (counter_count && !gpu_succeeded(gpu,

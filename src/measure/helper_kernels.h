@@ -15,16 +15,26 @@ bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, ui
 /* counter: index into the scratch's counters. */
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
 	uint64_t pitch_bytes, size_t counter);
-/* Into the scratch's compare result. */
+
+/* What an output should hold, on the GPU. */
+struct expected {
+	CUdeviceptr units; /* int64: which units are compared */
+	uint64_t unit_count, unit_size;
+	CUdeviceptr values; /* doubles, unit by unit; or a tensor of the output's type */
+	uint64_t bytes;     /* of the values */
+	uint64_t ld;        /* of that tensor; 0: doubles */
+	double largest;     /* |value| */
+};
+/* Into the scratch's compare result `slot`. */
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
-	CUdeviceptr units, uint64_t unit_count, uint64_t unit_size, CUdeviceptr expected,
-	double tolerance_abs, double tolerance_rel);
+	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t slot);
+bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
 /* Keeps the GPU busy for about 50 us, so that what is queued behind it starts without a gap. */
 bool helper_spacer(struct gpu_session *gpu);
 bool scratch_clear(struct gpu_session *gpu);
 /* Waits for everything queued, then copies. */
-bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *result, uint64_t *counters,
-	size_t counter_count);
+bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results,
+	size_t result_count, uint64_t *counters, size_t counter_count);
 
 /* ---- buffers with guard zones ---- */
 enum {

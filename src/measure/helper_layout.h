@@ -79,8 +79,9 @@ enum {
 	COMPARE_UNITS,      /* const int64 * */
 	COMPARE_UNIT_COUNT, /* int32 */
 	COMPARE_UNIT_SIZE,
-	COMPARE_EXPECTED, /* const double * */
-	COMPARE_ABS,      /* double */
+	COMPARE_EXPECTED,    /* const double *: of each unit in turn; or a tensor like the output */
+	COMPARE_EXPECTED_LD, /* int64: of that tensor; 0: doubles */
+	COMPARE_ABS,         /* double */
 	COMPARE_REL,
 	COMPARE_RESULT, /* struct helper_compare_result * */
 	COMPARE_ARGUMENTS
@@ -110,6 +111,13 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_I32] = 0x80000000u,
 };
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
+
+/* Before the trusted configuration runs: integers have no NaN, so what it leaves out must differ
+ * from what others leave out. */
+static inline uint32_t helper_trusted_poison(enum dtype dtype)
+{
+	return helper_output_poison[dtype] ^ (dtype == DTYPE_I32 ? 0x01010101u : 0);
+}
 
 /* struct tt_result of helpers.cu: eight 8-byte words. */
 struct helper_compare_result {

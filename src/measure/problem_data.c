@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "measure/candidate_kernels.h"
+#include "measure/expected.h"
 
 /* ---- which units are compared ---- */
 struct points {
@@ -150,20 +150,70 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 	return sets;
 }
 
+size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes)
+{
+	while (sets < SETS_IN_PLACE && 2 * sets * set_bytes <= memory_bytes / 4)
+		sets *= 2;
+	return sets;
+}
+
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor)
 {
 	return problem->arena.buffers[set * problem->told.reference.tensor_count + tensor];
 }
 
+const struct plan_buffer *problem_output(const struct problem_data *problem, size_t output)
+{
+	return &problem->told.reference.tensors[problem->told.reference.outputs[output].tensor];
+}
+
+bool problem_data_rewinds(const struct problem_data *problem)
+{
+	for (size_t i = 0; i < problem->told.reference.tensor_count; i++)
+		if (problem->told.reference.tensors[i].role == BUFFER_INOUT)
+			return true;
+	return false;
+}
+
+bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
+{
+	for (size_t i = 0; i < problem->told.reference.tensor_count; i++)
+		if (problem->originals[i] &&
+			!helper_copy(gpu, problem_tensor(problem, set, i), problem->originals[i],
+				problem->told.reference.tensors[i].bytes))
+			return false;
+	return true;
+}
+
+static bool fill(struct gpu_session *gpu, const struct problem_data *problem, size_t set,
+	size_t tensor, CUdeviceptr data)
+{
+	const uint64_t key[3] = {gpu->options.seed, set, tensor};
+
+	return helper_fill(gpu, data, &problem->told.reference.tensors[tensor],
+		hash_bytes(key, sizeof(key), 0));
+}
+
 static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
-	for (size_t i = 0; i < problem->told.reference.tensor_count; i++) {
-		const struct plan_buffer *tensor = &problem->told.reference.tensors[i];
-		uint64_t key[3] = {gpu->options.seed, set, i};
-		uint64_t seed = hash_bytes(key, sizeof(key), 0);
+	for (size_t i = 0; i < problem->told.reference.tensor_count; i++)
+		if (problem->told.reference.tensors[i].role == BUFFER_INPUT &&
+			!fill(gpu, problem, set, i, problem_tensor(problem, set, i)))
+			return false;
+	return problem_data_rewind(gpu, problem, set);
+}
 
-		if (tensor->role == BUFFER_INPUT &&
-			!helper_fill(gpu, problem_tensor(problem, set, i), tensor, seed))
+static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem)
+{
+	const size_t count = problem->told.reference.tensor_count;
+
+	problem->originals = memory_zeroed(count + 1, sizeof(*problem->originals));
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_buffer *tensor = &problem->told.reference.tensors[i];
+
+		if (tensor->role == BUFFER_INOUT &&
+			(!gpu_allocate(gpu, tensor->bytes, &problem->originals[i]) ||
+				!fill(gpu, problem, 0, i, problem->originals[i])))
 			return false;
 	}
 	return true;
@@ -183,7 +233,7 @@ static bool checksum_inputs(struct gpu_session *gpu, struct problem_data *proble
 			!helper_checksum(gpu, problem_tensor(problem, 0, i), 1, bytes, bytes, i))
 			return false;
 	}
-	return scratch_read(gpu, NULL, problem->input_checksums, count);
+	return scratch_read(gpu, NULL, 0, problem->input_checksums, count);
 }
 
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
@@ -205,121 +255,17 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	}
 	problem->set_count = problem_set_count(
 		set_bytes, (uint64_t)gpu->gpu.facts.l2_bytes, gpu->memory_limit_bytes);
-	done = arena_allocate(gpu, sizes, count, problem->set_count, &problem->arena);
+	if (problem_data_rewinds(problem))
+		problem->set_count = problem_set_count_in_place(
+			problem->set_count, set_bytes, gpu->memory_limit_bytes);
+	done = arena_allocate(gpu, sizes, count, problem->set_count, &problem->arena) &&
+	       fill_originals(gpu, problem);
 	for (size_t set = 0; done && set < problem->set_count; set++)
 		done = fill_set(gpu, problem, set);
 	done = done && checksum_inputs(gpu, problem);
 	if (!done)
 		problem_data_evict(gpu, problem);
 	return done;
-}
-
-/* ---- the reference ---- */
-static bool units_upload(struct gpu_session *gpu, struct problem_data *problem)
-{
-	static const char uploading[] = "uploading the points to compare";
-	const struct reference_plan *reference = &problem->told.reference;
-	const struct plan_buffer *output = &reference->tensors[reference->output];
-	CLEANUP(memory_free) int64_t *units = NULL;
-
-	problem->unit_size = reference->unit_is_row ? output->columns : 1;
-	problem->unit_count =
-		reference->unit_is_row
-			? points_choose_rows(
-				  output->rows, output->columns, gpu->options.seed, &units)
-			: points_choose(output->rows, output->columns, gpu->options.seed, &units);
-	return gpu_allocate(gpu, problem->unit_count * 8, &problem->units) &&
-	       gpu_allocate(
-		       gpu, problem->unit_count * problem->unit_size * 8, &problem->expected) &&
-	       gpu_succeeded(gpu,
-		       gpu->cuda.cuMemcpyHtoDAsync(
-			       problem->units, units, problem->unit_count * 8, gpu->stream),
-		       uploading) &&
-	       /* NaN wherever the reference writes nothing */
-	       gpu_succeeded(gpu,
-		       gpu->cuda.cuMemsetD8Async(problem->expected, 0xff,
-			       problem->unit_count * problem->unit_size * 8, gpu->stream),
-		       "clearing the expected values") &&
-	       gpu_synchronize(gpu, uploading);
-}
-
-static bool expected_check(struct gpu_session *gpu, struct problem_data *problem)
-{
-	const uint64_t count = problem->unit_count * problem->unit_size;
-	CLEANUP(memory_free) double *expected = memory_zeroed((size_t)count, sizeof(*expected));
-	uint64_t unset = 0;
-
-	if (!gpu_succeeded(gpu,
-		    gpu->cuda.cuMemcpyDtoHAsync(
-			    expected, problem->expected, count * 8, gpu->stream),
-		    "reading the expected values") ||
-		!gpu_synchronize(gpu, "running the reference kernel"))
-		return false;
-	problem->max_expected = 0;
-	for (uint64_t i = 0; i < count; i++) {
-		unset += isnan(expected[i]) != 0;
-		if (fabs(expected[i]) > problem->max_expected)
-			problem->max_expected = fabs(expected[i]);
-	}
-	return !unset ||
-	       gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-		       "the reference kernel: expected numbers, found NaN at %llu of %llu points",
-		       (unsigned long long)unset, (unsigned long long)count);
-}
-
-static bool reference_run(struct gpu_session *gpu, struct problem_data *problem)
-{
-	struct reference_plan *reference = &problem->told.reference;
-	struct kernel_library library = {0};
-	struct kernel_arguments arguments = {
-		.units = problem->units,
-		.unit_count = problem->unit_count,
-		.expected = problem->expected,
-		.buffers = problem->arena.buffers, /* set 0 comes first */
-	};
-	bool done;
-
-	reference->launch.grid[0] =
-		(uint32_t)((problem->unit_count + reference->units_per_block - 1) /
-			   reference->units_per_block);
-	done = kernel_library_load(gpu, &problem->told.cubin, 1, &reference->launch, 1, &library) &&
-	       kernel_launch(gpu, &library, &reference->launch, 0, &arguments) &&
-	       expected_check(gpu, problem);
-	if (done || !gpu->failure.fatal)
-		kernel_library_unload(gpu, &library);
-	return done;
-}
-
-static void expected_release(struct gpu_session *gpu, struct problem_data *problem)
-{
-	gpu_release(gpu, problem->units, problem->unit_count * 8);
-	gpu_release(gpu, problem->expected, problem->unit_count * problem->unit_size * 8);
-	problem->units = problem->expected = 0;
-	problem->expected_ready = false;
-}
-
-bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
-{
-	if (problem->expected_ready)
-		return true;
-	if (problem->reference_failure.outcome != OUTCOME_OK) {
-		gpu->failure = problem->reference_failure;
-		return false;
-	}
-	gpu_progress_reference(gpu, handle);
-	problem->expected_ready =
-		problem->told.cubin.length
-			? units_upload(gpu, problem) && reference_run(gpu, problem)
-			: gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
-	if (problem->expected_ready)
-		return true;
-	if (!gpu->failure.fatal)
-		expected_release(gpu, problem);
-	/* without memory it may go better another time */
-	if (gpu->failure.outcome != OUTCOME_OUT_OF_MEMORY &&
-		gpu->failure.outcome != OUTCOME_DEVICE_LOST)
-		problem->reference_failure = gpu->failure;
-	return false;
 }
 
 bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)
@@ -333,6 +279,10 @@ bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)
 
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem)
 {
+	for (size_t i = 0; problem->originals && i < problem->told.reference.tensor_count; i++)
+		gpu_release(gpu, problem->originals[i], problem->told.reference.tensors[i].bytes);
+	free(problem->originals);
+	problem->originals = NULL;
 	arena_release(gpu, &problem->arena);
 	free(problem->input_checksums);
 	problem->input_checksums = NULL;

@@ -4,8 +4,8 @@
  *
  * The tensors lie in several sets, more than twice the L2 together where memory and the largest
  * number of sets allow it, so that runs that take the sets in turn find nothing in the cache. All
- * sets are filled with different random numbers; set 0 is the one that is verified. The reference
- * is computed once per problem, when the first candidate is verified.
+ * sets are filled with different random numbers; set 0 is the one that is verified. Tensors that
+ * are overwritten in place hold the same in every set, and a copy of that is kept.
  */
 #ifndef MEASURE_PROBLEM_DATA_H
 #define MEASURE_PROBLEM_DATA_H
@@ -14,6 +14,7 @@
 
 enum {
 	PROBLEM_SETS_MAX = 256,
+	SETS_IN_PLACE = 64, /* at least, of tensors that runs overwrite: they are copied back */
 	POINTS_FULL_MAX = 1 << 22, /* output elements that are compared in full */
 	POINTS_PATCH = 16,
 	POINTS_PER_PATCH = 4,
@@ -29,20 +30,26 @@ struct problem_data {
 	double last_use_s;
 	bool touched; /* something ran on it that was not checked, or wrote where it must not */
 
+	/* of the tensors that are read and then written: what they hold before a run, in every
+	 * set; 0 for others */
+	CUdeviceptr *originals;
+
 	bool expected_ready;
 	struct failure reference_failure; /* outcome not ok: there will be no expected values */
-	CUdeviceptr units, expected;
-	uint64_t unit_count, unit_size;
-	double max_expected; /* largest |expected| */
+	struct expected *expected;        /* per output */
 };
 
 /* How many sets, of a GPU with so much memory: pure function. */
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
+/* So many more that a sample of short runs finds as many sets that nothing ran on. */
+size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes);
 
 /* Allocates and fills the tensors, if that is not done yet. */
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);
-/* Computes the expected values, if that is not done yet. handle: for the watchdog. */
-bool problem_data_expect(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle);
+/* Copies back what tensors hold that runs overwrite; queued. */
+bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set);
+/* Whether there are any. */
+bool problem_data_rewinds(const struct problem_data *problem);
 /* Makes set 0 what it was, where something ran since that was not checked: who comes next is not
  * blamed for what another wrote. */
 bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem);
@@ -50,6 +57,8 @@ bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem);
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem);
 
+/* The plan of a tensor that is written. */
+const struct plan_buffer *problem_output(const struct problem_data *problem, size_t output);
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor);
 
 /* ---- which units of an output are compared with the reference: pure functions ---- */

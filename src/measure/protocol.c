@@ -26,7 +26,8 @@ static const struct record_member problem_members[] = {
 	RECORD_VALUE(struct measure_problem, title, "title", "for messages"),
 	RECORD_NESTED(struct measure_problem, reference, reference_plan_record, "reference",
 		"how expected values are computed"),
-	RECORD_VALUE(struct measure_problem, cubin, "cubin", "of the reference"),
+	RECORD_VALUES(
+		struct measure_problem, cubins, cubin_count, "cubins", "of the reference's units"),
 };
 RECORD_DEFINE(struct measure_problem, measure_problem_record, problem_members, .name = "problem");
 
@@ -106,6 +107,7 @@ static const struct record_member result_members[] = {
 	RECORD_NESTED(struct device_event, verification, verification_record, "verification",
 		"its output beside the reference's",
 		.present = RECORD_PRESENT(struct device_event, verification.done)),
+	RECORD_ENUM(struct device_event, verified, verified_names, "verified", "beside what"),
 	RECORD_FLAT(struct device_event, measured, measured_record),
 	RECORD_VALUES(struct device_event, samples_us, sample_count, "samples_us", "per run"),
 	RESULT(gave_up, "clearly too slow"),

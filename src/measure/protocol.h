@@ -64,7 +64,8 @@ struct measure_problem {
 	uint32_t problem;
 	char *title;
 	struct reference_plan reference;
-	struct text cubin; /* the reference's, empty if there is none */
+	struct text *cubins; /* the reference's, one per build unit; none where nothing is run */
+	size_t cubin_count;
 };
 RECORD_DECLARE(struct measure_problem, measure_problem_record);
 
@@ -131,6 +132,7 @@ struct device_event {
 					     * clusters */
 	size_t launch_count;
 	struct verification verification; /* VERIFIED */
+	enum verified verified;           /* likewise: beside what */
 	struct measured measured;         /* SAMPLED */
 	double *samples_us;
 	size_t sample_count;

@@ -108,6 +108,20 @@ static bool run_next(struct gpu_session *gpu, struct runner *runner)
 	return loaded_run(gpu, runner->loaded, set);
 }
 
+/* Copies back what runs have overwritten, in the order in which they come. */
+static bool rewind_sets(struct gpu_session *gpu, const struct runner *runner)
+{
+	const size_t sets = runner->loaded->set_count;
+	const size_t first = runner->runs_per_sample > 1
+				     ? runner->next_graph * runner->runs_per_sample
+				     : runner->next_set;
+
+	for (size_t i = 0; runner->rewinds && i < sets; i++)
+		if (!problem_data_rewind(gpu, runner->loaded->problem, (first + i) % sets))
+			return false;
+	return true;
+}
+
 /* A run that is not timed, before those that are: on the set that comes before theirs, so that it
  * leaves nothing of theirs in the cache. */
 static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
@@ -120,6 +134,28 @@ static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 		(runner->next_graph * runner->runs_per_sample + sets - 1) % sets);
 }
 
+/* Each on data that is as it should be, so one after the other. */
+static bool estimate_rewinding(
+	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
+{
+	for (unsigned i = 0; i < RUNNER_ESTIMATES; i++)
+		if (!rewind_sets(gpu, runner) || !helper_spacer(gpu) || !record(gpu, 0) ||
+			!run_next(gpu, runner) || !record(gpu, 1) ||
+			!elapsed(gpu, 1, 1, &estimates_us[i]))
+			return false;
+	return true;
+}
+
+static bool estimate(
+	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
+{
+	bool done = helper_spacer(gpu) && record(gpu, 0);
+
+	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
+		done = run_next(gpu, runner) && record(gpu, i + 1);
+	return done && elapsed(gpu, RUNNER_ESTIMATES, 1, estimates_us);
+}
+
 bool runner_prepare(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
@@ -127,18 +163,23 @@ bool runner_prepare(
 
 	if (done && clock_seconds() - gpu->last_work_s > idle_s)
 		done = runner_warm_up(gpu, warm_up_least_s, warm_up_most_s);
+	runner->rewinds = runner->loaded->problem && problem_data_rewinds(runner->loaded->problem);
+	runner->runs_per_sample = 1;
 	/* A first run on its own: modules are loaded lazily, and a crash shows here. */
-	done = done && run_next(gpu, runner) && gpu_synchronize(gpu, "running the kernel");
+	done = done && rewind_sets(gpu, runner) && run_next(gpu, runner) &&
+	       gpu_synchronize(gpu, "running the kernel");
 	if (done)
 		gpu_progress(gpu, runner->loaded->handle, 0);
-	done = done && helper_spacer(gpu) && record(gpu, 0);
-	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
-		done = run_next(gpu, runner) && record(gpu, i + 1);
-	if (!done || !elapsed(gpu, RUNNER_ESTIMATES, 1, estimates_us))
+	if (!done || !(runner->rewinds ? estimate_rewinding(gpu, runner, estimates_us)
+				       : estimate(gpu, runner, estimates_us)))
 		return false;
 	runner->estimate_us = estimates_us[0] < estimates_us[1] ? estimates_us[0] : estimates_us[1];
 	runner->runs_per_sample =
 		runner_runs_per_sample(runner->estimate_us, loaded_operations(runner->loaded));
+	/* one set is for the run that is not timed */
+	while (runner->rewinds && runner->runs_per_sample > 1 &&
+		2 * (size_t)runner->runs_per_sample > runner->loaded->set_count)
+		runner->runs_per_sample /= 2;
 	if (runner->runs_per_sample > 1) {
 		size_t sets = runner->loaded->set_count;
 
@@ -200,11 +241,24 @@ static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsign
 	return true;
 }
 
+/* No set twice, one of them for the run that is not timed. */
+static unsigned samples_rewinding(const struct runner *runner)
+{
+	const size_t samples = runner->loaded->set_count / runner->runs_per_sample;
+
+	return samples > 2 ? (unsigned)samples - 1 : 1;
+}
+
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count)
 {
-	if (!graphs_ensure(gpu, runner, count) || !helper_spacer(gpu))
+	const bool warms = runner->estimate_us <= untimed_run_max_us &&
+			   !(runner->rewinds && runner->loaded->set_count == 1);
+
+	if (runner->rewinds && count > samples_rewinding(runner))
+		count = samples_rewinding(runner);
+	if (!graphs_ensure(gpu, runner, count) || !rewind_sets(gpu, runner) || !helper_spacer(gpu))
 		return false;
-	if (runner->estimate_us <= untimed_run_max_us && !run_untimed(gpu, runner))
+	if (warms && !run_untimed(gpu, runner))
 		return false;
 	if (!record(gpu, 0))
 		return false;
@@ -332,6 +386,10 @@ bool energy_measure(
 		.gpu = gpu, .seconds = seconds, .read_j = nvml_energy_j(gpu->nvml)};
 	double power_w = 0, resolution_ratio = 0;
 
+	if (runner->rewinds) { /* again and again would be on what it has left */
+		*measured = (struct measured){NAN, NAN, NAN};
+		return true;
+	}
 	if (!repeat(&counting, runner))
 		return false;
 	if (counting.last_s > counting.first_s) {

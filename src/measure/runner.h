@@ -2,8 +2,9 @@
  *
  * How one candidate is timed. Long kernels: one run per sample between two events. Short ones: a
  * sample is the replay of a CUDA graph of many runs, so that launch overhead is out. Runs take the
- * problem's buffer sets in turn. Each visit starts behind other work on the GPU, so that its first
- * sample does not contain the processor's time for queueing it.
+ * problem's buffer sets in turn; where they overwrite tensors in place, all sets are copied back
+ * before a visit, and none is run on twice in it. Each visit starts behind other work on the GPU,
+ * so that its first sample does not contain the processor's time for queueing it.
  */
 #ifndef MEASURE_RUNNER_H
 #define MEASURE_RUNNER_H
@@ -18,6 +19,7 @@ enum {
 struct runner {
 	const struct loaded *loaded;
 	bool prepared;
+	bool rewinds;             /* runs overwrite tensors that they read */
 	double estimate_us;       /* of one run, launch overhead included */
 	unsigned runs_per_sample; /* 1: timed without a graph */
 	CUgraphExec *graphs;      /* together they cover all sets; made when first needed */
@@ -29,7 +31,8 @@ struct runner {
 /* Warm-up, first timing, choice of the method. estimates_us: two timings of single runs. */
 bool runner_prepare(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES]);
-/* Queues `count` samples (1..RUNNER_VISIT_SAMPLES_MAX); the GPU works until runner_finish(). */
+/* Queues `count` samples (1..RUNNER_VISIT_SAMPLES_MAX), or fewer where sets are not run on twice
+ * (visit_samples); the GPU works until runner_finish(). */
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
 /* Waits for them: microseconds per run. */
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us);
@@ -43,7 +46,7 @@ unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
 
 /* What a run takes of the GPU's energy. A prepared runner, busy for `seconds` at least and three
- * times that at most. *measured stays as it is where the card says nothing. */
+ * times that at most. NaN where the card says nothing, and of kernels that work in place. */
 bool energy_measure(
 	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "measure/sampler.h"
+#include "measure/verify.h"
 
 /* A candidate by its handle. */
 struct slot {
@@ -201,7 +202,7 @@ static void serve_verify(struct serving *serving, void *request)
 	} else if (!slot->loaded.problem) {
 		result.detail = string_copy("there is nothing to compare with");
 	} else {
-		loaded_verify(&serving->gpu, &slot->loaded, &result);
+		verify_run(&serving->gpu, &slot->loaded, &result);
 	}
 	reply_result(serving, REPLY_VERIFIED, &result);
 	record_release(&device_event_record, &result);

@@ -120,6 +120,7 @@ static struct report_result result_of(const struct tuned_row *row)
 		.tflops = row->tflops > 0 ? row->tflops : 0,
 		.gb_per_s = row->gb_per_s > 0 ? row->gb_per_s : 0,
 		.spill_bytes = row->spill_bytes > 0 ? row->spill_bytes : 0,
+		.verified = row->verified,
 		.score = row->score};
 }
 

@@ -34,6 +34,7 @@ struct report_result {
 	int64_t samples;
 	double tflops, gb_per_s; /* 0: not known */
 	int64_t spill_bytes;
+	enum verified verified;
 	struct score score; /* borrowed launches; launch_count 0: none */
 };
 

@@ -224,6 +224,7 @@ static void take_best_so_far(struct report_entry *entry)
 		.low_us = best->time.ci95_low,
 		.high_us = best->time.ci95_high,
 		.samples = (int64_t)best->time.count,
+		.verified = best->verified,
 		.score = best->score};
 	entry->predicted = best->predicted;
 	winner->tflops = entry->flop / winner->time_us * 1e-6;

@@ -25,11 +25,13 @@
 //   tt_compare_begin(struct tt_result *result)
 //       Sets the result to "nothing compared yet". Launch <<<1, 1>>> before tt_compare.
 //   tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld, const i64 *units,
-//              int unit_count, int unit_size, const double *expected, double abs_tol,
-//              double rel_tol, struct tt_result *result)
+//              int unit_count, int unit_size, const void *expected, i64 expected_ld,
+//              double abs_tol, double rel_tol, struct tt_result *result)
 //       Unit u covers the logical elements units[u]*unit_size + 0..unit_size-1 of a tensor whose
-//       rows have row_length elements at a pitch of ld; expected[u*unit_size + j] belongs to the
-//       j-th. (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a
+//       rows have row_length elements at a pitch of ld; expected[u*unit_size + j], a double,
+//       belongs to the j-th; or, with an expected_ld above 0, the element of the same place in a
+//       tensor of the same type at that pitch.
+//       (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a
 //       violation iff |out - expected| > abs_tol + rel_tol*|expected|, or out is NaN. Results of
 //       several launches into one struct add up, except first_out and first_expected, which belong
 //       to the launch that holds first_bad_linear_index.
@@ -261,7 +263,8 @@ extern "C" __global__ void tt_compare_begin(tt_result *result)
 
 // The block that ends last knows the smallest bad index, and looks up its two values.
 __device__ void describe_first_bad(const void *out, int dtype_code, i64 row_length, i64 ld,
-	const i64 *units, i64 count, int unit_size, const double *expected, tt_result *result)
+	const i64 *units, i64 count, int unit_size, const void *expected, i64 expected_ld,
+	tt_result *result)
 {
 	u64 first = *(volatile u64 *)&result->first_bad_linear_index;
 	for (i64 i = threadIdx.x; first != no_index && i < count; i += blockDim.x) {
@@ -269,23 +272,28 @@ __device__ void describe_first_bad(const void *out, int dtype_code, i64 row_leng
 		if ((u64)linear != first)
 			continue;
 		i64 row = linear / row_length;
-		result->first_out = read(out, dtype_code, row * ld + linear - row * row_length);
-		result->first_expected = expected[i];
+		i64 col = linear - row * row_length;
+		result->first_out = read(out, dtype_code, row * ld + col);
+		result->first_expected =
+			expected_ld > 0 ? read(expected, dtype_code, row * expected_ld + col)
+					: ((const double *)expected)[i];
 	}
 }
 
 extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld,
-	const i64 *units, int unit_count, int unit_size, const double *expected, double abs_tol,
-	double rel_tol, tt_result *result)
+	const i64 *units, int unit_count, int unit_size, const void *expected, i64 expected_ld,
+	double abs_tol, double rel_tol, tt_result *result)
 {
 	i64 count = (i64)unit_count * unit_size;
 	u64 violations = 0, nans = 0, first = no_index;
 	double max_error = 0.0, max_ratio = 0.0;
 	for (i64 i = (i64)thread_index(); i < count; i += (i64)thread_count()) {
 		i64 linear = units[i / unit_size] * unit_size + i % unit_size;
-		i64 row = linear / row_length;
-		double value = read(out, dtype_code, row * ld + linear - row * row_length);
-		double wanted = expected[i];
+		i64 row = linear / row_length, col = linear - row * row_length;
+		double value = read(out, dtype_code, row * ld + col);
+		double wanted = expected_ld > 0
+					? read(expected, dtype_code, row * expected_ld + col)
+					: ((const double *)expected)[i];
 		bool is_nan = value != value;
 		// Equal infinities differ by nothing; a plain subtraction would give NaN.
 		double error = value == wanted ? 0.0 : fabs(value - wanted);
@@ -318,8 +326,8 @@ extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_l
 	if (!is_last)
 		return;
 	__threadfence();
-	describe_first_bad(
-		out, dtype_code, row_length, ld, units, count, unit_size, expected, result);
+	describe_first_bad(out, dtype_code, row_length, ld, units, count, unit_size, expected,
+		expected_ld, result);
 	if (threadIdx.x == 0)
 		result->blocks_done = 0;
 }

@@ -187,14 +187,14 @@ def shared_array(text):
 
 
 def program(case, is_reference):
-	plan, reference = case["plan"], case["reference"]
+	plan, reference = case["plan"], case["reference"]["outputs"][0]
 	units = case["reference_units"] if is_reference else case["units"]
 	if len(units) != 1:
 		raise RuntimeError("expected one source")
 	text = preprocess(units[0])
 	definition, shared = shared_array(text)
 	buffers = plan["buffers"][: plan["tensors"]] if is_reference else plan["buffers"]
-	output, abs_rel = reference["output"], f"{reference['tolerance_abs']!r}, {reference['tolerance_rel']!r}"
+	output, abs_rel = reference["tensor"], f"{reference['tolerance_abs']!r}, {reference['tolerance_rel']!r}"
 	body = f'#include "reference.h"\n{text}\n{definition}int main()\n{{\n	host::tensor t[] = {{{", ".join(map(tensor, buffers))}}};\n'
 	body += "	for (host::tensor &each : t)\n		host::tensor_make(each);\n"
 	body += f"	const std::vector<double> wanted = {wanted(case)};\n"

@@ -144,6 +144,15 @@ static void scale_reference(const struct standin_launch *launch)
 	}
 }
 
+/* standin_accumulate(data, n): fp32, in place; a second run on the same data shows */
+static void accumulate(const struct standin_launch *launch)
+{
+	float *data = (float *)(uintptr_t)pointer_param(launch, 0);
+
+	for (int i = 0; i < *(int *)launch->params[1]; i++)
+		data[i] += 1;
+}
+
 static void compute(const struct standin_launch *launch)
 {
 	uint64_t bytes = 0;
@@ -158,12 +167,18 @@ static void compute(const struct standin_launch *launch)
 		scale_reference(launch);
 		return;
 	}
+	if (strcmp(launch->kernel->name, "standin_accumulate") == 0) {
+		accumulate(launch);
+		return;
+	}
 	data = marked_param(launch, MARK_EXPECTED, &bytes, &dtype);
 	for (uint64_t i = 0; data && i < bytes / 8; i++)
 		((double *)(uintptr_t)data)[i] = right_value;
-	data = marked_param(launch, MARK_OUTPUT, &bytes, &dtype);
-	if (data)
-		write_all(data, bytes, dtype);
+	for (int i = 0; i < launch->kernel->param_count; i++) {
+		data = pointer_param(launch, i);
+		if (data && standin_marked(data, MARK_OUTPUT, &bytes, &dtype))
+			write_all(data, bytes, dtype);
+	}
 }
 
 static void overwrite_input(const struct standin_launch *launch)
@@ -191,6 +206,10 @@ bool standin_candidate(const struct standin_launch *launch, enum behaviour behav
 	if (behaviour != BEHAVIOUR_UNWRITTEN)
 		compute(launch);
 	out = (unsigned char *)(uintptr_t)marked_param(launch, MARK_OUTPUT, &bytes, &dtype);
+	if (strcmp(launch->kernel->name, "standin_accumulate") == 0) {
+		out = (unsigned char *)(uintptr_t)pointer_param(launch, 0);
+		bytes = 4 * (uint64_t) * (int *)launch->params[1];
+	}
 	if (behaviour == BEHAVIOUR_WORKSPACE_OUT_OF_BOUNDS)
 		out = (unsigned char *)(uintptr_t)marked_param(
 			launch, MARK_WORKSPACE, &bytes, &dtype);

@@ -181,7 +181,8 @@ static void poison(const struct standin_launch *launch)
 	if (pattern == helper_workspace_poison)
 		standin_mark(MARK_WORKSPACE, data, bytes, pattern);
 	for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
-		if (pattern == helper_output_poison[dtype])
+		if (pattern == helper_output_poison[dtype] ||
+			pattern == helper_trusted_poison((enum dtype)dtype))
 			standin_mark(MARK_OUTPUT, data, bytes, (uint32_t)dtype);
 }
 
@@ -220,6 +221,7 @@ static void compare(const struct standin_launch *launch)
 	const void *out = POINTER(const void, COMPARE_OUT);
 	const int64_t *units = POINTER(const int64_t, COMPARE_UNITS);
 	const double *expected = POINTER(const double, COMPARE_EXPECTED);
+	int64_t expected_ld = PARAM(int64_t, COMPARE_EXPECTED_LD);
 	struct helper_compare_result *result =
 		POINTER(struct helper_compare_result, COMPARE_RESULT);
 	int dtype = PARAM(int32_t, COMPARE_DTYPE), size = PARAM(int32_t, COMPARE_UNIT_SIZE);
@@ -228,7 +230,11 @@ static void compare(const struct standin_launch *launch)
 	for (int32_t unit = 0; unit < PARAM(int32_t, COMPARE_UNIT_COUNT); unit++)
 		for (int32_t j = 0; j < size; j++) {
 			int64_t linear = units[unit] * size + j;
-			double wanted = expected[(int64_t)unit * size + j];
+			double wanted = expected_ld > 0
+						? element_read(expected, dtype,
+							  linear / row_length * expected_ld +
+								  linear % row_length)
+						: expected[(int64_t)unit * size + j];
 
 			compare_one(result,
 				element_read(

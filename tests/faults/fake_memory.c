@@ -120,6 +120,13 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstr
 	return *standin_sticky();
 }
 
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	(void)stream;
+	memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+	return CUDA_SUCCESS;
+}
+
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
 	(void)stream;

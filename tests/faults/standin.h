@@ -7,7 +7,7 @@
  *the arguments' sizes (from the cubin): the reference is the kernel that is handed memory cleared
  *to NaN doubles, and gets 0.75 everywhere; a candidate writes 0.75, in the dtype of the poison that
  *it finds, into every argument that is a poisoned output. Kernels named standin_* compute something
- * real (fake_candidates.c), so that indices, pitches and points are tested too.
+ * real (fake_candidates.c), so that indices, pitches, points and work in place are tested too.
  *
  * A script (the file named by $TILETUNE_STANDIN) tells what goes wrong. Lines, `#` comments:
  *

@@ -138,27 +138,26 @@ static inline uint32_t announce(struct gpu_test *test, const struct shape *shape
 	struct plan_argument arguments[] = {{.kind = ARGUMENT_UNITS}, {.kind = ARGUMENT_UNIT_COUNT},
 		{.kind = ARGUMENT_EXPECTED}, {.kind = ARGUMENT_BUFFER, .index = 0},
 		integer(shape->columns), integer(shape->ld_in)};
-	struct reference_plan reference = {
-		.tensors = buffers,
-		.tensor_count = 2,
-		.output = 1,
+	struct plan_launch launch = {.entry = entry,
+		.grid = {1, 1, 1},
+		.block = {256, 1, 1},
+		.cluster = {1, 1, 1},
+		.repeat = 1,
+		.arguments = arguments,
+		.argument_count = 6};
+	struct reference_output output = {.tensor = 1,
+		.launch = &launch,
 		.units_per_block = 256,
 		.tolerance_abs = 1e-6,
-		.tolerance_rel = 1e-6,
-		.launch = {.entry = entry,
-			.grid = {1, 1, 1},
-			.block = {256, 1, 1},
-			.cluster = {1, 1, 1},
-			.repeat = 1,
-			.arguments = arguments,
-			.argument_count = 6},
-	};
+		.tolerance_rel = 1e-6};
+	struct reference_plan reference = {
+		.tensors = buffers, .tensor_count = 2, .outputs = &output, .output_count = 1};
 	uint32_t problem;
 	struct error err;
 
 	tensors(shape, buffers);
-	if (device_problem(test->device, "double", "", &reference, &test->cubin, &problem, &err) !=
-		STATUS_OK)
+	if (device_problem(test->device, "double", "", &reference, &test->cubin, 1, &problem,
+		    &err) != STATUS_OK)
 		die(&err);
 	return problem;
 }

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "gpu/bench_test.h"
+#include "candidate/problem_reference.h"
 #include "candidate/candidate.h"
 
 static const double anchor_apart_ratio = 0.02;
@@ -142,14 +143,14 @@ static enum status announce(
 	struct reference_plan reference = {0};
 	struct build build = {0};
 	const struct compile_result *kernel;
-	enum status status =
-		problem_reference(problem, device_spec(run->bench.device), &build, &reference, err);
+	enum status status = problem_reference(
+		problem, NULL, device_spec(run->bench.device), &build, &reference, err);
 
 	if (status == STATUS_OK)
 		status = kernel_store_wait(run->bench.store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
 		status = device_problem(run->bench.device, run->operation->name, problem->text,
-			&reference, &kernel->cubin, number, err);
+			&reference, &kernel->cubin, 1, number, err);
 	reference_plan_release(&reference);
 	build_release(&build);
 	return status;

@@ -15,6 +15,7 @@
 #include "base/record_write.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "candidate/problem_reference.h"
 #include "candidate/candidate.h"
 #include "candidate/candidate_work.h"
 #include "candidate/configuration.h"
@@ -142,7 +143,7 @@ static enum status print_candidate(
 		status = candidate_work(bound, slots, &work, err);
 	if (status == STATUS_OK)
 		status = problem_reference(
-			question->problem, bound->device, &reference_build, &reference, err);
+			question->problem, NULL, bound->device, &reference_build, &reference, err);
 	if (status == STATUS_OK) {
 		configuration_format(bound, choices, &label);
 		json_put_string(json, "family", bound->family->name);

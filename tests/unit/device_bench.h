@@ -41,7 +41,7 @@ static const char bench_helpers[] = "standin cubin\n"
 				    "kernel tt_poison params=8,8,4\n"
 				    "kernel tt_guard_check params=8,8,4,8\n"
 				    "kernel tt_compare_begin params=8\n"
-				    "kernel tt_compare params=8,4,8,8,8,4,4,8,8,8,8\n"
+				    "kernel tt_compare params=8,4,8,8,8,4,4,8,8,8,8,8\n"
 				    "kernel tt_checksum params=8,8,8,8,8\n"
 				    "kernel tt_flush params=8,8\n"
 				    "kernel tt_anchor_1 params=8,4 regs=20\n";
@@ -175,6 +175,8 @@ struct toy_reference {
 	struct plan_buffer buffers[2];
 	struct plan_argument arguments[7];
 	char entry[64];
+	struct plan_launch launch;
+	struct reference_output output;
 	struct reference_plan plan;
 	struct text cubin;
 };
@@ -192,24 +194,26 @@ static inline void toy_reference_make(
 			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
 			{.kind = ARGUMENT_INT32,
 				.integer = toy->unit_is_row ? (int64_t)toy->columns : 1}},
-		.plan = {.tensor_count = 2,
-			.output = toy->output_last,
+		.plan = {.tensor_count = 2, .output_count = 1},
+		.output = {.tensor = toy->output_last,
 			.units_per_block = 256,
 			.unit_is_row = toy->unit_is_row,
 			.tolerance_abs = toy->abs > 0 ? toy->abs : 1e-6,
-			.tolerance_rel = toy->rel > 0 ? toy->rel : 1e-6,
-			.launch = {.grid = {1, 1, 1},
-				.block = {256, 1, 1},
-				.cluster = {1, 1, 1},
-				.repeat = 1,
-				.argument_count = 7}},
+			.tolerance_rel = toy->rel > 0 ? toy->rel : 1e-6},
+		.launch = {.grid = {1, 1, 1},
+			.block = {256, 1, 1},
+			.cluster = {1, 1, 1},
+			.repeat = 1,
+			.argument_count = 7},
 		.cubin = bench_text(text),
 	};
 	toy_buffers(toy, made->buffers);
 	string_put(made->entry, sizeof(made->entry), entry);
 	made->plan.tensors = made->buffers;
-	made->plan.launch.entry = made->entry;
-	made->plan.launch.arguments = made->arguments;
+	made->plan.outputs = &made->output;
+	made->output.launch = &made->launch;
+	made->launch.entry = made->entry;
+	made->launch.arguments = made->arguments;
 	free(text);
 }
 
@@ -222,7 +226,7 @@ static inline uint32_t toy_problem(
 
 	toy_reference_make(toy, reference_entry, &reference);
 	assert_ok(device_problem(
-		device, "scale", "rows=..", &reference.plan, &reference.cubin, &problem, &err));
+		device, "scale", "rows=..", &reference.plan, &reference.cubin, 1, &problem, &err));
 	text_release(&reference.cubin);
 	return problem;
 }

@@ -427,7 +427,7 @@ static void test_worker_ends(void **state)
 	say(&worker, REQUEST_HELPERS, &measure_helpers_record, &helpers);
 	await(&worker, REPLY_HELPERS);
 	toy_reference_make(&toy, "standin_scale_reference", &reference);
-	problem = (struct measure_problem){1, title, reference.plan, reference.cubin};
+	problem = (struct measure_problem){1, title, reference.plan, &reference.cubin, 1};
 	say(&worker, REQUEST_PROBLEM, &measure_problem_record, &problem);
 	toy_candidate_make(&toy, "standin_scale", &candidate);
 	for (uint32_t handle = 7; handle < 10; handle++) {

@@ -101,7 +101,7 @@ static void test_candidate(void **state)
 	struct error err;
 
 	(void)state;
-	assert_ok(device_problem(device, "toy", "n=1", NULL, NULL, &problem, &err));
+	assert_ok(device_problem(device, "toy", "n=1", NULL, NULL, 0, &problem, &err));
 	assert_int_not_equal(problem, 0);
 	handle = load(device, 64, 50000, 12.5);
 	assert_ok(device_verify(device, handle, &err));

@@ -8,6 +8,7 @@
 
 #include "base/record_write.h"
 #include "base/record_read.h"
+#include "candidate/problem_reference.h"
 #include "family/buffer.h"
 #include "family/operation.h"
 #include "unit/kernel_fixture.h"
@@ -88,7 +89,8 @@ static void test_broken_json(void **state)
 		const char *from, *to, *message;
 	} cases[] = {
 		{"\"role\":\t\"in\"", "\"role\":\t\"inn\"",
-			"$.buffers[0].role: expected one of \"in\", \"out\", \"workspace\", found"},
+			"$.buffers[0].role: expected one of \"in\", \"out\", \"inout\", "
+			"\"workspace\", found"},
 		{"\"dtype\":\t\"fp16\"", "\"dtype\":\t\"fp15\"",
 			"$.buffers[0].dtype: expected one of \"fp32\", \"tf32\""},
 		{"\"bytes\":\t16384", "\"bytes\":\t-1",
@@ -374,12 +376,12 @@ static void test_tolerances(void **state)
 		fixture_open(&fixture, "templates", cases[i].operation, NULL, cases[i].problem, "",
 			NULL);
 		assert_ok(problem_reference(
-			fixture.problems.items[0], fixture.device, &build, &plan, &err));
-		if (!(fabs(plan.tolerance_abs / cases[i].abs - 1) < 1e-4) ||
-			!(fabs(plan.tolerance_rel / cases[i].rel - 1) < 1e-4))
+			fixture.problems.items[0], NULL, fixture.device, &build, &plan, &err));
+		if (!(fabs(plan.outputs[0].tolerance_abs / cases[i].abs - 1) < 1e-4) ||
+			!(fabs(plan.outputs[0].tolerance_rel / cases[i].rel - 1) < 1e-4))
 			fail_msg("%s: expected tolerances of %.9g and %.9g, found %.9g and %.9g",
-				cases[i].problem, cases[i].abs, cases[i].rel, plan.tolerance_abs,
-				plan.tolerance_rel);
+				cases[i].problem, cases[i].abs, cases[i].rel,
+				plan.outputs[0].tolerance_abs, plan.outputs[0].tolerance_rel);
 		reference_plan_release(&plan);
 		build_release(&build);
 		fixture_close(&fixture);
@@ -398,8 +400,8 @@ static void test_reference(void **state)
 	(void)state;
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL,
 		"M=100,N=33,ld=37,H=3,dtype=bf16,out_dtype=fp32", "", NULL);
-	assert_ok(
-		problem_reference(fixture.problems.items[0], fixture.device, &build, &plan, &err));
+	assert_ok(problem_reference(
+		fixture.problems.items[0], NULL, fixture.device, &build, &plan, &err));
 	assert_int_equal(build.unit_count, 1);
 	assert_string_equal(build.units[0].name, "widget/reference.cu");
 	assert_string_equal(build.units[0].options[4], "-DDTYPE_bf16=1");
@@ -413,17 +415,20 @@ static void test_reference(void **state)
 	at = json_root(tree, "reference");
 	assert_ok(record_from_json(&reference_plan_record, &at, &again, NULL, &err));
 	assert_golden(record_to_json(&reference_plan_record, &again), GOLDEN "/reference.json");
-	assert_true(fabs(again.tolerance_abs - 1.0 / 1024) < 1e-12);
-	assert_int_equal(again.output, 2);
-	assert_int_equal(again.units_per_block, 32);
-	assert_false(again.unit_is_row);
-	assert_int_equal(again.launch.block[0], 256);
-	assert_int_equal(again.launch.smem_dynamic_bytes, 12);
-	assert_int_equal(again.launch.arguments[5].integer, 33 * 37);
+	assert_true(fabs(again.outputs[0].tolerance_abs - 1.0 / 1024) < 1e-12);
+	assert_int_equal(again.outputs[0].tensor, 2);
+	assert_int_equal(again.outputs[0].units_per_block, 32);
+	assert_false(again.outputs[0].unit_is_row);
+	assert_int_equal(again.outputs[0].launch->block[0], 256);
+	assert_int_equal(again.outputs[0].launch->smem_dynamic_bytes, 12);
+	assert_int_equal(again.outputs[0].launch->arguments[5].integer, 33 * 37);
 	reference_plan_release(&again);
-	json_put_int(tree, "output", 3);
+	plan.outputs[0].tensor = 3;
+	json_free(tree);
+	tree = record_to_json(&reference_plan_record, &plan);
+	at = json_root(tree, "reference");
 	assert_fails(record_from_json(&reference_plan_record, &at, &again, NULL, &err),
-		STATUS_BAD_INPUT, "reference: $: expected an output that is one of its tensors");
+		STATUS_BAD_INPUT, "reference: $: expected outputs that are tensors");
 	json_free(tree);
 	reference_plan_release(&plan);
 	build_release(&build);

@@ -115,7 +115,7 @@ static struct stages walk(struct device *device, const char *family, const char 
 	struct error err = {0};
 
 	assert_ok(device_problem(
-		device, "tile", TILE_PROBLEM ",dtype=bf16", NULL, NULL, &load.problem, &err));
+		device, "tile", TILE_PROBLEM ",dtype=bf16", NULL, NULL, 0, &load.problem, &err));
 	assert_ok(device_load(device, &load, &handles[0], &err));
 	event = next(device, DEVICE_EVENT_LOADED);
 	stages.loaded = event.outcome;

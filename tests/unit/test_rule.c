@@ -134,7 +134,7 @@ static void test_steps(void **state)
 	assert_int_equal(pair->steps[0].tensors[0].buffer, 0);
 	assert_int_equal(pair->steps[0].tensors[1].buffer, fixture.operation->tensor_count);
 	assert_string_equal(pair->steps[1].tensors[1].name, "B");
-	assert_int_equal(pair->steps[1].tensors[1].buffer, fixture.operation->output);
+	assert_int_equal(pair->steps[1].tensors[1].buffer, fixture.operation->tensor_count - 1);
 	fixture_close(&fixture);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "candidate/problem_reference.h"
 #include "candidate/candidate.h"
 #include "row_json.h"
 
@@ -27,7 +28,7 @@ enum status loaded_row_data(struct setup *setup, const struct problem *problem,
 	enum status status;
 
 	*data = (struct problem_data){0};
-	status = problem_reference(problem, setup->spec, &build, &data->told.reference, err);
+	status = problem_reference(problem, NULL, setup->spec, &build, &data->told.reference, err);
 	build_release(&build);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/record_read.h"
 #include "format/tuned.h"
+#include "candidate/problem_reference.h"
 #include "candidate/candidate.h"
 
 /* The winner, or the row of the family that was asked for. */
@@ -140,7 +141,7 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 		status = rebuild_bound(subject, bound, result, err);
 	if (status == STATUS_OK)
 		status = problem_reference(
-			problem, device, &reference_build, &subject->reference, err);
+			problem, NULL, device, &reference_build, &subject->reference, err);
 	build_release(&reference_build);
 	bound_family_free(bound);
 	return status;

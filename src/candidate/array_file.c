@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "candidate/array_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+
+/* https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
+static const char magic[] = "\x93NUMPY";
+enum {
+	MAGIC_SIZE = 6,
+	VERSION_1_HEADER_AT = 10,
+	VERSION_2_HEADER_AT = 12,
+};
+
+/* What "descr" may say without its byte order; two at most. */
+static const char *const type_codes[DTYPE_COUNT][2] = {
+	[DTYPE_FP32] = {"f4"},
+	[DTYPE_TF32] = {"f4"},
+	[DTYPE_FP16] = {"f2"},
+	[DTYPE_BF16] = {"u2", "V2"},
+	[DTYPE_FP8_E4M3] = {"u1", "V1"},
+	[DTYPE_I32] = {"i4"},
+};
+
+static enum status refuse(
+	const char *path, struct error *err, const char *expected, const char *found, size_t length)
+{
+	return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %.*s", path, expected,
+		(int)(length < 60 ? length : 60), found);
+}
+
+/* The value behind a key of the header, which is a Python dict; NULL: there is none. */
+static const char *header_find(const char *header, const char *key)
+{
+	const char *at = strstr(header, key);
+
+	if (!at)
+		return NULL;
+	at += strlen(key);
+	return at + strspn(at, ": ");
+}
+
+static enum status header_check(
+	const char *path, const char *header, const struct plan_buffer *tensor, struct error *err)
+{
+	const char *descr = header_find(header, "'descr'");
+	const char *order = header_find(header, "'fortran_order'");
+	const char *const *codes = type_codes[tensor->dtype];
+	bool right = false;
+
+	for (int i = 0; descr && i < 2; i++)
+		right |= codes[i] && (descr[0] == '\'') && strchr("<|=", descr[1]) &&
+			 strncmp(descr + 2, codes[i], strlen(codes[i])) == 0 &&
+			 descr[2 + strlen(codes[i])] == '\'';
+	if (!right) {
+		CLEANUP(memory_free)
+		char *expected = string_format("elements of type '<%s' for %s (%s)", codes[0],
+			tensor->name, dtype_names[tensor->dtype]);
+
+		return refuse(path, err, expected, descr ? descr : "none",
+			descr ? strcspn(descr, ",") : 4);
+	}
+	if (!order || strncmp(order, "False", 5) != 0)
+		return refuse(path, err, "C order", "Fortran order", SIZE_MAX);
+	return STATUS_OK;
+}
+
+/* Takes the header off. */
+static enum status npy_open(
+	const char *path, const struct plan_buffer *tensor, struct text *content, struct error *err)
+{
+	const unsigned char *bytes = (const unsigned char *)text_string(content);
+	CLEANUP(memory_free) char *header = NULL;
+	size_t at, length;
+
+	if (content->length < VERSION_2_HEADER_AT || memcmp(bytes, magic, MAGIC_SIZE) != 0)
+		return refuse(path, err, "an array of NumPy's", "something else", SIZE_MAX);
+	at = bytes[MAGIC_SIZE] == 1 ? VERSION_1_HEADER_AT : VERSION_2_HEADER_AT;
+	length = bytes[8] | (size_t)bytes[9] << 8;
+	if (at == VERSION_2_HEADER_AT)
+		length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+	if (length > content->length - at)
+		return refuse(path, err, "a whole header", "its beginning", SIZE_MAX);
+	header = string_copy_bytes((const char *)bytes + at, length);
+	TRY(header_check(path, header, tensor, err));
+	memmove(content->data, content->data + at + length, content->length - at - length);
+	content->length -= at + length;
+	return STATUS_OK;
+}
+
+enum status array_file_read(const char *path, const struct plan_buffer *tensor,
+	struct text *elements, struct error *err)
+{
+	const uint64_t bytes = tensor->rows * tensor->columns * (uint64_t)dtype_size(tensor->dtype);
+	CLEANUP(text_release) struct text content = {0};
+
+	TRY(file_read(path, &content, err));
+	if (string_ends_with(path, ".npy"))
+		TRY(npy_open(path, tensor, &content, err));
+	if (content.length != bytes)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected the %" PRIu64 " bytes of %" PRIu64 " x %" PRIu64
+			" elements of %s (%s), found %zu",
+			path, bytes, tensor->rows, tensor->columns, tensor->name,
+			dtype_names[tensor->dtype], content.length);
+	*elements = content;
+	content = (struct text){0};
+	return STATUS_OK;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "candidate/problem_reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "candidate/array_file.h"
+
+/* What is made, and of what. */
+struct making {
+	const struct problem *problem;
+	const struct catalogue *catalogue;
+	const struct device_spec *device;
+	struct value *values; /* keys, then the device's names */
+	struct build *build;
+	struct reference_plan *plan;
+};
+
+static enum status evaluate_bounded(const struct expression *expression, const struct value *values,
+	int64_t least, int64_t most, uint32_t *result, struct error *err)
+{
+	int64_t number = 0;
+
+	TRY(expression_int_within(expression, values, least, most, &number, err));
+	*result = (uint32_t)number;
+	return STATUS_OK;
+}
+
+/* ---- kernels ---- */
+static enum status plan_kernel(const struct making *making, const struct reference *reference,
+	struct reference_output *output, struct error *err)
+{
+	const struct device_spec *device = making->device;
+	struct plan_launch *launch = memory_zeroed(1, sizeof(*launch));
+
+	output->launch = launch;
+	*launch = (struct plan_launch){.entry = string_copy(reference->entry),
+		.unit = (uint32_t)making->build->unit_count,
+		.grid = {1, 1, 1},
+		.block = {1, 1, 1},
+		.cluster = {1, 1, 1},
+		.repeat = 1};
+	output->unit_is_row = reference->unit_is_row;
+	TRY(evaluate_bounded(reference->units_per_block, making->values, 1, INT32_MAX,
+		&output->units_per_block, err));
+	TRY(evaluate_bounded(reference->block, making->values, 1, device->max_threads_per_block,
+		&launch->block[0], err));
+	if (reference->smem_bytes)
+		TRY(evaluate_bounded(reference->smem_bytes, making->values, 0,
+			device->smem_per_block_bytes, &launch->smem_dynamic_bytes, err));
+	launch->argument_count = reference->arguments.count;
+	launch->arguments =
+		memory_zeroed(reference->arguments.count + 1, sizeof(*launch->arguments));
+	for (size_t i = 0; i < reference->arguments.count; i++)
+		TRY(argument_evaluate(&reference->arguments.items[i], making->values,
+			&launch->arguments[i], err));
+	return STATUS_OK;
+}
+
+static enum status build_kernel(
+	const struct making *making, const struct reference *reference, struct error *err)
+{
+	CLEANUP(define_list_release) struct define_list defines = {0};
+	CLEANUP(build_release) struct build part = {0};
+
+	TRY(operation_defines(making->problem->operation, making->values, &defines, err));
+	define_list_sort(&defines);
+	build_of_source(&part, reference->source_name ? reference->source_name : reference->entry,
+		reference->source, &defines, reference->entry);
+	build_append(making->build, &part);
+	return STATUS_OK;
+}
+
+/* ---- a configuration that is trusted ---- */
+/* The legal configuration that holds what is asked for, else near the defaults. */
+static enum status choose(const struct bound_family *bound, const struct reference *reference,
+	choice *choices, bool *found, struct error *err)
+{
+	const struct space *space = bound->space;
+	CLEANUP(memory_free)
+	struct value *values = memory_zeroed(space->parameter_count + 1, sizeof(*values));
+	bool fixed[SPACE_PARAMETERS_MAX] = {false};
+	struct json_at config, at = {0};
+
+	if (!reference)
+		return configuration_default(bound, choices, found, err);
+	config = json_root(reference->configuration, bound->problem->operation->file);
+	TRY(configuration_defaults(bound, values, err));
+	while (json_next(&config, &at)) {
+		size_t i = 0;
+
+		while (i < space->parameter_count &&
+			strcmp(space_parameter_name(space, i), at.key) != 0)
+			i++;
+		if (i == space->parameter_count)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: $.reference.configuration: expected parameters of %s, found "
+				"\"%s\"",
+				bound->problem->operation->file, bound->family->name, at.key);
+		fixed[i] = true;
+		TRY(configuration_value_json(&at, &values[i], err));
+	}
+	return configuration_nearest(bound, values, fixed, choices, found, err);
+}
+
+static enum status take_configuration(const struct making *making, const struct bound_family *bound,
+	const choice *choices, struct error *err)
+{
+	CLEANUP(memory_free)
+	struct value *slots = memory_zeroed(bound->space->names.count + 1, sizeof(*slots));
+	CLEANUP(build_release) struct build part = {0};
+
+	TRY(space_values(bound->space, choices, slots, err));
+	making->plan->trusted = memory_zeroed(1, sizeof(*making->plan->trusted));
+	TRY(candidate_plan(bound, slots, making->plan->trusted, err));
+	TRY(candidate_build(bound, slots, &part, err));
+	build_append(making->build, &part);
+	return STATUS_OK;
+}
+
+static bool may_serve(
+	const struct making *making, const struct family *family, const struct reference *reference)
+{
+	const char *name = strchr(family->name, '/') + 1;
+
+	return family->operation == making->problem->operation && !family->step_count &&
+	       (!reference || !reference->family || strcmp(name, reference->family) == 0 ||
+		       strcmp(family->name, reference->family) == 0);
+}
+
+/* reference: NULL where nobody named one. */
+static enum status trust(
+	const struct making *making, const struct reference *reference, struct error *err)
+{
+	const struct operation *operation = making->problem->operation;
+	const struct catalogue *catalogue = making->catalogue;
+	CLEANUP(text_release) struct text left_out = {0};
+
+	for (size_t i = 0; i < catalogue->family_count; i++) {
+		CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
+		choice choices[SPACE_PARAMETERS_MAX] = {0};
+		bool found = false;
+
+		if (!may_serve(making, catalogue->families[i], reference))
+			continue;
+		TRY(family_bind_if_applies(catalogue->families[i], making->problem, making->device,
+			NULL, &bound, &left_out, err));
+		if (bound)
+			TRY(choose(bound, reference, choices, &found, err));
+		if (found)
+			return take_configuration(making, bound, choices, err);
+	}
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: %s: expected a configuration%s to compare the others with, found no legal one",
+		operation->file, making->problem->text, reference ? " as its reference says" : "");
+	return error_hint(err, "\"reference\" names a kernel, a file or a configuration"),
+	       STATUS_BAD_INPUT;
+}
+
+/* ---- the whole ---- */
+static enum status make_output(const struct making *making, size_t tensor,
+	struct reference_output *output, struct error *err)
+{
+	const struct operation *operation = making->problem->operation;
+	const struct reference *reference = reference_find(operation, tensor);
+	const struct tolerance *own = &operation->tensors[tensor].tolerance;
+
+	*output = (struct reference_output){.tensor = (uint32_t)tensor,
+		.units_per_block = 1,
+		.verified = !reference || reference->configuration ? VERIFIED_CONFIGURATION
+			    : reference->source_file               ? VERIFIED_REFERENCE
+								   : VERIFIED_FILE};
+	if (!reference && !reference_trusted(operation))
+		output->verified = VERIFIED_SELF;
+	TRY(tolerance_evaluate(own->is_given ? own : &operation->tolerance,
+		making->plan->tensors[tensor].dtype, making->values, output, err));
+	if (output->verified == VERIFIED_FILE) {
+		CLEANUP(memory_free) char *folder = path_parent(operation->file);
+
+		CLEANUP(text_release) struct text ignored = {0};
+
+		output->file = path_join(folder, reference->file);
+		/* what is wrong with it is said before anything runs */
+		if (making->catalogue)
+			TRY(array_file_read(
+				output->file, &making->plan->tensors[tensor], &ignored, err));
+	}
+	if (output->verified != VERIFIED_REFERENCE)
+		return STATUS_OK;
+	TRY(plan_kernel(making, reference, output, err));
+	return build_kernel(making, reference, err);
+}
+
+/* Whether an output has neither kernel nor file. */
+static bool wants_trust(const struct operation *operation)
+{
+	for (size_t i = 0; i < operation->tensor_count; i++) {
+		const struct reference *reference = reference_find(operation, i);
+
+		if (buffer_is_output(operation->tensors[i].role) &&
+			(!reference || reference->configuration))
+			return true;
+	}
+	return false;
+}
+
+static enum status make(const struct making *making, struct error *err)
+{
+	const struct operation *operation = making->problem->operation;
+	struct reference_plan *plan = making->plan;
+
+	plan->tensor_count = operation->tensor_count;
+	plan->tensors = memory_zeroed(operation->tensor_count + 1, sizeof(*plan->tensors));
+	plan->outputs = memory_zeroed(operation->tensor_count + 1, sizeof(*plan->outputs));
+	TRY(operation_tensors_evaluate(operation, making->values, plan->tensors, err));
+	if (making->catalogue && wants_trust(operation))
+		TRY(trust(making, reference_trusted(operation), err));
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		if (buffer_is_output(operation->tensors[i].role))
+			TRY(make_output(making, i, &plan->outputs[plan->output_count++], err));
+	build_finish(making->build);
+	return STATUS_OK;
+}
+
+enum status problem_reference(const struct problem *problem, const struct catalogue *catalogue,
+	const struct device_spec *device, struct build *build, struct reference_plan *reference,
+	struct error *err)
+{
+	const size_t keys = problem->operation->key_count, names = device_spec_name_count();
+	CLEANUP(memory_free) struct value *values = memory_zeroed(keys + names, sizeof(*values));
+	const struct making making = {problem, catalogue, device, values, build, reference};
+
+	*build = (struct build){0};
+	*reference = (struct reference_plan){0};
+	memcpy(values, problem->values, keys * sizeof(*values));
+	for (size_t i = 0; i < names; i++)
+		values[keys + i] = device_spec_value(device, i);
+	if (make(&making, err) == STATUS_OK)
+		return STATUS_OK;
+	build_release(build);
+	reference_plan_release(reference);
+	return STATUS_BAD_INPUT;
+}
+
+enum verified reference_verified(const struct reference_plan *reference)
+{
+	enum verified weakest = VERIFIED_REFERENCE;
+
+	for (size_t i = 0; i < reference->output_count; i++)
+		if (reference->outputs[i].verified > weakest)
+			weakest = reference->outputs[i].verified;
+	return weakest;
+}

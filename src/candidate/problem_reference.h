@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a problem's outputs are compared with, as something that can be compiled and run: the
+ * operation's reference kernels, files, or a configuration of one of its families.
+ */
+#ifndef CANDIDATE_PROBLEM_REFERENCE_H
+#define CANDIDATE_PROBLEM_REFERENCE_H
+
+#include "candidate/candidate.h"
+#include "family/catalogue.h"
+
+/* Cubins are numbered as the units of the build: those of the trusted configuration first.
+ * catalogue: where its family is looked for; NULL: nothing will be run, kernels alone are wanted.
+ * Errors: expressions that fail; a configuration that is not legal here; no family that could
+ * serve.
+ */
+enum status problem_reference(const struct problem *problem, const struct catalogue *catalogue,
+	const struct device_spec *device, struct build *build, struct reference_plan *reference,
+	struct error *err);
+/* The weakest of what the outputs are compared with. */
+enum verified reference_verified(const struct reference_plan *reference);
+
+#endif

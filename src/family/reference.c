@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "family/reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/record_schema.h"
+#include "family/operation.h"
+
+static const char *const unit_names[] = {"element", "row", NULL};
+static const char *const kernel_members[] = {
+	"entry", "unit", "units_per_block", "block", "smem_bytes", "args"};
+
+/* A kernel, a file or a configuration; each with what belongs to it. */
+static enum status reference_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct reference *reference = value;
+	const int kinds = (reference->source_file != NULL) + (reference->file != NULL) +
+			  (reference->configuration != NULL);
+	struct json_at member;
+
+	(void)context;
+	if (kinds != 1)
+		return json_error(at, err, "one of \"source\", \"configuration\" and \"file\"");
+	if (reference->family && !reference->configuration) {
+		json_find(at, "family", &member);
+		return json_error(&member, err, "a \"configuration\" of the family");
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(kernel_members); i++) {
+		const bool is_there = json_find(at, kernel_members[i], &member);
+
+		if (is_there && !reference->source_file)
+			return json_error(
+				&member, err, "no \"%s\" without a \"source\"", kernel_members[i]);
+		if (!is_there && reference->source_file &&
+			strcmp(kernel_members[i], "smem_bytes") != 0)
+			return json_error(at, err, "a member \"%s\"", kernel_members[i]);
+	}
+	return STATUS_OK;
+}
+
+static void reference_refine(struct json *schema)
+{
+	record_schema_require(schema,
+		"[{\"oneOf\":["
+		"{\"required\":[\"source\",\"entry\",\"unit\",\"units_per_block\",\"block\","
+		"\"args\"]},{\"required\":[\"configuration\"]},{\"required\":[\"file\"]}]},"
+		"{\"if\":{\"required\":[\"family\"]},\"then\":{\"required\":[\"configuration\"]}},"
+		"{\"if\":{\"not\":{\"required\":[\"source\"]}},\"then\":{\"properties\":{"
+		"\"entry\":false,\"unit\":false,\"units_per_block\":false,\"block\":false,"
+		"\"smem_bytes\":false,\"args\":false}}}]");
+}
+
+#define TEXT(field, key, meaning, ...)                                                             \
+	RECORD_VALUE(struct reference, field, key, meaning, .flags = RECORD_OPTIONAL, ##__VA_ARGS__)
+#define FIXED(field, meaning)                                                                      \
+	RECORD_CUSTOM(struct reference, field, &expression_fixed_member, #field, meaning,          \
+		.flags = RECORD_OPTIONAL)
+static const struct record_member reference_members[] = {
+	TEXT(output, "output", "the tensor; the only one, or all that nothing else serves"),
+	TEXT(source_file, "source", "a file of the operation's folder"),
+	TEXT(entry, "entry", "name of the kernel", .rule = &name_rule),
+	RECORD_ENUM(struct reference, unit_is_row, unit_names, "unit", "what one unit computes",
+		.flags = RECORD_OPTIONAL),
+	FIXED(units_per_block, ""),
+	FIXED(block, "threads"),
+	FIXED(smem_bytes, "dynamic"),
+	RECORD_CUSTOMS(struct reference, arguments.items, arguments.count, &argument_member, "args",
+		"tensors, units, unit_count, expected, or numbers", .flags = RECORD_OPTIONAL),
+	TEXT(file, "file", "values: .npy, or raw without pitch; in the operation's folder"),
+	TEXT(configuration, "configuration",
+		"one of a family that the author trusts; what is left out: its defaults"),
+	TEXT(family, "family", "of the configuration; the first that applies if left out"),
+	RECORD_COMMENT("help", ""),
+};
+#undef TEXT
+#undef FIXED
+static RECORD_DEFINE(struct reference, reference_record, reference_members, .name = "reference",
+	.check = reference_check, .refine = reference_refine);
+
+/* One, or a list of one for each output. */
+static enum status references_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct reference_list *list = field;
+	const bool is_list = json_type(at) == JSON_ARRAY;
+	const size_t count = is_list ? json_count(at) : 1;
+
+	list->items = memory_zeroed(count + 1, sizeof(*list->items));
+	for (size_t i = 0; i < count; i++) {
+		const struct json_at item = is_list ? json_item(at, i) : *at;
+
+		TRY(record_from_json(
+			&reference_record, &item, &list->items[list->count], context, err));
+		list->count++;
+	}
+	return STATUS_OK;
+}
+
+static struct json *references_schema(struct json *definitions)
+{
+	struct json *schema = json_new_object(), *kinds = json_new_array();
+	struct json *list = json_new_object();
+
+	json_put_string(list, "type", "array");
+	json_put(list, "items", record_schema_reference(&reference_record, definitions));
+	json_push(kinds, record_schema_reference(&reference_record, definitions));
+	json_push(kinds, list);
+	json_put(schema, "anyOf", kinds);
+	return schema;
+}
+
+static void references_release(void *field)
+{
+	struct reference_list *list = field;
+
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].source_name);
+		free(list->items[i].source);
+		record_release(&reference_record, &list->items[i]);
+	}
+	free(list->items);
+	*list = (struct reference_list){0};
+}
+
+const struct record_custom references_member = {
+	references_read, NULL, references_schema, references_release};
+
+static bool serves(const struct reference *reference, const struct tensor *tensor)
+{
+	return !reference->output || strcmp(reference->output, tensor->name) == 0;
+}
+
+const struct reference *reference_find(const struct operation *operation, size_t tensor)
+{
+	const struct reference_list *list = &operation->references;
+	const struct reference *found = NULL;
+
+	/* one that names the output comes before one that names none */
+	for (size_t i = 0; i < list->count; i++)
+		if (serves(&list->items[i], &operation->tensors[tensor]) &&
+			(!found || list->items[i].output))
+			found = &list->items[i];
+	return found;
+}
+
+const struct reference *reference_trusted(const struct operation *operation)
+{
+	for (size_t i = 0; i < operation->references.count; i++)
+		if (operation->references.items[i].configuration)
+			return &operation->references.items[i];
+	return NULL;
+}
+
+enum status references_check(
+	const struct json_at *root, const struct operation *operation, struct error *err)
+{
+	struct json_at references, at, member;
+
+	json_find(root, "reference", &references);
+	for (size_t i = 0; i < operation->references.count; i++) {
+		const struct reference *reference = &operation->references.items[i];
+		size_t served = 0;
+
+		at = json_type(&references) == JSON_ARRAY ? json_item(&references, i) : references;
+		for (size_t k = 0; k < operation->tensor_count; k++)
+			served += buffer_is_output(operation->tensors[k].role) &&
+				  reference_find(operation, k) == reference;
+		if (reference->configuration && reference != reference_trusted(operation))
+			return json_error(&at, err, "one configuration for all outputs");
+		if (served == 1 || (served && reference->configuration))
+			continue;
+		if (json_find(&at, "output", &member))
+			return json_error(&member, err,
+				"a tensor that is written, and that no other reference serves");
+		return json_error(&at, err,
+			served ? "a member \"output\": one of several tensors"
+			       : "an output that no other reference serves");
+	}
+	return STATUS_OK;
+}
+
+enum status references_load(struct operation *operation, const struct source_place *place,
+	const char *const *template_folders, struct error *err)
+{
+	const struct json_at root = json_root(operation->tree, operation->file);
+	struct json_at at, item, source;
+
+	for (size_t i = 0; i < operation->references.count; i++) {
+		struct reference *reference = &operation->references.items[i];
+
+		json_find(&root, "reference", &at);
+		item = json_type(&at) == JSON_ARRAY ? json_item(&at, i) : at;
+		if (json_find(&item, "source", &source))
+			TRY(source_json_load(&source, place, template_folders,
+				&reference->source_name, &reference->source, err));
+	}
+	return STATUS_OK;
+}

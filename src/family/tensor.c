@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "family/tensor.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/record_schema.h"
+#include "family/operation.h"
+
+/* ---- tolerances ---- */
+static const struct record_member tolerance_members[] = {
+	EXPRESSION_OPTIONAL(struct tolerance, abs, "abs", "0 if left out"),
+	EXPRESSION_OPTIONAL(
+		struct tolerance, rel, "rel", "times the expected value; 0 if left out"),
+	EXPRESSION_OPTIONAL(struct tolerance, differ, "differ",
+		"ratio of the points that may be further away; 0 if left out"),
+	RECORD_COMMENT("why", ""),
+};
+static RECORD_DEFINE(struct tolerance, tolerance_record, tolerance_members, .name = "tolerance");
+
+static enum status tolerance_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct tolerance *tolerance = field;
+	const char *text;
+
+	tolerance->is_given = true;
+	if (json_type(at) == JSON_OBJECT)
+		return record_from_json(&tolerance_record, at, tolerance, context, err);
+	if (json_get_string(at, &text, NULL) == STATUS_OK && strcmp(text, "exact") == 0)
+		return STATUS_OK;
+	return json_error(at, err, "an object, or \"exact\"");
+}
+
+static struct json *tolerance_schema(struct json *definitions)
+{
+	struct json *schema = json_new_object(), *kinds = json_new_array();
+	struct json *exact = json_new_object();
+
+	json_put_string(exact, "const", "exact");
+	json_push(kinds, record_schema_reference(&tolerance_record, definitions));
+	json_push(kinds, exact);
+	json_put(schema, "anyOf", kinds);
+	return schema;
+}
+
+static void tolerance_release(void *field)
+{
+	record_release(&tolerance_record, field);
+}
+
+const struct record_custom tolerance_member = {
+	tolerance_read, NULL, tolerance_schema, tolerance_release};
+
+/* Where nobody says anything: a few thousand roundings of the type; integers are equal. Of sums the
+ * error grows with what is summed, so the absolute part is relative to the largest value. */
+static double usual(enum dtype dtype)
+{
+	switch (dtype) {
+	case DTYPE_FP32:
+		return 0x1p-13;
+	case DTYPE_TF32:
+	case DTYPE_FP16:
+		return 0x1p-8;
+	case DTYPE_BF16:
+		return 0x1p-5;
+	case DTYPE_FP8_E4M3:
+		return 0x1p-2;
+	default:
+		return 0;
+	}
+}
+
+static enum status amount(const struct expression *expression, const struct value *values,
+	double *result, struct error *err)
+{
+	*result = 0;
+	if (!expression)
+		return STATUS_OK;
+	TRY(expression_real(expression, values, result, err));
+	return isfinite(*result) && *result >= 0
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "%s: expected a tolerance of at least 0, found %g",
+				 expression_where(expression), *result);
+}
+
+enum status tolerance_evaluate(const struct tolerance *tolerance, enum dtype dtype,
+	const struct value *values, struct reference_output *output, struct error *err)
+{
+	if (!tolerance->is_given) {
+		output->tolerance_rel = usual(dtype);
+		output->tolerance_abs = output->tolerance_rel / 16;
+		output->abs_scales = true;
+		return STATUS_OK;
+	}
+	TRY(amount(tolerance->abs, values, &output->tolerance_abs, err));
+	TRY(amount(tolerance->rel, values, &output->tolerance_rel, err));
+	return amount(tolerance->differ, values, &output->differ_ratio, err);
+}
+
+/* ---- tensors ---- */
+static enum status tensor_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	struct tensor *tensor = value;
+	struct json_at fill;
+
+	if (name_table_find(&reading->operation->key_names, tensor->name) != NAME_UNKNOWN)
+		return json_error(at, err, "a name that is not a key's");
+	if (tensor->role == BUFFER_INPUT && json_find(at, "tolerance", &fill))
+		return json_error(&fill, err, "no tolerance of a tensor that is not written");
+	if (buffer_is_output(tensor->role) && json_find(at, "when", &fill))
+		return json_error(&fill, err, "no condition on a tensor that is written");
+	if (tensor->contents != CONTENTS_RANDOM &&
+		(tensor->role == BUFFER_OUTPUT || tensor->has_fill || tensor->dtype.text ||
+			tensor->dtype.dtype != DTYPE_I32)) {
+		json_find(at, "contents", &fill);
+		return json_error(&fill, err, "an input of dtype i32 without \"fill\"");
+	}
+	if ((tensor->contents == CONTENTS_OFFSETS) != (tensor->of != NULL) ||
+		(tensor->skew && !tensor->of))
+		return json_error(at, err,
+			"\"of\" where the contents are offsets, and \"skew\" nowhere else");
+	if (!tensor->has_fill) {
+		tensor->fill[0] = -1;
+		tensor->fill[1] = tensor->contents == CONTENTS_OFFSETS ? 0 : 1;
+		return STATUS_OK;
+	}
+	json_find(at, "fill", &fill);
+	if (tensor->role == BUFFER_OUTPUT)
+		return json_error(&fill, err, "no values of a tensor that holds none before");
+	return tensor->fill[0] < tensor->fill[1]
+		       ? STATUS_OK
+		       : json_error(&fill, err, "a lowest below the highest value");
+}
+
+static const char *const role_names[] = {"in", "out", "inout", NULL};
+static const struct record_member tensor_members[] = {
+	RECORD_VALUE(struct tensor, name, "name", "", .rule = &name_rule),
+	RECORD_CUSTOMS(struct tensor, shape.items, shape.count, &expression_member, "shape",
+		"outermost dimension first", .count_min = 1, .count_max = TENSOR_RANK_MAX),
+	EXPRESSION_OPTIONAL(
+		struct tensor, ld, "ld", "elements from row to row; packed if left out"),
+	RECORD_CUSTOM(struct tensor, dtype, &dtype_member, "dtype",
+		"an element type or an expression that gives one"),
+	RECORD_ENUM(
+		struct tensor, role, role_names, "role", "inout: in place, read and then written"),
+	EXPRESSION_OPTIONAL(struct tensor, when, "when", "else kernels get a null pointer"),
+	RECORD_ENUM(struct tensor, contents, buffer_contents_names, "contents",
+		"random numbers; each of 0 .. elements - 1 once; or where groups begin (i32)",
+		.flags = RECORD_OPTIONAL),
+	EXPRESSION_OPTIONAL(struct tensor, of, "of", "of offsets: the last, what all groups have"),
+	EXPRESSION_OPTIONAL(struct tensor, skew, "skew",
+		"of offsets: the sizes follow Zipf's law with this exponent; 0, the default: even"),
+	RECORD_ARRAY(struct tensor, fill, "fill", "lowest and highest value of an input",
+		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct tensor, has_fill)),
+	RECORD_CUSTOM(struct tensor, tolerance, &tolerance_member, "tolerance",
+		"of this output; the operation's if left out", .flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help", ""),
+};
+RECORD_DEFINE(
+	struct tensor, tensor_record, tensor_members, .name = "tensor", .check = tensor_check);
+
+static enum status too_large(const struct tensor *tensor, struct error *err)
+{
+	return error_set(err, STATUS_BAD_INPUT,
+		"tensor %s: expected less than 2^63 bytes, found more", tensor->name);
+}
+
+static enum status evaluate_shape(const struct tensor *tensor, const struct value *values,
+	struct plan_buffer *buffer, struct error *err)
+{
+	size_t rank = tensor->shape.count;
+
+	buffer->rows = 1;
+	for (size_t i = 0; i < rank; i++) {
+		const struct expression *expression = tensor->shape.items[i];
+		int64_t dimension;
+
+		TRY(expression_int(expression, values, &dimension, err));
+		if (dimension < 1)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a dimension of at least 1, found %" PRId64,
+				expression_where(expression), dimension);
+		if (i + 1 == rank)
+			buffer->columns = (uint64_t)dimension;
+		else if (__builtin_mul_overflow(buffer->rows, (uint64_t)dimension, &buffer->rows))
+			return too_large(tensor, err);
+	}
+	return STATUS_OK;
+}
+
+/* Each thread of the kernel that makes them adds up all sizes before its own. */
+enum {
+	OFFSETS_MAX = 65537
+};
+static enum status offsets_evaluate(const struct tensor *tensor, const struct value *values,
+	struct plan_buffer *buffer, struct error *err)
+{
+	int64_t total;
+
+	if (buffer->rows != 1 || buffer->columns < 2 || buffer->columns > OFFSETS_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor %s: expected 2 to %d offsets, found %" PRIu64 " rows of %" PRIu64,
+			tensor->name, (int)OFFSETS_MAX, buffer->rows, buffer->columns);
+	TRY(expression_int_within(tensor->of, values, 0, INT32_MAX, &total, err));
+	buffer->fill_low = (double)total;
+	return tensor->skew ? expression_real(tensor->skew, values, &buffer->fill_high, err)
+			    : STATUS_OK;
+}
+
+enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
+	struct plan_buffer *buffer, struct error *err)
+{
+	uint64_t bytes;
+	int64_t ld;
+	bool is_there = true;
+
+	*buffer = (struct plan_buffer){.role = tensor->role, .init = BUFFER_INIT_GIVEN};
+	string_put(buffer->name, sizeof(buffer->name), tensor->name);
+	if (buffer_is_filled(tensor->role)) {
+		buffer->contents = tensor->contents;
+		buffer->fill_low = tensor->fill[0];
+		buffer->fill_high = tensor->fill[1];
+	}
+	TRY(dtype_evaluate(&tensor->dtype, values, &buffer->dtype, err));
+	if (tensor->when)
+		TRY(expression_test(tensor->when, values, &is_there, err));
+	if (!is_there)
+		return STATUS_OK;
+	TRY(evaluate_shape(tensor, values, buffer, err));
+	if (buffer->contents == CONTENTS_PERMUTATION && buffer->columns > INT32_MAX / buffer->rows)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor %s: expected a permutation of less than 2^31 numbers, found more",
+			tensor->name);
+	if (buffer->contents == CONTENTS_OFFSETS)
+		TRY(offsets_evaluate(tensor, values, buffer, err));
+	buffer->ld = buffer->columns;
+	if (tensor->ld) {
+		TRY(expression_int(tensor->ld, values, &ld, err));
+		if (ld < 1 || (uint64_t)ld < buffer->columns)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a pitch of at least a row of %" PRIu64
+				" elements, found %" PRId64,
+				expression_where(tensor->ld), buffer->columns, ld);
+		buffer->ld = (uint64_t)ld;
+	}
+	if (__builtin_mul_overflow(buffer->rows - 1, buffer->ld, &bytes) ||
+		__builtin_add_overflow(bytes, buffer->columns, &bytes) ||
+		__builtin_mul_overflow(bytes, (uint64_t)dtype_size(buffer->dtype), &bytes) ||
+		bytes > INT64_MAX)
+		return too_large(tensor, err);
+	buffer->bytes = bytes;
+	return STATUS_OK;
+}

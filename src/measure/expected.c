@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/expected.h"
+
+#include <math.h>
+
+#include "candidate/array_file.h"
+#include "measure/loaded.h"
+
+/* ---- memory ---- */
+static bool upload(struct gpu_session *gpu, CUdeviceptr to, const void *from, uint64_t bytes)
+{
+	static const char uploading[] = "uploading what is expected";
+
+	return gpu_succeeded(
+		       gpu, gpu->cuda.cuMemcpyHtoDAsync(to, from, bytes, gpu->stream), uploading) &&
+	       gpu_synchronize(gpu, uploading);
+}
+
+static bool units_upload(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+{
+	const struct reference_output *output = &problem->told.reference.outputs[index];
+	const struct plan_buffer *tensor = problem_output(problem, index);
+	struct expected *expected = &problem->expected[index];
+	CLEANUP(memory_free) int64_t *units = NULL;
+
+	expected->unit_size = output->unit_is_row ? tensor->columns : 1;
+	expected->unit_count =
+		output->unit_is_row
+			? points_choose_rows(
+				  tensor->rows, tensor->columns, gpu->options.seed, &units)
+			: points_choose(tensor->rows, tensor->columns, gpu->options.seed, &units);
+	return gpu_allocate(gpu, expected->unit_count * 8, &expected->units) &&
+	       upload(gpu, expected->units, units, expected->unit_count * 8);
+}
+
+static bool values_allocate(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+{
+	struct expected *expected = &problem->expected[index];
+
+	expected->bytes = problem->told.reference.outputs[index].launch
+				  ? expected->unit_count * expected->unit_size * 8
+				  : problem_output(problem, index)->bytes;
+	return gpu_allocate(gpu, expected->bytes, &expected->values);
+}
+
+/* ---- a kernel ---- */
+static bool list_check(struct gpu_session *gpu, struct expected *expected)
+{
+	const uint64_t count = expected->bytes / 8;
+	CLEANUP(memory_free) double *values = memory_zeroed((size_t)count, sizeof(*values));
+	uint64_t unset = 0;
+
+	if (!gpu_succeeded(gpu,
+		    gpu->cuda.cuMemcpyDtoHAsync(
+			    values, expected->values, expected->bytes, gpu->stream),
+		    "reading the expected values") ||
+		!gpu_synchronize(gpu, "running the reference kernel"))
+		return false;
+	for (uint64_t i = 0; i < count; i++) {
+		unset += isnan(values[i]) != 0;
+		expected->largest = fmax(expected->largest, fabs(values[i]));
+	}
+	return !unset ||
+	       gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
+		       "the reference kernel: expected numbers, found NaN at %llu of %llu points",
+		       (unsigned long long)unset, (unsigned long long)count);
+}
+
+static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+{
+	const struct reference_output *output = &problem->told.reference.outputs[index];
+	struct expected *expected = &problem->expected[index];
+	struct plan_launch launch = *output->launch;
+	struct kernel_library library = {0};
+	struct kernel_arguments arguments = {
+		.units = expected->units,
+		.unit_count = expected->unit_count,
+		.expected = expected->values,
+		.buffers = problem->arena.buffers, /* set 0 comes first */
+	};
+	bool done;
+
+	if (launch.unit >= problem->told.cubin_count)
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
+	launch.grid[0] = (uint32_t)((expected->unit_count + output->units_per_block - 1) /
+				    output->units_per_block);
+	launch.unit = 0;
+	/* NaN wherever the reference writes nothing */
+	done = gpu_succeeded(gpu,
+		       gpu->cuda.cuMemsetD8Async(
+			       expected->values, 0xff, expected->bytes, gpu->stream),
+		       "clearing the expected values") &&
+	       kernel_library_load(
+		       gpu, &problem->told.cubins[output->launch->unit], 1, &launch, 1, &library) &&
+	       kernel_launch(gpu, &library, &launch, 0, &arguments) && list_check(gpu, expected);
+	if (done || !gpu->failure.fatal)
+		kernel_library_unload(gpu, &library);
+	return done;
+}
+
+/* ---- a tensor of expected values: numbers, and how large they are ---- */
+static bool tensor_check(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+{
+	const struct plan_buffer *tensor = problem_output(problem, index);
+	struct expected *expected = &problem->expected[index];
+	struct expected zeros = *expected;
+	struct plan_buffer as_held = *tensor;
+	struct helper_compare_result found = {0};
+	bool done;
+
+	as_held.ld = expected->ld;
+	zeros.ld = 0;
+	zeros.bytes = expected->unit_count * expected->unit_size * 8;
+	if (!gpu_allocate(gpu, zeros.bytes, &zeros.values))
+		return false;
+	done = gpu_succeeded(gpu,
+		       gpu->cuda.cuMemsetD8Async(zeros.values, 0, zeros.bytes, gpu->stream),
+		       "clearing numbers") &&
+	       helper_compare(gpu, expected->values, &as_held, &zeros, 0, 0, 0) &&
+	       scratch_read(gpu, &found, 1, NULL, 0);
+	if (done || !gpu->failure.fatal)
+		gpu_release(gpu, zeros.values, zeros.bytes);
+	if (!done)
+		return false;
+	expected->largest = found.max_abs_error;
+	return !found.nan_count ||
+	       gpu_fail(gpu, OUTCOME_WRONG_RESULT,
+		       "%s: expected numbers to compare with, found NaN, or nothing written, at "
+		       "%llu of %llu points",
+		       tensor->name, (unsigned long long)found.nan_count,
+		       (unsigned long long)(expected->unit_count * expected->unit_size));
+}
+
+/* ---- a file ---- */
+static bool file_take(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+{
+	const struct plan_buffer *tensor = problem_output(problem, index);
+	struct expected *expected = &problem->expected[index];
+	CLEANUP(text_release) struct text content = {0};
+	struct error err = {0};
+
+	if (array_file_read(problem->told.reference.outputs[index].file, tensor, &content, &err) !=
+		STATUS_OK)
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
+	expected->ld = tensor->columns;
+	expected->bytes = content.length;
+	return gpu_allocate(gpu, expected->bytes, &expected->values) &&
+	       upload(gpu, expected->values, content.data, content.length) &&
+	       tensor_check(gpu, problem, index);
+}
+
+/* ---- the trusted configuration ---- */
+static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+{
+	const struct reference_output *output = &problem->told.reference.outputs[index];
+	struct expected *expected = &problem->expected[index];
+
+	expected->ld = problem_output(problem, index)->ld;
+	return values_allocate(gpu, problem, index) &&
+	       helper_copy(gpu, expected->values, problem_tensor(problem, 0, output->tensor),
+		       expected->bytes) &&
+	       tensor_check(gpu, problem, index);
+}
+
+static bool is_trusted(const struct reference_output *output)
+{
+	return !output->launch && !output->file;
+}
+
+static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
+{
+	struct plan *plan = problem->told.reference.trusted;
+	struct loaded loaded;
+	bool done;
+
+	loaded_init(gpu, &loaded, handle, problem, plan, problem->told.cubins,
+		problem->told.cubin_count);
+	done = loaded.failure.outcome == OUTCOME_OK;
+	for (size_t i = 0; done && i < problem->told.reference.output_count; i++)
+		done = problem_output(problem, i)->role != BUFFER_OUTPUT ||
+		       helper_poison(gpu,
+			       problem_tensor(
+				       problem, 0, problem->told.reference.outputs[i].tensor),
+			       problem_output(problem, i)->bytes,
+			       helper_trusted_poison(problem_output(problem, i)->dtype));
+	done = done && loaded_run(gpu, &loaded, 0) && gpu_synchronize(gpu, "running the kernel");
+	problem->touched = true;
+	for (size_t i = 0; done && i < problem->told.reference.output_count; i++)
+		done = !is_trusted(&problem->told.reference.outputs[i]) ||
+		       trusted_copy(gpu, problem, i);
+	*plan = loaded.plan; /* it may be wanted again */
+	loaded.plan = (struct plan){0};
+	if (done || !gpu->failure.fatal)
+		loaded_release(gpu, &loaded);
+	return done;
+}
+
+/* ---- the whole ---- */
+void expected_release(struct gpu_session *gpu, struct problem_data *problem)
+{
+	for (size_t i = 0; problem->expected && i < problem->told.reference.output_count; i++) {
+		gpu_release(gpu, problem->expected[i].units, problem->expected[i].unit_count * 8);
+		gpu_release(gpu, problem->expected[i].values, problem->expected[i].bytes);
+	}
+	free(problem->expected);
+	problem->expected = NULL;
+	problem->expected_ready = false;
+}
+
+static bool make(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
+{
+	const struct reference_plan *reference = &problem->told.reference;
+	bool trusts = false, done = problem->told.cubin_count > 0;
+
+	if (!done)
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
+	problem->expected = memory_zeroed(reference->output_count + 1, sizeof(*problem->expected));
+	for (size_t i = 0; done && i < reference->output_count; i++) {
+		done = units_upload(gpu, problem, i);
+		if (done && reference->outputs[i].launch)
+			done = values_allocate(gpu, problem, i) && kernel_run(gpu, problem, i);
+		else if (done && reference->outputs[i].file)
+			done = file_take(gpu, problem, i);
+		trusts |= is_trusted(&reference->outputs[i]);
+	}
+	return done && (!trusts || trusted_run(gpu, problem, handle));
+}
+
+bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
+{
+	if (problem->expected_ready)
+		return true;
+	if (problem->reference_failure.outcome != OUTCOME_OK) {
+		gpu->failure = problem->reference_failure;
+		return false;
+	}
+	gpu_progress_reference(gpu, handle);
+	problem->expected_ready = problem_data_restore(gpu, problem) &&
+				  problem_data_rewind(gpu, problem, 0) &&
+				  make(gpu, problem, handle);
+	if (problem->expected_ready)
+		return true;
+	if (!gpu->failure.fatal)
+		expected_release(gpu, problem);
+	/* without memory it may go better another time */
+	if (gpu->failure.outcome != OUTCOME_OUT_OF_MEMORY &&
+		gpu->failure.outcome != OUTCOME_DEVICE_LOST)
+		problem->reference_failure = gpu->failure;
+	return false;
+}

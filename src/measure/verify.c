@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/verify.h"
+
+#include <math.h>
+
+#include "measure/expected.h"
+
+/* ---- scratch counters of one verification ---- */
+/* Guard zones of the tensors (count+1), of the workspaces (count+1), checksums of the inputs (one
+ * per tensor), then these for each output. */
+enum {
+	COUNTER_FIRST, /* checksum of the output after the first run */
+	COUNTER_SECOND,
+	COUNTER_PITCH_BEFORE, /* of the bytes between the output's rows */
+	COUNTER_PITCH_AFTER,
+	COUNTER_COUNT
+};
+
+struct layout {
+	size_t tensors, workspaces, outputs;  /* how many */
+	size_t tensor_zones, workspace_zones; /* where their counters start */
+	size_t inputs, rest, total;
+};
+
+static struct layout layout_of(const struct loaded *loaded)
+{
+	struct layout layout = {
+		.tensors = loaded->plan.tensor_count,
+		.workspaces = loaded->plan.buffer_count - loaded->plan.tensor_count,
+		.outputs = loaded->problem->told.reference.output_count,
+	};
+
+	layout.workspace_zones = layout.tensors + 1;
+	layout.inputs = layout.workspace_zones + layout.workspaces + 1;
+	layout.rest = layout.inputs + layout.tensors;
+	layout.total = layout.rest + layout.outputs * COUNTER_COUNT;
+	return layout;
+}
+
+static size_t counter_of(const struct layout *layout, size_t output, size_t counter)
+{
+	return layout->rest + output * COUNTER_COUNT + counter;
+}
+
+/* ---- one output ---- */
+static CUdeviceptr output_data(const struct loaded *loaded, size_t output)
+{
+	return problem_tensor(
+		loaded->problem, 0, loaded->problem->told.reference.outputs[output].tensor);
+}
+
+static bool checksum_output(
+	struct gpu_session *gpu, const struct loaded *loaded, size_t output, size_t counter)
+{
+	const struct plan_buffer *tensor = problem_output(loaded->problem, output);
+	uint64_t size = dtype_size(tensor->dtype);
+
+	return helper_checksum(gpu, output_data(loaded, output), tensor->rows,
+		tensor->columns * size, tensor->ld * size, counter);
+}
+
+/* The bytes between one row's end and the next row's start: nobody may write there. */
+static bool checksum_pitch(
+	struct gpu_session *gpu, const struct loaded *loaded, size_t output, size_t counter)
+{
+	const struct plan_buffer *tensor = problem_output(loaded->problem, output);
+	uint64_t size = dtype_size(tensor->dtype);
+
+	return tensor->ld == tensor->columns ||
+	       helper_checksum(gpu, output_data(loaded, output) + tensor->columns * size,
+		       tensor->rows - 1, (tensor->ld - tensor->columns) * size, tensor->ld * size,
+		       counter);
+}
+
+static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t output)
+{
+	const struct reference_output *reference = &loaded->problem->told.reference.outputs[output];
+	const struct expected *expected = &loaded->problem->expected[output];
+
+	return helper_compare(gpu, output_data(loaded, output),
+		problem_output(loaded->problem, output), expected,
+		reference->tolerance_abs * (reference->abs_scales ? expected->largest : 1),
+		reference->tolerance_rel, output);
+}
+
+/* ---- all of them ---- */
+/* Nothing of an earlier run is left. */
+static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded)
+{
+	for (size_t i = 0; i < loaded->problem->told.reference.output_count; i++) {
+		const struct plan_buffer *tensor = problem_output(loaded->problem, i);
+
+		if (tensor->role == BUFFER_OUTPUT &&
+			!helper_poison(gpu, output_data(loaded, i), tensor->bytes,
+				helper_output_poison[tensor->dtype]))
+			return false;
+	}
+	return problem_data_rewind(gpu, loaded->problem, 0);
+}
+
+static bool check_everything(
+	struct gpu_session *gpu, struct loaded *loaded, const struct layout *layout)
+{
+	const struct problem_data *problem = loaded->problem;
+
+	if (!arena_check(gpu, &problem->arena, layout->tensors, layout->tensor_zones) ||
+		!arena_check(gpu, &loaded->workspaces, layout->workspaces, layout->workspace_zones))
+		return false;
+	for (size_t i = 0; i < layout->tensors; i++) {
+		const struct plan_buffer *tensor = &problem->told.reference.tensors[i];
+
+		if (tensor->role == BUFFER_INPUT &&
+			!helper_checksum(gpu, problem_tensor(problem, 0, i), 1, tensor->bytes,
+				tensor->bytes, layout->inputs + i))
+			return false;
+	}
+	for (size_t i = 0; i < layout->outputs; i++)
+		if (!checksum_pitch(gpu, loaded, i, counter_of(layout, i, COUNTER_PITCH_AFTER)) ||
+			!checksum_output(gpu, loaded, i, counter_of(layout, i, COUNTER_FIRST)) ||
+			!compare(gpu, loaded, i))
+			return false;
+	return true;
+}
+
+static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const struct layout *layout,
+	struct helper_compare_result *compared, uint64_t *counters)
+{
+	bool done = scratch_clear(gpu) && outputs_clear(gpu, loaded);
+
+	for (size_t i = 0; done && i < layout->outputs; i++)
+		done = checksum_pitch(gpu, loaded, i, counter_of(layout, i, COUNTER_PITCH_BEFORE));
+	if (!done || !gpu_synchronize(gpu, "preparing the output") || !loaded_run(gpu, loaded, 0) ||
+		!gpu_synchronize(gpu, "running the kernel"))
+		return false;
+	gpu_progress(gpu, loaded->handle, 0);
+	done = check_everything(gpu, loaded, layout) && outputs_clear(gpu, loaded) &&
+	       loaded_run(gpu, loaded, 0);
+	for (size_t i = 0; done && i < layout->outputs; i++)
+		done = checksum_output(gpu, loaded, i, counter_of(layout, i, COUNTER_SECOND));
+	return done && scratch_read(gpu, compared, layout->outputs, counters, layout->total);
+}
+
+/* ---- the verdict ---- */
+static void describe_zone(const struct plan_buffer *buffers, size_t count, size_t zone,
+	uint64_t bytes, struct text *text)
+{
+	text_appendf(
+		text, "%s%llu bytes written ", text->length ? "; " : "", (unsigned long long)bytes);
+	if (zone == 0)
+		text_appendf(text, "before %s", count ? buffers[0].name : "the workspaces");
+	else if (zone == count)
+		text_appendf(text, "behind %s", buffers[count - 1].name);
+	else
+		text_appendf(text, "between %s and %s", buffers[zone - 1].name, buffers[zone].name);
+}
+
+static void find_stray_writes(const struct loaded *loaded, const struct layout *layout,
+	const uint64_t *counters, struct text *text)
+{
+	const struct plan_buffer *buffers = loaded->plan.buffers;
+
+	for (size_t i = 0; i <= layout->tensors; i++)
+		if (counters[layout->tensor_zones + i])
+			describe_zone(buffers, layout->tensors, i,
+				counters[layout->tensor_zones + i], text);
+	for (size_t i = 0; layout->workspaces && i <= layout->workspaces; i++)
+		if (counters[layout->workspace_zones + i])
+			describe_zone(buffers + layout->tensors, layout->workspaces, i,
+				counters[layout->workspace_zones + i], text);
+	for (size_t i = 0; i < layout->tensors; i++)
+		if (loaded->problem->told.reference.tensors[i].role == BUFFER_INPUT &&
+			counters[layout->inputs + i] != loaded->problem->input_checksums[i])
+			text_appendf(text, "%sinput %s overwritten", text->length ? "; " : "",
+				buffers[i].name);
+	for (size_t i = 0; i < layout->outputs; i++)
+		if (counters[counter_of(layout, i, COUNTER_PITCH_BEFORE)] !=
+			counters[counter_of(layout, i, COUNTER_PITCH_AFTER)])
+			text_appendf(text, "%sbytes between the rows of %s written",
+				text->length ? "; " : "", problem_output(loaded->problem, i)->name);
+}
+
+static uint64_t points_of(const struct loaded *loaded, size_t output)
+{
+	const struct expected *expected = &loaded->problem->expected[output];
+
+	return expected->unit_count * expected->unit_size;
+}
+
+static void describe_difference(const struct loaded *loaded, size_t index,
+	const struct helper_compare_result *compared, struct text *text)
+{
+	const struct plan_buffer *output = problem_output(loaded->problem, index);
+	const struct reference_output *reference = &loaded->problem->told.reference.outputs[index];
+
+	text_appendf(text, "%s%s: %llu of %llu points differ from %s", text->length ? "; " : "",
+		output->name, (unsigned long long)compared->violations,
+		(unsigned long long)points_of(loaded, index), verified_words[reference->verified]);
+	if (reference->differ_ratio > 0)
+		text_appendf(text, ", more than %g", reference->differ_ratio);
+	if (compared->nan_count)
+		text_appendf(text, " (%llu are NaN or not written)",
+			(unsigned long long)compared->nan_count);
+	text_appendf(text, "; the first at row %llu, column %llu: expected %.9g, found %.9g",
+		(unsigned long long)(compared->first_bad / output->columns),
+		(unsigned long long)(compared->first_bad % output->columns),
+		compared->first_expected, compared->first_out);
+}
+
+/* Adds an output to what is told of all: first_* are those of the first output that differs. */
+static void take_compared(const struct loaded *loaded, size_t output,
+	const struct helper_compare_result *compared, struct device_event *result)
+{
+	struct verification *all = &result->verification;
+	const double largest = loaded->problem->expected[output].largest;
+
+	if (compared->violations && !all->violations) {
+		all->first_bad = compared->first_bad;
+		all->first_out = compared->first_out;
+		all->first_expected = compared->first_expected;
+	}
+	all->points += points_of(loaded, output);
+	all->violations += compared->violations;
+	all->max_abs_error = fmax(all->max_abs_error, compared->max_abs_error);
+	if (largest > 0)
+		all->max_rel_error = fmax(all->max_rel_error, compared->max_abs_error / largest);
+	if (loaded->problem->told.reference.outputs[output].verified > result->verified)
+		result->verified = loaded->problem->told.reference.outputs[output].verified;
+}
+
+static bool is_wrong(
+	const struct loaded *loaded, size_t output, const struct helper_compare_result *compared)
+{
+	return (double)compared->violations >
+	       loaded->problem->told.reference.outputs[output].differ_ratio *
+		       (double)points_of(loaded, output);
+}
+
+static enum outcome judge(const struct loaded *loaded, const struct layout *layout,
+	const struct helper_compare_result *compared, const uint64_t *counters,
+	struct device_event *result)
+{
+	CLEANUP(text_release) struct text strays = {0}, wrong = {0};
+	enum outcome outcome = OUTCOME_OK;
+	bool same = true;
+
+	result->verification =
+		(struct verification){.done = true, .first_out = NAN, .first_expected = NAN};
+	result->verified = VERIFIED_REFERENCE;
+	find_stray_writes(loaded, layout, counters, &strays);
+	for (size_t i = 0; i < layout->outputs; i++) {
+		take_compared(loaded, i, &compared[i], result);
+		if (is_wrong(loaded, i, &compared[i]))
+			describe_difference(loaded, i, &compared[i], &wrong);
+		same &= counters[counter_of(layout, i, COUNTER_FIRST)] ==
+			counters[counter_of(layout, i, COUNTER_SECOND)];
+	}
+	if (strays.length) {
+		outcome = OUTCOME_OUT_OF_BOUNDS;
+		result->detail = text_detach(&strays);
+	} else if (wrong.length) {
+		outcome = OUTCOME_WRONG_RESULT;
+		result->detail = text_detach(&wrong);
+	} else if (!same) {
+		outcome = OUTCOME_NONDETERMINISTIC;
+		result->detail = string_copy("two runs on the same inputs gave different bits");
+	}
+	return outcome;
+}
+
+static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)
+{
+	const struct layout layout = layout_of(loaded);
+	struct helper_compare_result compared[PLAN_OUTPUTS_MAX] = {0};
+	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(layout.total, sizeof(*counters));
+
+	if (layout.total > SCRATCH_COUNTERS || layout.outputs > PLAN_OUTPUTS_MAX)
+		return gpu_fail(
+			gpu, OUTCOME_LAUNCH_FAILED, "%zu buffers are too many", layout.tensors);
+	if (!expected_prepare(gpu, loaded->problem, loaded->handle)) {
+		result->reference = loaded->problem->reference_failure.outcome != OUTCOME_OK;
+		return false;
+	}
+	gpu_progress(gpu, loaded->handle, 0);
+	if (!problem_data_restore(gpu, loaded->problem) ||
+		!run_twice(gpu, loaded, &layout, compared, counters))
+		return false;
+	result->outcome = judge(loaded, &layout, compared, counters, result);
+	/* what it left in its workspaces is its own; in the tensors others would be blamed for it
+	 */
+	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
+	return true;
+}
+
+void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)
+{
+	if (verify(gpu, loaded, result))
+		return;
+	result->outcome = gpu->failure.outcome;
+	result->detail = string_copy(gpu->failure.detail);
+	result->fatal = gpu->failure.fatal;
+}

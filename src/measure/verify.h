@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether a loaded candidate's result is right.
+ */
+#ifndef MEASURE_VERIFY_H
+#define MEASURE_VERIFY_H
+
+#include "measure/loaded.h"
+
+/* Outputs are poisoned (NaN; integers with an unlikely value), tensors that are overwritten in
+ * place are as they were, the candidate runs on set 0, and the GPU compares: guard zones, inputs
+ * and the outputs' pitch untouched (else out_of_bounds); elements within the tolerance of what is
+ * expected (else wrong_result); a second run gives the same bits (else nondeterministic). Asked
+ * again after it was sampled, this tells whether it still does what it did at first. Fills outcome,
+ * detail, fatal and verification of result. */
+void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result);
+
+#endif
