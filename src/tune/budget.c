@@ -94,6 +94,11 @@ void budget_start(struct budget *budget, const struct effort *effort, double sec
 	budget->search_seconds = budget->seconds - again;
 }
 
+double budget_search_left_seconds(const struct budget *budget)
+{
+	return fmax(0, budget->search_seconds - (clock_seconds() - budget->started));
+}
+
 double budget_left_seconds(const struct budget *budget)
 {
 	return fmax(0, budget->seconds - (clock_seconds() - budget->started));

@@ -47,8 +47,9 @@ struct budget {
 /* seconds: for the whole problem (--budget); 0: the effort's for the search, and as much as the
  * rest takes. */
 void budget_start(struct budget *budget, const struct effort *effort, double seconds);
-/* Of the whole; 0 when they are over. */
+/* Of the whole, and of the search; 0 when they are over. */
 double budget_left_seconds(const struct budget *budget);
+double budget_search_left_seconds(const struct budget *budget);
 /* How many candidates may be tried at most. */
 size_t effort_attempts(const struct effort *effort);
 /* Counts an evaluation; time_us is infinite if it failed. Failures do not count in an effort that

@@ -295,7 +295,7 @@ size_t family_quota_candidates(const struct search *search, size_t **candidates)
 	const struct candidates *pool = &search->pool;
 	const struct effort *effort = search->session->effort;
 	const size_t least = effort->of_each_family;
-	double left_s = search->budget.search_seconds - (clock_seconds() - search->budget.started);
+	double left_s = budget_search_left_seconds(&search->budget);
 	size_t count = 0, kept = 0;
 
 	*candidates = memory_zeroed(pool->family_count * least + 1, sizeof(**candidates));

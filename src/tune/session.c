@@ -15,7 +15,8 @@
 
 /* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
 enum {
-	TRIALS_COMPILED_MAX = 16
+	TRIALS_COMPILED_MAX = 16,
+	LAUNCHES_COMPILING_MAX = 8 /* of a kernel */
 };
 
 static enum status record(struct search *search, struct trial *trial, struct error *err)
@@ -38,12 +39,22 @@ static enum status start_trial(struct search *search, size_t candidate, struct e
 	return search_add_trial(search, candidate, TRIAL_DONE, NULL, err);
 }
 
-/* How many candidates may be compiling at once: the workers never wait for us. */
-static size_t compile_window(const struct search *search)
+/* Candidates compiling at once: the workers never wait for us. Where all are tried in any case,
+ * asking is no guess, and what counts are kernels: candidates that differ in launch arguments share
+ * one. */
+static bool compilers_have_room(const struct search *search)
 {
-	const struct compiler *compiler = search->session->context->compiler;
+	const struct context *context = search->session->context;
+	const size_t compiling =
+		evaluator_count(&search->evaluator, TRIAL_COMPILING, TRIAL_COMPILING);
+	const size_t window = context->compiler
+				      ? 2 * (size_t)compiler_worker_count(context->compiler) + 2
+				      : TRIALS_COMPILED_MAX;
 
-	return compiler ? 2 * (size_t)compiler_worker_count(compiler) + 2 : TRIALS_COMPILED_MAX;
+	if (context->compiler && search->session->effort->evaluations == SIZE_MAX)
+		return kernel_store_pending(context->store) < window &&
+		       compiling < LAUNCHES_COMPILING_MAX * window;
+	return compiling < window;
 }
 
 static bool stop_asking(struct search *search)
@@ -57,8 +68,7 @@ static bool has_room(const struct search *search)
 {
 	const struct evaluator *evaluator = &search->evaluator;
 
-	return evaluator_count(evaluator, TRIAL_COMPILING, TRIAL_COMPILING) <
-		       compile_window(search) &&
+	return compilers_have_room(search) &&
 	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_SAMPLING) < TRIALS_COMPILED_MAX &&
 	       search->budget.evaluations + evaluator->count < search->session->effort->evaluations;
 }
@@ -157,11 +167,6 @@ static enum status run_trials(struct search *search, double seconds, struct erro
 	return status;
 }
 
-static double search_left_seconds(const struct search *search)
-{
-	return search->budget.started + search->budget.search_seconds - clock_seconds();
-}
-
 static enum status search_loop(struct search *search, struct error *err)
 {
 	CLEANUP(memory_free) size_t *neglected = NULL;
@@ -172,10 +177,11 @@ static enum status search_loop(struct search *search, struct error *err)
 	if (effort->is_strict && count + done > effort->evaluations)
 		count = effort->evaluations > done ? effort->evaluations - done : 0;
 	TRY(start_all(search, search->planned, count, err));
-	TRY(run_trials(search, search_left_seconds(search), err));
+	TRY(run_trials(search, budget_search_left_seconds(&search->budget), err));
 	count = family_quota_candidates(search, &neglected);
 	TRY(start_all(search, neglected, count, err));
-	return count ? run_trials(search, search_left_seconds(search), err) : STATUS_OK;
+	return count ? run_trials(search, budget_search_left_seconds(&search->budget), err)
+		     : STATUS_OK;
 }
 
 /* Near the best, before it is named: again, as a neighbour may have better ones. */

@@ -55,3 +55,19 @@ for number in 1 2 3; do : >"allowed/$number"; done
 	-o late.json >talk.txt 2>&1
 echo "exit $?"
 grep -o 'stopped because.*' talk.txt
+# three launches of each kernel, alike for the model: as many kernels are compiled at once as there are compilers
+mkdir -p many/templates
+cp -r "$ROOT/templates/attention" "$ROOT/templates/common" many/templates/
+printf '%s\n' "//fake: count $PWD/begun" "//fake: take $PWD/allowed" >>many/templates/attention/flash_wgmma.cu
+rm -f allowed/*
+"$TILETUNE" tune attention -p batch=4,heads=16,seq_q=2048,seq_k=2048,head_dim=128,dtype=bf16 --path many \
+	-d model:h200-sxm -e exhaustive --family flash_wgmma -j 8 --no-cache -w "BM == 128 and STAGES == 2 and \
+	CLUSTER == 1 and PERSISTENT == 0 and MIN_BLOCKS == 1 and EXP_FMA == 0 and P_SMEM == 0" -o many.json >talk.txt 2>&1 &
+tries=0
+while [ "$(cat begun 2>/dev/null | wc -c)" -lt 8 ] && [ $tries -lt 200 ]; do
+	sleep 0.05
+	tries=$((tries + 1))
+done
+echo "$(cat begun | wc -c) at once"
+kill $!
+wait $! 2>/dev/null
