@@ -7,6 +7,7 @@ As attention_vs_torch.py, whose rounds these are: from CUDA graphs, in turns, ov
 are spread as the problem says, in an order of their own. A ratio is PyTorch's time over ours. Exit code 1: a wrong result.
 """
 import argparse
+import datetime
 import json
 import math
 import os
@@ -64,7 +65,8 @@ def compare(entry, bundle, options):
     tflops = 2 * p["tokens"] * p["N"] * p["K"] / times["ours_us"] * 1e-6
     print(f"{problem_text(p):70} {times['ours_us']:8.1f} {times['torch_us']:8.1f} us {ratio['median']:.3f} {tflops:.0f} TFLOP/s "
         f"{difference:.1e} {ours.configuration}", flush=True)
-    return {"problem": problem_text(p), "family": ours.family, "configuration": ours.configuration, "rounds": rounds,
+    return {"problem": problem_text(p), "family": ours.family, "configuration": ours.configuration, "not_comparable": None,
+        "sources_changed": ours.kernel_hash != entry["winner"]["kernel_hash"], "rounds": rounds,
         "runs_per_sample": runs, "buffer_sets": len(sets), "ratio": ratio, **times, "ours_tflops": tflops,
         "difference_to_torch": difference, "agrees": difference < 1e-2}
 
@@ -84,9 +86,11 @@ def main():
     file = os.path.join(options.cache_dir, "grouped.bundle")
     subprocess.run([options.tiletune, "export", options.tuned, "gemm_grouped", "--format", "bundle", "-o", file, "--path",
         options.path, "--cache-dir", options.cache_dir], check=True, stdout=subprocess.DEVNULL)
+    started = datetime.datetime.now(datetime.timezone.utc)
     bundle = tiletune_launch.Library(os.path.abspath(options.library)).open(file)
-    with open(options.tuned, encoding="utf-8") as tuned:
-        entries = [e for e in json.load(tuned)["entries"] if e["operation"] == "gemm_grouped"]
+    with open(options.tuned, encoding="utf-8") as text:
+        tuned = json.load(text)
+    entries = [e for e in tuned["entries"] if e["operation"] == "gemm_grouped"]
     rows = []
     for entry in entries:
         rows.append(compare(entry, bundle, options))
@@ -98,9 +102,10 @@ def main():
     print(f"over torch._grouped_mm: geometric mean {groups[0]['geometric_mean']:.3f}, lowest {groups[0]['lowest']:.3f}")
     if options.output:
         with open(options.output, "w", encoding="utf-8") as file:
-            json.dump({"format": "tiletune.versus/1", "command": " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]),
-                "tiletune": {"version": version[1], "commit": version[2].strip("()")}, **ask_nvidia(), "torch": torch.__version__,
-                "groups": groups, "entries": rows}, file, indent="\t")
+            json.dump({"format": "tiletune.versus/1", "date": started.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]),
+                "tiletune": {"version": version[1], "commit": version[2].strip("()")}, "device": tuned["device"], **ask_nvidia(),
+                "nvrtc": bundle.compiler(), "torch": torch.__version__, "cudnn": str(torch.backends.cudnn.version()),
+                "seconds": (datetime.datetime.now(datetime.timezone.utc) - started).total_seconds(), "groups": groups, "entries": rows}, file, indent="\t")
             file.write("\n")
     return 0 if all(row["agrees"] for row in rows) else 1
 
