@@ -157,6 +157,7 @@ static enum status write_replacing(
 		free(temporary);
 		return status;
 	}
+	flock(fd, LOCK_EX); /* until it is closed: sweep_temporaries() leaves it alone */
 	status = file_write_all(fd, data, size, err);
 	if (status == STATUS_OK && (fchmod(fd, mode) != 0 || fsync(fd) != 0))
 		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
@@ -198,6 +199,34 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
 	return status;
 }
 
+/* Removes what killed writers left beside a file: older than a minute, locked by nobody. */
+static void sweep_temporaries(const char *target, const char *folder)
+{
+	const time_t minute = 60;
+	CLEANUP(memory_free) char *prefix = string_format("%s.tmp-", path_name(target));
+	DIR *entries = opendir(folder);
+	const struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+		struct stat info;
+		int fd;
+
+		if (!string_starts_with(entry->d_name, prefix) ||
+			strlen(entry->d_name) != strlen(prefix) + strlen("XXXXXX"))
+			continue;
+		fd = openat(dirfd(entries), entry->d_name, flags);
+		if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+			info.st_uid == geteuid() && time(NULL) - info.st_mtime > minute &&
+			flock(fd, LOCK_EX | LOCK_NB) == 0)
+			unlinkat(dirfd(entries), entry->d_name, 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (entries)
+		closedir(entries);
+}
+
 enum status file_expect_writable(const char *path, struct error *err)
 {
 	CLEANUP(memory_free) char *target = resolve_target(path);
@@ -218,6 +247,7 @@ enum status file_expect_writable(const char *path, struct error *err)
 	if (!directory_exists(folder))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a folder to write into, found none at %s", path, folder);
+	sweep_temporaries(target, folder);
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,

@@ -276,11 +276,13 @@ struct json *record_schema(const struct record *record, const char *title)
 /* ---- columns ---- */
 void csv_append(struct text *line, const char *field)
 {
-	if (!field[strcspn(field, ",\"\r\n")]) {
+	const bool is_formula = *field && strchr("=+-@\t", *field);
+
+	if (!is_formula && !field[strcspn(field, ",\"\r\n")]) {
 		text_append(line, field);
 		return;
 	}
-	text_append_char(line, '"');
+	text_append(line, is_formula ? "\"'" : "\"");
 	for (; *field; field++) {
 		if (*field == '"')
 			text_append_char(line, '"');

@@ -60,7 +60,10 @@ void check_row_build(struct check *check, struct check_row *row)
 	struct error reason = {0};
 
 	if (!check_row_is_decided(row) && build(check, row, &reason) != STATUS_OK)
-		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
+		check_row_decide(row, CHECK_FAILED,
+			reason.hint[0] ? "can no longer be built: %s (%s)"
+				       : "can no longer be built: %s",
+			reason.message, reason.hint);
 }
 
 static void start(struct check *check, struct check_row *row)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -159,6 +160,11 @@ static enum status write_bytes(const char *output, const struct text *bytes, str
 {
 	if (strcmp(output, "-") != 0)
 		return file_write(output, text_string(bytes), bytes->length, err);
+	if (isatty(STDOUT_FILENO) && memchr(text_string(bytes), 0, bytes->length)) {
+		error_set(err, STATUS_BAD_INPUT,
+			"export: expected a file or a pipe for binary output, found a terminal");
+		return error_hint(err, "-o FILE");
+	}
 	if (fwrite(text_string(bytes), 1, bytes->length, stdout) != bytes->length ||
 		fflush(stdout) != 0)
 		return error_set(

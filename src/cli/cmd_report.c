@@ -54,7 +54,6 @@ static enum status write_figure(const struct figure *figure, const struct report
 
 static enum status write_figures(const struct report *report, const char *folder, struct error *err)
 {
-	TRY(directory_make(folder, err));
 	for (const struct figure *const *figure = figures; *figure; figure++)
 		for (size_t i = 0; i < ((*figure)->of_report ? 1 : report->entry_count); i++) {
 			bool more = true;
@@ -215,6 +214,12 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(text_release) struct text text = {0};
 
 	TRY(common_expect_output("output", options->output, err));
+	if (options->svg) {
+		CLEANUP(memory_free) char *path = string_format("%s/figure.svg", options->svg);
+
+		TRY(directory_make(options->svg, err));
+		TRY(common_expect_output("svg", path, err));
+	}
 	TRY(report_open(&wanted, &report, err));
 	for (size_t i = 0; i < report.source_count; i++)
 		common_journal_notice(&report.sources[i].journal);

@@ -38,8 +38,12 @@ static const char *const *roots_find(const struct string_list *paths)
 	struct string_list list = {.items = memory_zeroed(1, sizeof(*list.items))};
 
 	/* named folders count even if they are empty: the error then names them */
-	for (size_t i = 0; i < paths->count; i++)
+	for (size_t i = 0; i < paths->count; i++) {
+		if (!directory_exists(paths->items[i]))
+			fprintf(stderr, "notice: --path %s: there is no such folder\n",
+				paths->items[i]);
 		string_list_add(&list, string_copy(paths->items[i]));
+	}
 	while (variable && *variable) {
 		size_t length = strcspn(variable, ":");
 

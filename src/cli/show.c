@@ -112,12 +112,12 @@ void show_why(
 		longest->waves > 1 ? "s" : "", longest->waves_exact,
 		100 * longest->wave_efficiency_ratio, 100 * longest->tile_efficiency_ratio);
 	fprintf(out,
-		"%s%d block%s per SM (occupancy %.0f%%, limited by %s), %d registers%s, %.1f KiB "
-		"shared memory",
+		"%s%d block%s per SM (occupancy %.0f%%, limited by %s), %d registers, %.1f KiB "
+		"shared memory%s",
 		indent, longest->blocks_per_sm, longest->blocks_per_sm == 1 ? "" : "s",
 		100 * longest->occupancy_ratio, occupancy_limiter_names[longest->occupancy_limiter],
-		longest->regs_per_thread, score->regs_estimated ? " (estimated)" : "",
-		(double)longest->smem_bytes / 1024);
+		longest->regs_per_thread, (double)longest->smem_bytes / 1024,
+		score->regs_estimated ? " (both estimated: not compiled)" : "");
 	if (longest->stack_bytes)
 		fprintf(out, ", %d bytes of local memory a thread", longest->stack_bytes);
 	fprintf(out, "\n%sbound by %s; predicted %.2f us%s, ", indent,
@@ -239,8 +239,9 @@ static void show_ties(FILE *out, const struct problem_result *result)
 		ties += result->tied[i] && i != result->winner;
 	if (ties)
 		fprintf(out,
-			"  %zu other%s tied with it (within 1%% or its noise); the winner is "
-			"chosen by rule\n",
+			"  %zu other%s tied with it (within 1%% or its noise): of these wins the "
+			"file's winner until now, else least shared memory, then fewest registers, "
+			"then the first in the space\n",
 			ties, ties == 1 ? " is" : "s are");
 }
 

@@ -105,7 +105,8 @@ static enum status open_modelled(const struct context_options *options, struct c
 	if (!device_compiles(context->device))
 		return STATUS_OK;
 	status = open_compiler(options, context, 0, &reason);
-	if (status == STATUS_OK || !options->need_compiler)
+	/* a library that was named is to be there */
+	if (status == STATUS_OK || (!options->need_compiler && !options->nvrtc_path))
 		return STATUS_OK;
 	*err = reason;
 	return status;

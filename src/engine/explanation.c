@@ -16,6 +16,9 @@ struct restriction {
 	struct predictor predictor;
 	int fixed[SPACE_PARAMETERS_MAX];
 	size_t parameters;
+	/* what was asked for, the rest at its defaults; if there is that */
+	choice tried[SPACE_PARAMETERS_MAX];
+	bool has_tried, is_complete; /* is_complete: no default in it */
 	struct completion *completion;
 	struct error *err;
 	enum status status;
@@ -114,11 +117,16 @@ static enum status complete(struct restriction *restriction, const char *text, s
 {
 	const struct bound_family *bound = restriction->bound;
 	int given[SPACE_PARAMETERS_MAX];
-	choice defaults[SPACE_PARAMETERS_MAX];
+	choice defaults[SPACE_PARAMETERS_MAX] = {0};
 	bool has_defaults = false;
 
 	TRY(read_given(bound, text, given, restriction->completion, err));
 	TRY(configuration_default(bound, defaults, &has_defaults, err));
+	for (size_t i = 0; i < restriction->parameters; i++) {
+		restriction->tried[i] = given[i] >= 0 ? (choice)given[i] : defaults[i];
+		restriction->is_complete &= given[i] >= 0;
+	}
+	restriction->has_tried = restriction->is_complete || has_defaults;
 	for (size_t i = 0; i < restriction->parameters; i++)
 		restriction->fixed[i] = given[i] >= 0 ? given[i]
 					: has_defaults && changes_units(restriction, defaults, i)
@@ -136,6 +144,7 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 {
 	struct restriction restriction = {.bound = bound,
 		.parameters = bound->space->parameter_count,
+		.is_complete = true,
 		.completion = completion,
 		.err = err};
 	enum status status;
@@ -145,9 +154,19 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 	status = complete(&restriction, text, err);
 	predictor_close(&restriction.predictor);
 	*found = completion->legal > 0;
-	if (status == STATUS_OK && !*found && why)
+	if (status == STATUS_OK && !*found && why) {
+		struct error reason = {0};
+
 		text_appendf(why, "%s: no legal configuration has %s", bound->family->name,
 			*text ? text : "any value");
+		if (restriction.has_tried &&
+			configuration_expect_legal(bound, restriction.tried, &reason) ==
+				STATUS_BAD_INPUT &&
+			strstr(reason.message, "violates"))
+			text_appendf(why, "; %sit %s",
+				restriction.is_complete ? "" : "with the rest at its defaults ",
+				strstr(reason.message, "violates"));
+	}
 	return status;
 }
 

@@ -4,8 +4,10 @@
  * function.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "export/export.h"
 #include "report/format.h"
@@ -46,7 +48,7 @@ static const char head[] =
 	" * dimensions are in a bundle, `--format bundle`, which tiletune_launch.h launches.\n"
 	" */\n"
 	"#ifndef TILETUNE_TUNED_H\n"
-	"#define TILETUNE_TUNED_H\n\n"
+	"#define TILETUNE_TUNED_H 0x%s\n\n"
 	"struct tiletune_launch {\n"
 	"\tconst char *source, *entry, *args;\n"
 	"\tunsigned grid[3], block[3], cluster[3];\n"
@@ -115,6 +117,9 @@ static const char tail[] =
 	"\t}\n"
 	"\treturn found;\n"
 	"}\n\n"
+	"#elif TILETUNE_TUNED_H != 0x%s\n"
+	"#error \"two different headers of tiletune export: merge the tuned files, then export "
+	"one\"\n"
 	"#endif\n";
 
 static void append_launch(struct text *text, const struct tuned_launch *launch)
@@ -154,29 +159,36 @@ static void append_entry(struct text *text, const struct tuned_entry *entry, siz
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {
-	CLEANUP(text_release) struct text entries = {0};
+	CLEANUP(text_release) struct text entries = {0}, table = {0};
+	char hash[9];
 	size_t launches = 0;
 
 	if (!source->entry_count)
 		return error_set(
 			err, STATUS_BAD_INPUT, "%s: expected entries, found none", source->name);
-	text_appendf(text, head, source->name);
-	append_string(text, source->tuned->device.name);
-	text_append(text, "\n\nstatic const struct tiletune_launch tiletune_launches[] = {\n");
+	append_string(&table, source->tuned->device.name);
+	text_append(&table, "\n\nstatic const struct tiletune_launch tiletune_launches[] = {\n");
 	for (size_t i = 0; i < source->entry_count; i++) {
 		const struct tuned_row *winner = &source->entries[i]->winner;
 
 		append_entry(&entries, source->entries[i], launches);
 		for (size_t k = 0; k < winner->launch_count; k++)
-			append_launch(text, &winner->launches[k]);
+			append_launch(&table, &winner->launches[k]);
 		launches += winner->launch_count;
 	}
 	if (!launches)
-		text_append(text, "\t{\"\", \"\", \"\", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0},\n");
-	text_appendf(text,
+		text_append(
+			&table, "\t{\"\", \"\", \"\", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0},\n");
+	text_appendf(&table,
 		"};\n\n#define TILETUNE_ENTRY_COUNT %zuu\n"
-		"static const struct tiletune_entry tiletune_entries[] = {\n%s};\n\n%s",
-		source->entry_count, text_string(&entries), tail);
+		"static const struct tiletune_entry tiletune_entries[] = {\n%s};\n\n",
+		source->entry_count, text_string(&entries));
+	/* two headers in one file: the guard would drop the second */
+	snprintf(hash, sizeof(hash), "%08" PRIx32,
+		(uint32_t)hash_bytes(text_string(&table), table.length, 0));
+	text_appendf(text, head, source->name, hash);
+	text_append(text, text_string(&table));
+	text_appendf(text, tail, hash);
 	return STATUS_OK;
 }
 

@@ -15,6 +15,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+static const char folders_hint[] =
+	"--path or TILETUNE_PATH names more folders, or an own kernel's file";
+
 static enum status visit_entry(const char *name, void *context, struct error *err)
 {
 	(void)err;
@@ -175,7 +178,7 @@ static enum status unknown_operation(const struct catalogue *catalogue, const ch
 		"operation: expected one of those in %s (%s), found \"%s\"",
 		folders.length ? folders.data : "no folder", list.length ? list.data : "none",
 		name);
-	error_hint(err, "--path or TILETUNE_PATH names more folders, or an own kernel's file");
+	error_hint(err, folders_hint);
 	return known->count ? name_hint(name, (const char *const *)known->items, err)
 			    : STATUS_BAD_INPUT;
 }
@@ -337,7 +340,12 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 			strcmp(catalogue->operations[i]->file, name) == 0)
 			*operation = catalogue->operations[i];
 	}
-	return *operation ? STATUS_OK : name_unknown("operation", name, names, err);
+	if (*operation)
+		return STATUS_OK;
+	name_unknown("operation", name, names, err);
+	if (err && !err->hint[0])
+		error_hint(err, folders_hint);
+	return STATUS_BAD_INPUT;
 }
 
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,

@@ -43,6 +43,24 @@ static RECORD_DEFINE(struct parameter, parameter_record, parameter_members, .nam
 
 EXPRESSION_OR(parameter_custom, parameter_record, struct parameter, values, &reading->fixed);
 
+/* Of a list that hangs on nothing: it has values, and a default that hangs on nothing is one. */
+static enum status parameter_values_check(const struct parameter *parameter,
+	const struct json_at *at, const struct json_at *default_at, struct error *err)
+{
+	struct value list, value;
+
+	if (!expression_constant(parameter->values, &list) || list.type != VALUE_LIST)
+		return STATUS_OK;
+	if (!list.list->count)
+		return json_error(at, err, "values: one at least");
+	if (!default_at || !expression_constant(parameter->default_value, &value))
+		return STATUS_OK;
+	for (size_t i = 0; i < list.list->count; i++)
+		if (value_equal(list.list->items[i], value))
+			return STATUS_OK;
+	return json_error(default_at, err, "one of the parameter's values");
+}
+
 /* The default may read what stands before it. */
 static enum status parameter_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
@@ -51,10 +69,14 @@ static enum status parameter_check(
 	struct family *family = reading->family;
 	struct parameter *parameter = value;
 	struct json_at defaults, text;
+	bool has_default;
 
 	TRY(name_check(at, family, err));
-	if (json_find(reading->root, "defaults", &defaults) && json_find(&defaults, at->key, &text))
+	has_default = json_find(reading->root, "defaults", &defaults) &&
+		      json_find(&defaults, at->key, &text);
+	if (has_default)
 		TRY(expression_json_compile(&text, reading->names, &parameter->default_value, err));
+	TRY(parameter_values_check(parameter, at, has_default ? &text : NULL, err));
 	name_add(at, family);
 	family->scope.constant_at = family->scope.count;
 	return STATUS_OK;

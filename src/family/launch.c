@@ -90,8 +90,13 @@ static enum status model_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	struct model *model = value;
-	struct json_at dtype;
+	struct json_at dtype, units;
+	struct value number;
+	double count;
 
+	if (model->units && expression_constant(model->units, &number) &&
+		value_as_real(number, &count) && !(count > 0) && json_find(at, "units", &units))
+		return json_error(&units, err, "a number above 0");
 	return json_find(at, "dtype", &dtype) ? STATUS_OK
 					      : dtype_choice_default(context, &model->dtype, err);
 }

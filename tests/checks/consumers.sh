@@ -48,7 +48,14 @@ h200=results/nvidia-h200/tuned.json
 entries=$(/usr/bin/python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["entries"]))' $h200)
 problem="M=4096,N=4096,K=4096,dtype=bf16"
 "$tiletune" export $h200 --format c-header -o - | cc -x c -fsyntax-only - || fail "README's command"
+cp "$work/c/tuned.h" "$work/c/first.h"
 "$tiletune" export $h200 --format c-header -o "$work/c/tuned.h" || fail "c-header"
+# one header twice is one, another beside it is an error
+printf '#include "first.h"\n#include "first.h"\n' >"$work/c/twice.c"
+${CC:-gcc} -std=c99 -fsyntax-only "$work/c/twice.c" || fail "a header twice"
+printf '#include "first.h"\n#include "tuned.h"\n' >"$work/c/two.c"
+${CC:-gcc} -std=c99 -fsyntax-only "$work/c/two.c" 2>"$work/talk" && fail "two headers in one file"
+grep -q "two different headers of tiletune export" "$work/talk" || fail "two headers are not said"
 ${CC:-gcc} -std=c99 $warnings -o "$work/c/program" "$work/c/main.c" || fail "the H200's header as C"
 g++ -std=c++11 $warnings -x c++ -o "$work/c/program++" "$work/c/main.c" || fail "the H200's header as C++"
 said=$("$work/c/program" gemm "$problem") || fail "C does not find $problem"

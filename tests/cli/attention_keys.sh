@@ -4,10 +4,10 @@ device=model:h200-sxm
 try "$TILETUNE" explain attention -p batch=2,heads=8,kv_heads=2,seq_q=1,seq_k=500,head_dim=64,dtype=bf16,page=17 --device $device
 try "$TILETUNE" explain attention -p batch=2,heads=8,kv_heads=2,seq_q=1,seq_k=500,head_dim=64,dtype=bf16,head_dim_v=20 --device $device
 try "$TILETUNE" explain attention -p batch=2,heads=8,kv_heads=2,seq_q=500,seq_k=500,head_dim=64,dtype=bf16,page=16 --device $device
-# --nvrtc /dev/null: nothing is compiled
+# no compiler: nothing is compiled
 for keys in page=16 head_dim_v=128 page=64,head_dim_v=40; do
-	"$TILETUNE" explain attention -p batch=2,heads=8,kv_heads=2,seq_q=2,seq_k=500,head_dim=64,dtype=bf16,$keys \
-		--device $device --nvrtc /dev/null --json 2>/dev/null | grep -oE '"family":[[:space:]]*"[^"]*"|"page":[^,]*|"head_dim_v":[^,]*' |
+	TILETUNE_NVRTC=/nonexistent "$TILETUNE" explain attention -p batch=2,heads=8,kv_heads=2,seq_q=2,seq_k=500,head_dim=64,dtype=bf16,$keys \
+		--device $device --json 2>/dev/null | grep -oE '"family":[[:space:]]*"[^"]*"|"page":[^,]*|"head_dim_v":[^,]*' |
 		tr -s '\n\t ' ' '
 	echo
 done

@@ -30,7 +30,7 @@ damage $f '"values": "\[32, 64, 96, 128, 192, 256\]"' '"values": "32"'; dry
 damage $f '"block": \["256", "1", "1"\]' '"block": []'; dry
 damage $f '"args": \["A", "B"' '"args": ["A", "Q"'; dry
 damage $f '"steps": ' '"stepps": '; dry
-damage $f '"regs_estimate": "40' '"regs_estimate": "40 / 0'; try "$TILETUNE" explain tile -p M=64,N=64,K=64 --path root -d model:h200-sxm -f direct --nvrtc /nonexistent
+damage $f '"regs_estimate": "40' '"regs_estimate": "40 / 0'; TILETUNE_NVRTC=/nonexistent try "$TILETUNE" explain tile -p M=64,N=64,K=64 --path root -d model:h200-sxm -f direct
 o=templates/tile/operation.json
 damage $o '"min": 1' '"min": "one"'; dry
 damage $o '"role": "out"' '"role": "in"'; dry

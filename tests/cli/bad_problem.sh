@@ -61,3 +61,7 @@ tune tile extra -p M=64,N=64,K=64 -n -d $m
 echo "# a recording that does not have the problem"
 tune tile -p M=64,N=64,K=64 -d "$recording" --no-journal -o x.json
 ls
+echo "# a folder that is not there; one that a file's operation is not in"
+try "$TILETUNE" families --path mny | sed 2q
+echo '{"format": "tiletune.tuned/1", "device": {"name": "x", "compute_capability": 90, "sm_count": 1}, "runs": [], "entries": []}' >empty.json
+try "$TILETUNE" lookup empty.json softmax -p rows=1 | grep hint

@@ -9,7 +9,8 @@ tune -d model:h200-sxm --nvrtc /nonexistent/libnvrtc.so
 echo text >libnvrtc.so
 tune -d model:h200-sxm --nvrtc ./libnvrtc.so | sed -E 's/(libnvrtc.so): .*/\1: .../'
 TILETUNE_NVRTC=/nonexistent try "$TILETUNE" tune $problem -n -d model:h200-sxm | grep -c legal
-TILETUNE_NVRTC=/nonexistent try "$TILETUNE" explain $problem -d model:h200-sxm -f direct | grep -o "registers (estimated)"
+TILETUNE_NVRTC=/nonexistent try "$TILETUNE" explain $problem -d model:h200-sxm -f direct | grep -o "both estimated: not compiled"
+try "$TILETUNE" explain $problem -d model:h200-sxm -f direct --nvrtc /nonexistent/libnvrtc.so
 # a recording needs none
 TILETUNE_NVRTC=/nonexistent try "$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d "replay:$ROOT/tests/data/replay/measured.jsonl.gz" \
 	--no-journal -o x.json | grep -E "winner|exit"

@@ -12,6 +12,17 @@ for output in "" folder missing/x "$long"; do
 	try "$TILETUNE" advise tile -p M=1 --sweep M=1:2:1 -d replay:nothing -o "$output" | short
 	try "$TILETUNE" check nothing.json --junit "$output" | short
 done
+echo "# figures"
+try "$TILETUNE" report nothing.json --svg /proc/figures
+echo text >file
+try "$TILETUNE" report nothing.json --svg file
+rm file
+echo "# what killed writers left is swept, what is being written or is another's is not"
+touch -d '2 minutes ago' x.json.tmp-abcdef x.json.tmp-ghijkl y.json.tmp-abcdef x.json.tmp-more-abcdef
+touch x.json.tmp-mnopqr
+flock x.json.tmp-ghijkl "$TILETUNE" export nothing.json --format csv -o x.json 2>/dev/null
+echo *tmp-*
+rm ./*tmp-*
 echo "# behind a link: a folder that takes no files"
 ln -s /proc/version link.json
 try "$TILETUNE" export nothing.json --format csv -o link.json

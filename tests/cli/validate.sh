@@ -46,6 +46,19 @@ PYTHON
 validate --schema-only mine/templates/row_softmax/online.json
 validate mine/templates/row_softmax/online.json
 
+echo "# values, defaults and amounts that cannot be meant; a folder's mistake is said once"
+cp "$ROOT/tests/toy/templates/row_softmax/online.json" mine/templates/row_softmax/
+damage() { # MEMBER VALUE
+	sed -E "s/(\"$1\": )(\{\"values\": )?(\"[^\"]*\"|[0-9]+)/\1\2$2/" "$ROOT/tests/toy/templates/row_softmax/online.json" \
+		>mine/templates/row_softmax/online.json
+	validate mine/templates/row_softmax/online.json
+}
+damage ROWS '"[]"'
+sed 's/"UNROLL": 2,/"UNROLL": 3,/' "$ROOT/tests/toy/templates/row_softmax/online.json" >mine/templates/row_softmax/online.json
+validate mine/templates/row_softmax/online.json
+damage units 0
+validate mine/templates/row_softmax/*.json
+
 validate --json tuned.json bad1.json
 validate
 cd /

@@ -106,6 +106,10 @@ static void csv_is_quoted(void **state)
 	text_clear(&text);
 	csv_append(&text, "a\"b\n");
 	assert_string_equal(text.data, "\"a\"\"b\n\"");
+	/* a spreadsheet would run it */
+	text_clear(&text);
+	csv_append(&text, "=1+A1");
+	assert_string_equal(text.data, "\"'=1+A1\"");
 	text_release(&text);
 	tuned_release(&fixture.tuned);
 }
