@@ -65,6 +65,12 @@ struct name_set {
 void name_set_add(struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
+/* Of each of many names: the first that is the same, and how many of the same stand before it. */
+struct same_name {
+	size_t first, before;
+};
+struct same_name *names_same(char *const *names, size_t count); /* caller frees */
+
 /* A non-negative number with one of the suffixes: "5%" -> 0.05 ; "30s", "2m", "1h", "500ms" ->
  * seconds */
 enum status text_parse_ratio(const char *string, double *ratio, struct error *err);

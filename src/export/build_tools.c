@@ -80,12 +80,12 @@ static const char module_head[] =
 	"# Tuned configurations from %s; made by `tiletune export --format cmake`.\n"
 	"#\n"
 	"#\tinclude(tuned.cmake)\n"
-	"#\ttiletune_find(TUNED gemm M=4096 N=4096 K=4096 dtype=bf16)\n"
+	"#\ttiletune_find(TUNED %s)\n"
 	"#\tset(templates /usr/local/share/tiletune/templates) # of your installation\n"
 	"#\tadd_library(kernels OBJECT ${templates}/${TUNED_SOURCE}) # needs the language CUDA\n"
 	"#\ttarget_include_directories(kernels PRIVATE ${templates})\n"
 	"#\ttarget_compile_definitions(kernels PRIVATE ${TUNED_DEFINES})\n"
-	"#\tset_target_properties(kernels PROPERTIES CUDA_STANDARD 17 CUDA_ARCHITECTURES 90a)\n"
+	"#\tset_target_properties(kernels PROPERTIES CUDA_STANDARD 17 CUDA_ARCHITECTURES %s)\n"
 	"#\n"
 	"# tiletune_find(PREFIX OPERATION KEY=VALUE...) looks for the one entry whose problem has "
 	"all\n"
@@ -161,12 +161,17 @@ static enum status write_cmake(
 	const struct export_source *source, struct text *text, struct error *err)
 {
 	CLEANUP(json_release) struct json *list = json_new_array();
-	CLEANUP(text_release) struct text json = {0}, bracket = {0};
+	CLEANUP(text_release) struct text json = {0}, bracket = {0}, example = {0};
+	const char *arch = source->tuned->device.arch;
+	const bool is_named = arch && string_starts_with(arch, "sm_") &&
+			      strspn(arch + 3, "0123456789af") == strlen(arch + 3);
 
 	(void)err;
 	for (size_t i = 0; i < source->entry_count; i++)
 		json_push(list, entry_json(source->entries[i]));
-	text_appendf(text, module_head, source->name);
+	export_example(source, " ", " ", &example);
+	text_appendf(text, module_head, source->name, text_string(&example),
+		is_named ? arch + 3 : "native");
 	json_append(list, true, &json);
 	/* a bracket that does not stand in the text ends it */
 	text_append(&bracket, "]==]");
@@ -277,12 +282,15 @@ static void entry_variables(struct text *text, size_t index, const struct tuned_
 static enum status write_make(
 	const struct export_source *source, struct text *text, struct error *err)
 {
+	CLEANUP(text_release) struct text example = {0};
+
 	(void)err;
+	export_example(source, ",", " ", &example);
 	text_appendf(text,
 		"# Tuned configurations from %s; made by `tiletune export --format make`.\n"
 		"#\n"
 		"#\tinclude tuned.mk\n"
-		"#\tE := $(call tiletune_find,gemm,M=4096 N=4096 K=4096 dtype=bf16)\n"
+		"#\tE := $(call tiletune_find,%s)\n"
 		"#\tNVCCFLAGS += $(TILETUNE_$(E)_DEFINES)\n"
 		"#\n"
 		"# tiletune_find: the numbers of the entries whose problem has all of these keys. "
@@ -293,7 +301,7 @@ static enum status write_make(
 		"tiletune_find = $(strip $(foreach e,$(TILETUNE_ENTRIES),$(if $(filter $(1),"
 		"$(TILETUNE_$(e)_OPERATION)),$(if $(filter-out $(TILETUNE_$(e)_PROBLEM),$(2)),,"
 		"$(e)))))\n\nTILETUNE_ENTRIES :=",
-		source->name);
+		source->name, text_string(&example));
 	for (size_t i = 0; i < source->entry_count; i++)
 		text_appendf(text, " %zu", i);
 	text_append_char(text, '\n');

@@ -32,7 +32,7 @@ static const char head[] =
 	"/* Tuned configurations from %s; made by `tiletune export --format c-header`.\n"
 	" *\n"
 	" *\tconst struct tiletune_entry *e =\n"
-	" *\t\ttiletune_find(\"gemm\", \"M=4096,N=4096,K=4096,dtype=bf16\");\n"
+	" *\t\ttiletune_find(\"%s\");\n"
 	" *\n"
 	" * gives the one entry whose problem has all of these keys, or a null pointer where there "
 	"is\n"
@@ -159,7 +159,7 @@ static void append_entry(struct text *text, const struct tuned_entry *entry, siz
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {
-	CLEANUP(text_release) struct text entries = {0}, table = {0};
+	CLEANUP(text_release) struct text entries = {0}, table = {0}, example = {0};
 	char hash[9];
 	size_t launches = 0;
 
@@ -186,7 +186,8 @@ static enum status write(const struct export_source *source, struct text *text, 
 	/* two headers in one file: the guard would drop the second */
 	snprintf(hash, sizeof(hash), "%08" PRIx32,
 		(uint32_t)hash_bytes(text_string(&table), table.length, 0));
-	text_appendf(text, head, source->name, hash);
+	export_example(source, "\", \"", ",", &example);
+	text_appendf(text, head, source->name, text_string(&example), hash);
 	text_append(text, text_string(&table));
 	text_appendf(text, tail, hash);
 	return STATUS_OK;

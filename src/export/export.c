@@ -44,6 +44,17 @@ void export_name(const struct tuned_entry *entry, struct text *text)
 		text_appendf(text, " (best %s)", objective_names[entry->objective]);
 }
 
+void export_example(const struct export_source *source, const char *between, const char *separator,
+	struct text *text)
+{
+	if (!source->entry_count) {
+		text_appendf(text, "OPERATION%sKEY=VALUE", between);
+		return;
+	}
+	text_appendf(text, "%s%s", source->entries[0]->operation, between);
+	named_values_format(&source->entries[0]->problem, separator, text);
+}
+
 void export_defines(const struct tuned_row *row, struct text *text)
 {
 	for (size_t i = 0; i < row->defines.count; i++) {

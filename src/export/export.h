@@ -46,6 +46,9 @@ const struct export_format *export_format_find(const char *name);
 /* What names an entry in lists of benchmarks: "gemm M=4096,N=4096,...", with " (best energy)" if
  * that is its objective. */
 void export_name(const struct tuned_entry *entry, struct text *text);
+/* The first entry as one asks for it: OPERATION, between, KEY=VALUE... */
+void export_example(const struct export_source *source, const char *between, const char *separator,
+	struct text *text);
 /* "-DBM=128 -DDTYPE_bf16=1"; nothing for composite families, whose steps have lists of their own.
  */
 void export_defines(const struct tuned_row *row, struct text *text);

@@ -10,11 +10,6 @@
 #include "report/format.h"
 #include "expr/dtype.h"
 
-static bool same_problem(const struct report_entry *a, const struct report_entry *b)
-{
-	return strcmp(a->operation, b->operation) == 0 && strcmp(a->problem, b->problem) == 0;
-}
-
 static struct comparison_row row_of(
 	const struct report_entry *first, const struct report_entry *second)
 {
@@ -35,15 +30,25 @@ static struct comparison_row row_of(
 
 void comparison_make(const struct report *report, struct comparison *comparison)
 {
+	CLEANUP(memory_free)
+	char **keys = memory_zeroed(report->entry_count + 1, sizeof(*keys));
+	CLEANUP(memory_free) struct same_name *same = NULL;
+
 	*comparison = (struct comparison){0};
 	for (size_t i = 0; i < report->entry_count; i++) {
-		const struct report_entry *second = &report->entries[i], *first = NULL;
+		const struct report_entry *entry = &report->entries[i];
 
-		for (size_t k = 0; k < i && !first; k++)
-			if (same_problem(&report->entries[k], second) &&
-				report->entries[k].has_winner)
-				first = &report->entries[k];
-		if (!first || !second->has_winner)
+		keys[i] = entry->has_winner
+				  ? string_format("%s %s", entry->operation, entry->problem)
+				  : string_format("%zu", i);
+	}
+	same = names_same(keys, report->entry_count);
+	for (size_t i = 0; i < report->entry_count; i++) {
+		const struct report_entry *second = &report->entries[i],
+					  *first = &report->entries[same[i].first];
+
+		free(keys[i]);
+		if (first == second)
 			continue;
 		ARRAY_GROW(comparison->rows, comparison->count, comparison->capacity);
 		comparison->rows[comparison->count++] = row_of(first, second);

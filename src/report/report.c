@@ -302,21 +302,30 @@ static char *slug_of(const struct report_entry *entry)
 
 static void name_entries(struct report *report)
 {
+	CLEANUP(memory_free)
+	char **keys = memory_zeroed(report->entry_count + 1, sizeof(*keys));
+	CLEANUP(memory_free) struct same_name *same = NULL;
+
 	for (size_t i = 0; i < report->entry_count; i++) {
 		struct report_entry *entry = &report->entries[i];
-		CLEANUP(memory_free) char *title = shortened(report, entry), *slug = NULL;
-		size_t same = 0;
+		CLEANUP(memory_free) char *title = shortened(report, entry);
 
 		/* the objective is part of what the entry is, as the problem is */
 		entry->title = entry->tuned && entry->tuned->objective != OBJECTIVE_TIME
 				       ? string_format("%s (best %s)", title,
 						 objective_names[entry->tuned->objective])
 				       : string_copy(title);
-		for (size_t k = 0; k < i; k++)
-			same += strcmp(report->entries[k].operation, entry->operation) == 0 &&
-				strcmp(report->entries[k].title, entry->title) == 0;
-		slug = slug_of(entry);
-		entry->slug = same ? string_format("%s-%zu", slug, same + 1) : string_copy(slug);
+		keys[i] = string_format("%s %s", entry->operation, entry->title);
+	}
+	same = names_same(keys, report->entry_count);
+	for (size_t i = 0; i < report->entry_count; i++) {
+		char *slug = slug_of(&report->entries[i]);
+
+		report->entries[i].slug =
+			same[i].before ? string_format("%s-%zu", slug, same[i].before + 1)
+				       : string_copy(slug);
+		free(slug);
+		free(keys[i]);
 	}
 }
 

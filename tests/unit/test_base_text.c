@@ -124,6 +124,21 @@ static void durations_read_well(void **state)
 	assert_string_equal(text, "2h 03m");
 }
 
+static void same_names_are_found(void **state)
+{
+	char a[] = "a", b[] = "b", other_b[] = "b", none[] = "";
+	char *const names[] = {b, a, other_b, none, b, a};
+	const size_t expected[][2] = {{0, 0}, {1, 0}, {0, 1}, {3, 0}, {0, 2}, {1, 1}};
+	struct same_name *same = names_same(names, 6);
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(same[i].first, expected[i][0]);
+		assert_int_equal(same[i].before, expected[i][1]);
+	}
+	free(same);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +148,7 @@ int main(void)
 		cmocka_unit_test(errors_gather_context),
 		cmocka_unit_test(hashes_separate_their_parts),
 		cmocka_unit_test(durations_read_well),
+		cmocka_unit_test(same_names_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
