@@ -94,7 +94,7 @@ def make_files(folder):
     model = os.path.join(folder, "model.json")
     for name, arguments in {
         "explain": ["gemm", "-p", "M=1793,N=1793,K=1793,dtype=fp16", "--family", "mma", "--config",
-            "BM=256,BN=128", "--device", "model:a100-sxm4", "--nvrtc", "/nonexistent"],
+            "BM=256,BN=128", "--device", "model:a100-sxm4", *env_cache],
         "check": [model, "--path", "tests/toy", "--device", "model:toy", *env_cache],
         "lookup": [model, "row_softmax", "-p", "rows=300,cols=512", "-p", "rows=256,cols=512", "--path", "tests/toy"],
         "advise": ["gemm", "-p", "M=512,N=513,K=512,dtype=bf16", "-f", "mma", "--device", "model:a100-sxm4", *env_cache],

@@ -22,12 +22,12 @@ tune() {
 tune -p M=256,N=256,K=256,1024,dtype=bf16 --family mma -o "$work/small.json"
 tune -p M=512,N=512,K=512,dtype=bf16 --family mma -o "$work/small.json"
 tune -p M=256,N=256,K=256,dtype=fp32 --family simt -o "$work/small.json"
-python3 "$here/loads.py" races results/nvidia-h200/tuned.json "$work/small.json" \
-	>"$work/races.json" || exit 1
+python3 "$here/loads.py" comparisons results/nvidia-h200/tuned.json "$work/small.json" \
+	>"$work/comparisons.json" || exit 1
 i=0
 while [ $i -lt "${PROCESSES:-5}" ]; do
 	i=$((i + 1))
-	timeout 60 ./gpu/compare_rows "$work/races.json" --device "$device" --cache-dir session-cache \
+	timeout 60 ./gpu/compare_rows "$work/comparisons.json" --device "$device" --cache-dir session-cache \
 		>"$work/answer-$i.json" || exit 1
 done
 python3 "$here/loads.py" summary "$work"/answer-*.json >"$output" || exit 1

@@ -6,7 +6,7 @@
 #
 # What is in WORK already is taken: answers of `lookup` (ONLY_LOOKUP=1 makes these and no more, which
 # needs no GPU), and of an interrupted tuning every problem that it had finished. If the time for
-# the tuning is over, those are raced to which it came; OUTPUT.json says how many.
+# the tuning is over, those are compared to which it came; OUTPUT.json says how many.
 #
 # From the environment: DEVICE (cuda:0), WORK (lookup-work), CACHE (session-cache), TUNE_LIMIT (240 s),
 # COMPARE_LIMIT (120 s), SEED (20261125); TUNED, where is looked up: several files are merged first; for
@@ -52,9 +52,9 @@ timeout -k 5 "${TUNE_LIMIT:-240}" ./tiletune tune --suite "$work/suite.json" --e
 	--device "$device" --cache-dir "$cache" -o "$work/fresh.json" ${TUNE:-} >"$work/tune.log" 2>&1 ||
 	tail -n 20 "$work/tune.log"
 [ -s "$work/fresh.json" ] || exit 1
-python3 "$here/lookup.py" races "$work/lookups.json" "$work/fresh.json" >"$work/races.json" || exit 1
+python3 "$here/lookup.py" comparisons "$work/lookups.json" "$work/fresh.json" >"$work/comparisons.json" || exit 1
 # what it had when it was stopped, it prints
-timeout -k 5 "${COMPARE_LIMIT:-120}" ./gpu/compare_rows "$work/races.json" --device "$device" \
+timeout -k 5 "${COMPARE_LIMIT:-120}" ./gpu/compare_rows "$work/comparisons.json" --device "$device" \
 	--cache-dir "$cache" >"$work/result.json" || echo "compare_rows: exit $?"
 [ -s "$work/result.json" ] || exit 1
 python3 "$here/lookup.py" summary "$work/lookups.json" "$work/fresh.json" "$work/result.json" \
