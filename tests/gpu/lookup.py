@@ -92,7 +92,7 @@ def comparisons(lookups, fresh):
     return {"seconds": 0.25, "loads": 2, "comparisons": answer}
 
 
-def compared(comparison):
+def compared_row(comparison):
     """What a comparison says; the fresh winner comes first in it."""
     if not comparison or "rows" not in comparison:
         return {"not_compared": comparison["error"] if comparison else "no fresh tuning, or no time to compare them"}
@@ -119,7 +119,7 @@ def summary(lookups, fresh, result):
         if looked_up["grade"] == "refused":
             item["not_compared"] = "nothing was found"
         else:
-            item |= compared(next((r for r in timed["comparisons"] if r["problem"] == text), None))
+            item |= compared_row(next((r for r in timed["comparisons"] if r["problem"] == text), None))
         rows.append(item)
     compared = [item for item in rows if "reached_ratio" in item]
     reached = [item["reached_ratio"] for item in compared]
