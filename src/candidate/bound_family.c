@@ -135,6 +135,7 @@ static struct launch specialise_launch(const struct launch *launch, const struct
 	struct launch copy = *launch;
 
 	copy.arguments = (struct argument_list){0};
+	copy.entry = (struct entry){0};
 	specialise_all(&copy.when, 1, values);
 	specialise_all(&copy.smem_bytes, 1, values);
 	specialise_all(&copy.repeat, 1, values);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "candidate/composite.h"
 #include "family/family.h"
-#include "family/source.h"
+#include "source/source.h"
 
 /* ---- -D lists ---- */
 static enum status add_string(
@@ -31,11 +31,15 @@ static enum status add_string(
 }
 
 /* Adds NAME=value (numbers; booleans as 0 or 1) or NAME_value=1 (strings, NAME in upper case). A
- * string must be of letters, digits and _; a list cannot be defined. */
-static enum status define_list_add(
-	struct define_list *list, const char *name, struct value value, struct error *err)
+ * string must be of letters, digits and _; a list cannot be defined. As a macro: that name, and
+ * strings as they are. */
+static enum status define_list_add(struct define_list *list, const char *name,
+	const struct define_way *way, struct value value, struct error *err)
 {
 	struct define define = {0};
+
+	if (way->as == AS_MACRO)
+		name = way->macro;
 
 	switch (value.type) {
 	case VALUE_INT:
@@ -48,7 +52,14 @@ static enum status define_list_add(
 		define.value = string_format("%.17g", value.real);
 		break;
 	case VALUE_STRING:
-		TRY(add_string(&define, name, value.string, err));
+		if (way->as != AS_MACRO)
+			TRY(add_string(&define, name, value.string, err));
+		else if (strpbrk(value.string, "\n\r\\"))
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a text of one line without backslash, found \"%s\"",
+				name, value.string);
+		else
+			define.value = string_copy(value.string);
 		break;
 	case VALUE_NONE:
 	case VALUE_LIST:
@@ -89,8 +100,28 @@ enum status operation_defines(const struct operation *operation, const struct va
 {
 	for (size_t i = 0; i < operation->key_count; i++)
 		if (operation->keys[i].is_constant)
-			TRY(define_list_add(list, operation->keys[i].name, values[i], err));
+			TRY(define_list_add(list, operation->keys[i].name, &operation->keys[i].way,
+				values[i], err));
 	return STATUS_OK;
+}
+
+/* Whether a launch's entry reads the slot: then it is a template's argument, and a macro of that
+ * name would replace the template's parameter. */
+static bool entries_read(const struct family *family, size_t slot)
+{
+	for (size_t i = 0; i < family->launch_count; i++) {
+		const struct expression_list *values = &family->launches[i].entry.values;
+
+		for (size_t k = 0; k < values->count; k++) {
+			size_t count;
+			const int *slots = expression_slots(values->items[k], &count);
+
+			for (size_t j = 0; j < count; j++)
+				if ((size_t)slots[j] == slot)
+					return true;
+		}
+	}
+	return false;
 }
 
 /* Of a family: slots as of the bound space. Sorted. */
@@ -100,14 +131,24 @@ static enum status family_defines(const struct family *family, const struct valu
 	const struct scope *scope = &family->scope;
 
 	TRY(operation_defines(family->operation, slots, list, err));
-	for (size_t i = 0; i < family->parameter_count; i++)
-		if (!family->parameters[i].is_argument)
-			TRY(define_list_add(list, family->parameters[i].name,
-				slots[scope->parameter_at + i], err));
-	for (size_t i = 0; i < family->constant_count; i++)
-		if (!family->constants[i].is_for_model)
-			TRY(define_list_add(list, family->constants[i].name,
-				slots[scope->constant_at + i], err));
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		const struct parameter *parameter = &family->parameters[i];
+		const size_t slot = scope->parameter_at + i;
+
+		if (!parameter->is_argument &&
+			(parameter->way.as != AS_DEFAULT || !entries_read(family, slot)))
+			TRY(define_list_add(
+				list, parameter->name, &parameter->way, slots[slot], err));
+	}
+	for (size_t i = 0; i < family->constant_count; i++) {
+		const struct constant *constant = &family->constants[i];
+		const size_t slot = scope->constant_at + i;
+
+		if (!constant->is_for_model &&
+			(constant->way.as != AS_DEFAULT || !entries_read(family, slot)))
+			TRY(define_list_add(
+				list, constant->name, &constant->way, slots[slot], err));
+	}
 	define_list_sort(list);
 	return STATUS_OK;
 }
@@ -125,8 +166,14 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 		char *end;
 		const long long integer = strtoll(text, &end, 10);
 
+		if (!*end) {
+			named_values_put(&values, i, list.items[i].name, value_int(integer));
+			continue;
+		}
+		const double real = strtod(text, &end);
+
 		named_values_put(&values, i, list.items[i].name,
-			*end ? value_real(strtod(text, NULL)) : value_int(integer));
+			*end ? value_string(text) : value_real(real));
 	}
 	return values;
 }
@@ -136,21 +183,29 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 static const char *const fixed_options[] = {
 	"--std=c++17", "-default-device", "-DNDEBUG", "--ptxas-options=-v"};
 
-/* A unit with the fixed options and the -D list, without entries. */
+/* A unit with the fixed options, the given ones (NULL-terminated, or NULL) and the -D list, without
+ * entries. */
 static void unit_make(struct build_unit *unit, const char *name, const char *source,
-	const struct define_list *defines)
+	const char *const *options, const struct define_list *defines)
 {
-	size_t fixed = ARRAY_COUNT(fixed_options);
+	size_t count = 0, given = 0;
+	bool has_standard = false;
 
+	for (; options && options[given]; given++)
+		has_standard |= compile_option_is_standard(options[given]);
 	*unit = (struct build_unit){
 		.name = string_copy(name), .source = string_copy(source ? source : "")};
-	unit->option_count = fixed + defines->count;
-	unit->options = memory_zeroed(unit->option_count + 1, sizeof(*unit->options));
-	for (size_t i = 0; i < fixed; i++)
-		unit->options[i] = string_copy(fixed_options[i]);
+	unit->options = memory_zeroed(
+		ARRAY_COUNT(fixed_options) + given + defines->count + 1, sizeof(*unit->options));
+	for (size_t i = 0; i < ARRAY_COUNT(fixed_options); i++)
+		if (!has_standard || !compile_option_is_standard(fixed_options[i]))
+			unit->options[count++] = string_copy(fixed_options[i]);
+	for (size_t i = 0; i < given; i++)
+		unit->options[count++] = string_copy(options[i]);
 	for (size_t i = 0; i < defines->count; i++)
-		unit->options[fixed + i] =
+		unit->options[count++] =
 			string_format("-D%s=%s", defines->items[i].name, defines->items[i].value);
+	unit->option_count = count;
 }
 
 /* Once each. */
@@ -233,16 +288,21 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 
 		if (units[i] < 0)
 			continue;
-		unit_make(&made.units[units[i]], source->name, source->text, &defines);
+		unit_make(&made.units[units[i]], source->name, source->text, family->options,
+			&defines);
 		made.unit_count++;
 	}
 	for (size_t i = 0; i < family->launch_count; i++) {
 		const struct launch *launch = &family->launches[i];
 		bool is_built;
 
+		CLEANUP(memory_free) char *entry = NULL;
+
 		TRY(launch_is_built(launch, slots, &is_built, err));
-		if (is_built)
-			unit_add_entry(&made.units[units[launch->source]], launch->entry);
+		if (!is_built)
+			continue;
+		TRY(entry_evaluate(&launch->entry, slots, &entry, err));
+		unit_add_entry(&made.units[units[launch->source]], entry);
 	}
 	build_finish(&made);
 	*build = made;
@@ -254,7 +314,7 @@ void build_of_source(struct build *build, const char *name, const char *source,
 	const struct define_list *defines, const char *entry)
 {
 	*build = (struct build){.units = memory_zeroed(1, sizeof(*build->units)), .unit_count = 1};
-	unit_make(&build->units[0], name, source, defines);
+	unit_make(&build->units[0], name, source, NULL, defines);
 	if (entry)
 		unit_add_entry(&build->units[0], entry);
 	build_finish(build);
@@ -321,7 +381,7 @@ enum status plain_build(const char *const *template_folders, const char *name, s
 	}
 	if (!*folder)
 		return not_found(template_folders, name, err);
-	TRY(source_expand(*folder, name, template_folders, &source, err));
+	TRY(source_expand(*folder, name, template_folders, NULL, &source, err));
 	build_of_source(build, name, source, &no_defines, NULL);
 	return STATUS_OK;
 }

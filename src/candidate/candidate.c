@@ -93,7 +93,7 @@ static enum status plan_launch(const struct bound_family *bound, const struct la
 
 	TRY(launch_shape_evaluate(launch, slots, bound->device, &shape, err));
 	result->unit = (uint32_t)units[launch->source];
-	result->entry = string_copy(launch->entry);
+	TRY(entry_evaluate(&launch->entry, slots, &result->entry, err));
 	for (size_t i = 0; i < 3; i++) {
 		result->grid[i] = shape.grid[i];
 		result->block[i] = shape.block[i];

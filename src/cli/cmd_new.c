@@ -105,7 +105,7 @@ static enum status ask_compiler(const struct new_options *options, const char *f
 	enum status status;
 	bool more = true;
 
-	TRY(source_expand(folder, path_name(file), folders->templates, &text, err));
+	TRY(source_expand(folder, path_name(file), folders->templates, NULL, &text, err));
 	TRY(device_spec_load(NULL, NULL, &spec, err));
 	TRY(compiler_open(&compiler_options, &compiler, err));
 	for (size_t round = 0; more && round < 8; round++) {

@@ -86,8 +86,8 @@ const char *cache_folder(const struct cache *cache)
 	return cache->folder;
 }
 
-void cache_key(
-	const struct build_unit *unit, const char *arch, const char *compiler, char key[HASH_SIZE])
+void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
+	const char *headers, char key[HASH_SIZE])
 {
 	struct hash *hash = hash_new();
 	struct text layout = {0};
@@ -98,6 +98,8 @@ void cache_key(
 	hash_add_string(hash, compiler);
 	hash_add_string(hash, arch);
 	hash_add_string(hash, unit->source);
+	if (*headers)
+		hash_add_string(hash, headers);
 	hash_add(hash, &unit->option_count, sizeof(unit->option_count));
 	for (size_t i = 0; i < unit->option_count; i++)
 		hash_add_string(hash, unit->options[i]);

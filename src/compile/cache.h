@@ -41,9 +41,10 @@ enum status cache_open(const char *folder, struct cache **cache, struct error *e
 void cache_close(struct cache *cache); /* NULL is fine */
 const char *cache_folder(const struct cache *cache);
 
-/* The key of a unit for an architecture and a compiler's identity. */
-void cache_key(
-	const struct build_unit *unit, const char *arch, const char *compiler, char key[HASH_SIZE]);
+/* The key of a unit for an architecture and a compiler's identity. headers: a hash of those that it
+ * includes, or "". */
+void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
+	const char *headers, char key[HASH_SIZE]);
 
 /* False: not there. Ticket and from_cache of the result are not set. */
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result);

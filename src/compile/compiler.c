@@ -149,6 +149,8 @@ static enum status open_with(
 	TRY(find_nvrtc(&search, jobs->worker_path, &jobs->slots[0], &compiler->nvrtc, err));
 	jobs->library_path = compiler->nvrtc.path;
 	jobs->compiler = compiler->nvrtc.identity;
+	jobs->header_folders = headers_find(jobs->library_path);
+	jobs->headers = headers_new(jobs->header_folders);
 	return options->cache_folder ? cache_open(options->cache_folder, &jobs->cache, err)
 				     : STATUS_OK;
 }

@@ -27,7 +27,8 @@ struct compiler_options {
 };
 
 struct compiler_entry {
-	char *name;
+	char *name;                        /* of the build unit's entries */
+	char *symbol;                      /* what the cubin calls it */
 	struct kernel_resources resources; /* blocks_per_sm not set */
 };
 

@@ -18,14 +18,15 @@ struct job {
 
 /* ---- jobs ---- */
 static struct job *job_new(
-	const struct jobs *jobs, const struct build_unit *unit, const char *arch, uint64_t ticket)
+	struct jobs *jobs, const struct build_unit *unit, const char *arch, uint64_t ticket)
 {
 	struct job *job = memory_zeroed(1, sizeof(*job));
 
 	job->ticket = ticket;
 	job->name = string_copy(unit->name ? unit->name : "kernel.cu");
 	job->arch = string_copy(arch);
-	cache_key(unit, arch, jobs->compiler, job->key);
+	cache_key(unit, arch, jobs->compiler, headers_of(jobs->headers, unit->source)->hash,
+		job->key);
 	return job;
 }
 
@@ -46,9 +47,12 @@ static void job_free(struct job *job)
 	}
 }
 
-static void job_pack(struct job *job, const struct build_unit *unit)
+static void job_pack(struct jobs *jobs, struct job *job, const struct build_unit *unit)
 {
 	struct compile_request request = {.unit = *unit, .arch = job->arch};
+
+	if (headers_of(jobs->headers, unit->source)->source)
+		request.header_folders = jobs->header_folders;
 
 	request.unit.name = job->name;
 	message_pack(COMPILE_UNIT, &compile_request_record, &request, &job->frame);
@@ -116,7 +120,7 @@ void jobs_submit(
 		answer(jobs, result, ticket, true);
 		job_free(job);
 	} else {
-		job_pack(job, unit);
+		job_pack(jobs, job, unit);
 		*link = job;
 		if (jobs->last)
 			jobs->last->next = job;
@@ -184,6 +188,10 @@ void jobs_release(struct jobs *jobs)
 		compile_result_release(&result);
 	free(jobs->finished);
 	cache_close(jobs->cache);
+	headers_free(jobs->headers);
+	for (size_t i = 0; jobs->header_folders && jobs->header_folders[i]; i++)
+		free(jobs->header_folders[i]);
+	free(jobs->header_folders);
 }
 
 /* ---- the processes ---- */

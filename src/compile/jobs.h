@@ -10,6 +10,7 @@
 #define COMPILE_JOBS_H
 
 #include "compile/cache.h"
+#include "compile/headers.h"
 #include "process/worker.h"
 
 struct job; /* one unit under way */
@@ -38,7 +39,9 @@ struct jobs {
 	struct cache *cache;        /* NULL: none */
 	struct error cache_problem; /* the first failure to write to it */
 	const char *compiler;       /* its identity; borrowed */
-	struct job *first, *last;   /* queued */
+	char **header_folders;      /* of the toolkit */
+	struct headers *headers;
+	struct job *first, *last; /* queued */
 	size_t queued;
 	struct job *table[JOB_BUCKETS]; /* queued or being compiled, by key */
 	struct compile_result *finished;

@@ -14,8 +14,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "expr/expression.h"
 
-static const struct library_entry symbols[] = {
+static const struct library_entry calls[] = {
 #define CALL(member, name) {#name, offsetof(struct nvrtc_functions, member), 1},
 	NVRTC_CALLS(CALL)
 #undef CALL
@@ -106,7 +107,7 @@ static enum status load(struct nvrtc *nvrtc, const char *path, struct error *err
 	TRY(library_open(&nvrtc->library, path, err));
 	if (strstr(nvrtc->library.path, "/stubs/"))
 		return error_set(err, STATUS_NO_DEVICE, "%s: is a stub", nvrtc->library.path);
-	TRY(library_bind(&nvrtc->library, symbols, ARRAY_COUNT(symbols), &nvrtc->functions, err));
+	TRY(library_bind(&nvrtc->library, calls, ARRAY_COUNT(calls), &nvrtc->functions, err));
 	if (nvrtc->functions.version(&nvrtc->major, &nvrtc->minor) != NVRTC_SUCCESS)
 		return error_set(
 			err, STATUS_NO_DEVICE, "%s: nvrtcVersion fails", nvrtc->library.path);
@@ -165,32 +166,75 @@ static nvrtcResult get_text(
 	return result;
 }
 
-static nvrtcResult compile_once(struct nvrtc *nvrtc, const char *name, const char *source,
-	const char *const *options, int option_count, bool to_ptx, struct text *image,
-	struct text *log)
+/* A name with C linkage is what it is; the compiler is asked for any other, and makes the
+ * instances of templates that are asked for. */
+static bool needs_lowering(const struct build_unit *unit, const char *entry)
+{
+	return !name_is_valid(entry) || !strstr(unit->source, "extern \"C\"");
+}
+
+static nvrtcResult add_expressions(
+	const struct nvrtc *nvrtc, nvrtcProgram program, const struct build_unit *unit)
+{
+	nvrtcResult result = NVRTC_SUCCESS;
+
+	for (size_t i = 0; i < unit->entry_count && result == NVRTC_SUCCESS; i++)
+		if (needs_lowering(unit, unit->entries[i]))
+			result = nvrtc->functions.add_expression(program, unit->entries[i]);
+	return result;
+}
+
+/* Where the compiler knows none, the entry's own name: what the code has in its place is found out
+ * from the code. */
+static void take_symbols(const struct nvrtc *nvrtc, nvrtcProgram program,
+	const struct build_unit *unit, char **symbols)
+{
+	for (size_t i = 0; i < unit->entry_count; i++) {
+		const char *lowered = NULL;
+
+		if (needs_lowering(unit, unit->entries[i]) &&
+			nvrtc->functions.lowered_name(program, unit->entries[i], &lowered) !=
+				NVRTC_SUCCESS)
+			lowered = NULL;
+		free(symbols[i]);
+		symbols[i] = string_copy(lowered ? lowered : unit->entries[i]);
+	}
+}
+
+static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *unit,
+	const struct header_set *headers, const char *const *options, int option_count, bool to_ptx,
+	char **symbols, struct text *image, struct text *log)
 {
 	const struct nvrtc_functions *functions = &nvrtc->functions;
 	nvrtcProgram program = NULL;
-	nvrtcResult result = functions->create(&program, source, name, 0, NULL, NULL);
+	const bool has_headers = headers && headers->source;
+	nvrtcResult result =
+		functions->create(&program, has_headers ? headers->source : unit->source,
+			unit->name, has_headers ? (int)headers->count : 0,
+			has_headers ? headers->texts : NULL, has_headers ? headers->names : NULL);
 
 	text_clear(log);
 	if (result != NVRTC_SUCCESS)
 		return result;
-	result = functions->compile(program, option_count, options);
-	get_text(program, functions->log_size, functions->log, log);
+	result = add_expressions(nvrtc, program, unit);
 	if (result == NVRTC_SUCCESS)
+		result = functions->compile(program, option_count, options);
+	get_text(program, functions->log_size, functions->log, log);
+	if (result == NVRTC_SUCCESS) {
+		take_symbols(nvrtc, program, unit, symbols);
 		result = to_ptx ? get_text(program, functions->ptx_size, functions->ptx, image)
 				: get_text(program, functions->cubin_size, functions->cubin, image);
+	}
 	functions->destroy(&program);
 	return result;
 }
 
-enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
-	const char *arch, char *const *options, size_t option_count, struct text *image,
+enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
+	const struct header_set *headers, const char *arch, char **symbols, struct text *image,
 	struct text *log)
 {
 	CLEANUP(memory_free)
-	const char **all = memory_zeroed(option_count + EXTRA_COUNT + 2, sizeof(*all));
+	const char **all = memory_zeroed(unit->option_count + EXTRA_COUNT + 2, sizeof(*all));
 	CLEANUP(memory_free) char *arch_option = string_format("-arch=%s", arch);
 	bool to_ptx = string_starts_with(arch, "compute_");
 	nvrtcResult result;
@@ -198,14 +242,15 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const char *name, const cha
 	do {
 		size_t count = 0;
 
-		for (size_t i = 0; i < option_count; i++)
-			all[count++] = options[i];
+		for (size_t i = 0; i < unit->option_count; i++)
+			all[count++] = unit->options[i];
 		all[count++] = arch_option;
 		all[count++] = "--ptxas-options=-v"; /* the report */
 		for (size_t i = 0; i < EXTRA_COUNT; i++)
 			if (!nvrtc->refused_extras[i])
 				all[count++] = extras[i].option;
-		result = compile_once(nvrtc, name, source, all, (int)count, to_ptx, image, log);
+		result = compile_once(
+			nvrtc, unit, headers, all, (int)count, to_ptx, symbols, image, log);
 	} while (result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log)));
 	/* both count their strings' end */
 	while (log->length && log->data[log->length - 1] == '\0')
@@ -226,10 +271,11 @@ enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err)
 {
 	CLEANUP(text_release) struct text image = {0};
 	CLEANUP(text_release) struct text log = {0};
+	static char name[] = "trial.cu", source[] = "extern \"C\" __global__ void trial() {}\n";
+	const struct build_unit unit = {.name = name, .source = source};
 
 	/* PTX for an old architecture: every version knows it */
-	if (nvrtc_compile(nvrtc, "trial.cu", "extern \"C\" __global__ void trial() {}\n",
-		    "compute_80", NULL, 0, &image, &log) == NVRTC_COMPILED)
+	if (nvrtc_compile(nvrtc, &unit, NULL, "compute_80", NULL, &image, &log) == NVRTC_COMPILED)
 		return STATUS_OK;
 	return error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",
 		nvrtc->library.path, text_string(&log));

@@ -7,8 +7,10 @@
 
 #include <nvrtc.h>
 
-#include "process/library.h"
 #include "base/text.h"
+#include "candidate/build.h"
+#include "compile/headers.h"
+#include "process/library.h"
 
 /* CALL(member, name as in NVRTC's header) */
 #define NVRTC_CALLS(CALL)                                                                          \
@@ -22,7 +24,9 @@
 	CALL(cubin_size, nvrtcGetCUBINSize)                                                        \
 	CALL(cubin, nvrtcGetCUBIN)                                                                 \
 	CALL(ptx_size, nvrtcGetPTXSize)                                                            \
-	CALL(ptx, nvrtcGetPTX)
+	CALL(ptx, nvrtcGetPTX)                                                                     \
+	CALL(add_expression, nvrtcAddNameExpression)                                               \
+	CALL(lowered_name, nvrtcGetLoweredName)
 
 struct nvrtc_functions {
 #define CALL(member, name) __typeof__(name) *member;
@@ -53,9 +57,11 @@ void nvrtc_release(struct nvrtc *nvrtc);
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
 
 /* arch: "sm_90a" gives a cubin, "compute_90a" PTX text. `log` is what the compiler said, with the
- * report of ptxas, whatever the answer. */
-enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
-	const char *arch, char *const *options, size_t option_count, struct text *image,
+ * report of ptxas, whatever the answer. symbols[i], where the unit was compiled: what the code
+ * calls the unit's i-th entry, which is a name or a C++ name expression (the caller frees it).
+ * headers: that it includes; NULL: none. */
+enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
+	const struct header_set *headers, const char *arch, char **symbols, struct text *image,
 	struct text *log);
 
 #endif

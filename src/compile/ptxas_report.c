@@ -35,8 +35,8 @@ static struct compiler_entry *entry_find(
 	size_t length = strcspn(name, end);
 
 	for (size_t i = 0; i < report->count; i++)
-		if (strlen(report->entries[i].name) == length &&
-			memcmp(report->entries[i].name, name, length) == 0)
+		if (strlen(report->entries[i].symbol) == length &&
+			memcmp(report->entries[i].symbol, name, length) == 0)
 			return &report->entries[i];
 	return NULL;
 }

@@ -100,20 +100,44 @@ static bool read_entries(
 		struct cubin_kernel kernel;
 		const char *name;
 
-		if (cubin && cubin_kernel_find(cubin, entry->name, &kernel)) {
+		if (cubin && cubin_kernel_find(cubin, entry->symbol, &kernel)) {
 			merge_cubin(entry, &kernel, remarks);
 			continue;
 		}
 		if (entry->resources.regs_per_thread >= 0)
 			continue;
-		text_appendf(remarks,
-			"error: no kernel named \"%s\" (extern \"C\"?); there are:", entry->name);
+		text_appendf(remarks, "error: no kernel named \"%s\"; there are:", entry->name);
 		for (size_t j = 0; cubin && j < 8 && (name = cubin_kernel_name(cubin, j)); j++)
 			text_appendf(remarks, " %s", name);
 		text_append_char(remarks, '\n');
 		return false;
 	}
 	return true;
+}
+
+/* A kernel without C linkage beside others with it: _Z4gemmPf for gemm, if there is one alone. */
+static void find_symbols(const struct cubin *cubin, struct compile_result *result)
+{
+	for (size_t i = 0; i < result->entry_count; i++) {
+		struct compiler_entry *entry = &result->entries[i];
+		CLEANUP(memory_free)
+		char *mangled = string_format("_Z%zu%s", strlen(entry->name), entry->name);
+		struct cubin_kernel kernel;
+		const char *name, *found = NULL;
+		size_t count = 0;
+
+		if (cubin_kernel_find(cubin, entry->symbol, &kernel))
+			continue;
+		for (size_t k = 0; (name = cubin_kernel_name(cubin, k)) != NULL; k++)
+			if (string_starts_with(name, mangled) && name[strlen(mangled)] != 'I') {
+				found = name;
+				count++;
+			}
+		if (count == 1) {
+			free(entry->symbol);
+			entry->symbol = string_copy(found);
+		}
+	}
 }
 
 /* Fills outcome, entries and log from what the compiler gave. */
@@ -123,15 +147,17 @@ static void judge(enum nvrtc_answer answer, const struct text *log, bool is_cubi
 	struct text rest = {0}, useful = {0};
 	struct cubin cubin;
 	struct error err;
+	const bool has_code = answer == NVRTC_COMPILED && is_cubin,
+		   readable = has_code && cubin_open(&cubin, result->cubin.data,
+						  result->cubin.length, &err) == STATUS_OK;
 
+	if (readable)
+		find_symbols(&cubin, result);
 	ptxas_report_read(text_string(log), result->entries, result->entry_count, &rest);
 	result->outcome = answer == NVRTC_COMPILED  ? OUTCOME_OK
 			  : answer == NVRTC_REFUSED ? OUTCOME_COMPILE_FAILED
 						    : OUTCOME_COMPILE_CRASHED;
-	if (answer == NVRTC_COMPILED && is_cubin) {
-		bool readable = cubin_open(&cubin, result->cubin.data, result->cubin.length,
-					&err) == STATUS_OK;
-
+	if (has_code) {
 		if (!read_entries(readable ? &cubin : NULL, result, &rest))
 			result->outcome =
 				readable ? OUTCOME_COMPILE_FAILED : OUTCOME_COMPILE_CRASHED;
@@ -152,14 +178,15 @@ static void judge(enum nvrtc_answer answer, const struct text *log, bool is_cubi
 	result->log = text_detach(&rest);
 }
 
-static enum status answer_unit(
-	struct nvrtc *nvrtc, const struct message *message, int reply_fd, struct error *err)
+static enum status answer_unit(struct nvrtc *nvrtc, struct headers **headers,
+	const struct message *message, int reply_fd, struct error *err)
 {
 	struct compile_request request;
 	struct compile_result result = {0};
 	struct text log = {0};
 	enum nvrtc_answer answer;
 	enum status status;
+	CLEANUP(memory_free) char **symbols = NULL;
 	const struct build_unit *unit = &request.unit;
 	const double start = clock_seconds();
 	double seconds;
@@ -169,10 +196,15 @@ static enum status answer_unit(
 		BUG("a unit came before a library");
 	result.entry_count = unit->entry_count;
 	result.entries = memory_zeroed(unit->entry_count + 1, sizeof(*result.entries));
+	symbols = memory_zeroed(unit->entry_count + 1, sizeof(*symbols));
+	if (request.header_folders && !*headers)
+		*headers = headers_new(request.header_folders);
+	answer = nvrtc_compile(nvrtc, unit,
+		request.header_folders ? headers_of(*headers, unit->source) : NULL, request.arch,
+		symbols, &result.cubin, &log);
 	for (size_t i = 0; i < unit->entry_count; i++)
-		result.entries[i].name = string_copy(unit->entries[i]);
-	answer = nvrtc_compile(nvrtc, unit->name, unit->source, request.arch, unit->options,
-		unit->option_count, &result.cubin, &log);
+		result.entries[i] = (struct compiler_entry){.name = string_copy(unit->entries[i]),
+			.symbol = symbols[i] ? symbols[i] : string_copy(unit->entries[i])};
 	seconds = clock_seconds() - start;
 	judge(answer, &log, !string_starts_with(request.arch, "compute_"), &result);
 	result.seconds = seconds;
@@ -186,6 +218,7 @@ static enum status answer_unit(
 int compile_worker_main(void)
 {
 	struct nvrtc nvrtc = {0};
+	struct headers *headers = NULL; /* one toolkit's, whatever unit asks */
 	struct text pending = {0};
 	struct message message;
 	struct error err = {0};
@@ -200,13 +233,14 @@ int compile_worker_main(void)
 		if (message.kind == COMPILE_LOAD)
 			status = answer_load(&nvrtc, &message, reply_fd, &err);
 		else if (message.kind == COMPILE_UNIT)
-			status = answer_unit(&nvrtc, &message, reply_fd, &err);
+			status = answer_unit(&nvrtc, &headers, &message, reply_fd, &err);
 		else
 			status = error_set(&err, STATUS_FAILED,
 				"worker-compile: expected frames on its standard input");
 		message_release(&message);
 	}
 	text_release(&pending);
+	headers_free(headers);
 	if (status != STATUS_OK)
 		fprintf(stderr, "%s\n", err.message);
 	return (int)status;
@@ -241,12 +275,15 @@ static const struct record_member request_members[] = {
 		"of the compiler"),
 	RECORD_VALUES(struct compile_request, unit.entries, unit.entry_count, "entries",
 		"kernels that are launched"),
+	RECORD_STRINGS(struct compile_request, header_folders, "header_folders",
+		"where headers of the toolkit are", .flags = RECORD_OPTIONAL),
 };
 RECORD_DEFINE(
 	struct compile_request, compile_request_record, request_members, .name = "compile_request");
 
 static const struct record_member entry_members[] = {
 	RECORD_VALUE(struct compiler_entry, name, "name", "of the kernel"),
+	RECORD_VALUE(struct compiler_entry, symbol, "symbol", "what the code calls it"),
 	RECORD_NESTED(struct compiler_entry, resources, kernel_resources_record, "resources",
 		"what it takes"),
 };

@@ -43,6 +43,7 @@ RECORD_DECLARE(struct compile_refusal, compile_refusal_record);
 struct compile_request {
 	struct build_unit unit;
 	char *arch;
+	char **header_folders; /* NULL-terminated; NULL: it includes no headers */
 };
 RECORD_DECLARE(struct compile_request, compile_request_record);
 

@@ -120,6 +120,18 @@ static uint32_t number_of(const struct evaluator *evaluator, const struct proble
 	return 0;
 }
 
+/* The names that the code of a unit has for its entries. */
+static void take_entries(
+	const struct compile_result *kernel, size_t unit, struct reference_plan *reference)
+{
+	for (size_t i = 0; i < reference->output_count; i++)
+		if (reference->outputs[i].launch && reference->outputs[i].launch->unit == unit)
+			(void)kernel_take_entry(kernel, reference->outputs[i].launch);
+	for (size_t i = 0; reference->trusted && i < reference->trusted->launch_count; i++)
+		if (reference->trusted->launches[i].unit == unit)
+			(void)kernel_take_entry(kernel, &reference->trusted->launches[i]);
+}
+
 enum status evaluator_announce(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err)
 {
@@ -140,6 +152,7 @@ enum status evaluator_announce(
 
 		TRY(kernel_store_wait(context->store, &build.units[i], &kernel, err));
 		cubins[i] = kernel->cubin; /* borrowed for the call */
+		take_entries(kernel, i, &reference);
 	}
 	TRY(device_problem(context->device, problem->operation->name, problem->text, &reference,
 		cubins, runs ? build.unit_count : 0, &number, err));

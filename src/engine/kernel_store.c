@@ -132,3 +132,18 @@ enum status kernel_store_wait(struct kernel_store *store, const struct build_uni
 			unit->name, outcome_name((*kernel)->outcome), (*kernel)->log);
 	return STATUS_OK;
 }
+
+struct kernel_resources kernel_take_entry(
+	const struct compile_result *kernel, struct plan_launch *launch)
+{
+	for (size_t i = 0; i < kernel->entry_count; i++) {
+		const struct compiler_entry *entry = &kernel->entries[i];
+
+		if (strcmp(entry->name, launch->entry) != 0)
+			continue;
+		free(launch->entry);
+		launch->entry = string_copy(entry->symbol);
+		return entry->resources;
+	}
+	BUG("%s is no entry of its unit", launch->entry);
+}

@@ -7,6 +7,7 @@
 #define ENGINE_KERNEL_STORE_H
 
 #include "compile/compiler.h"
+#include "family/plan.h"
 
 struct kernel_store;
 
@@ -27,5 +28,9 @@ size_t kernel_store_pending(const struct kernel_store *store);
 /* Waits for one unit to be ready (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);
+/* What a launch takes of its unit's kernel, which is ready; gives the launch the name that the code
+ * has for its entry. */
+struct kernel_resources kernel_take_entry(
+	const struct compile_result *kernel, struct plan_launch *launch);
 
 #endif

@@ -64,17 +64,14 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 /* The compiler's figures of each launch, with the blocks that fit on an SM. */
 static void take_compiler_resources(struct trial *trial)
 {
-	const struct plan *plan = &trial->plan;
+	struct plan *plan = &trial->plan;
 	struct kernel_resources *resources = memory_zeroed(plan->launch_count, sizeof(*resources));
 
 	for (size_t i = 0; i < plan->launch_count; i++) {
-		const struct plan_launch *launch = &plan->launches[i];
-		const struct compile_result *kernel = trial->kernels[launch->unit];
+		struct plan_launch *launch = &plan->launches[i];
 		enum occupancy_limiter limiter;
 
-		for (size_t k = 0; k < kernel->entry_count; k++)
-			if (strcmp(kernel->entries[k].name, launch->entry) == 0)
-				resources[i] = kernel->entries[k].resources;
+		resources[i] = kernel_take_entry(trial->kernels[launch->unit], launch);
 		resources[i].max_clusters = -1;
 		resources[i].blocks_per_sm = occupancy_blocks_per_sm(trial->candidate.bound->device,
 			(int)(launch->block[0] * launch->block[1] * launch->block[2]),

@@ -181,6 +181,20 @@ static void put_buffer(struct bundle *bundle, const struct plan_buffer *from)
 }
 
 /* Everything of an entry but sizes and images. */
+/* Launches by the names that the code has for their entries. */
+static enum status take_names(
+	struct bundle *bundle, const struct build *build, struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < plan->launch_count; i++) {
+		const struct compile_result *compiled;
+
+		TRY(kernel_store_wait(
+			bundle->stores[0], &build->units[plan->launches[i].unit], &compiled, err));
+		(void)kernel_take_entry(compiled, &plan->launches[i]);
+	}
+	return STATUS_OK;
+}
+
 static enum status put_plan(struct bundle *bundle, const struct candidate *candidate,
 	const struct plan *plan, const struct value *slots, struct ttl_entry *entry,
 	struct error *err)
@@ -319,6 +333,7 @@ static enum status try_smaller(
 	TRY(candidate_build(candidate.bound, slots, &build, err));
 	if (strcmp(build.kernel_hash, smaller->kernel->build.kernel_hash) != 0)
 		return STATUS_OK;
+	TRY(take_names(bundle, &build, &plan, err));
 	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
 		lengths[i] = bundle->tables[i].length;
 	TRY(put_plan(bundle, &candidate, &plan, slots, &other, err));
@@ -445,6 +460,7 @@ enum status bundle_put_entry(
 		return STATUS_FAILED;
 	bundle->changed += strcmp(from->winner.kernel_hash, kernel.build.kernel_hash) != 0;
 	entry.kernel_hash = bundle_put_text(bundle, kernel.build.kernel_hash);
+	TRY(take_names(bundle, &kernel.build, &kernel.plan, err));
 	TRY(put_plan(bundle, &kernel.candidate, &kernel.plan, slots, &entry, err));
 	TRY(put_sizes(bundle, &from->winner, &kernel, &entry, err));
 	TRY(put_images(bundle, &kernel, err));

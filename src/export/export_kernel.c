@@ -87,7 +87,7 @@ static void take_resources(const struct compile_result *compiled, struct kernel_
 		const struct kernel_resources *resources = &compiled->entries[i].resources;
 
 		unit->resources[i] =
-			(struct kernel_usage){.name = string_copy(compiled->entries[i].name),
+			(struct kernel_usage){.name = string_copy(compiled->entries[i].symbol),
 				.regs_per_thread = resources->regs_per_thread,
 				.smem_static_bytes = resources->smem_static_bytes,
 				.spill_bytes = resources->spill_store_bytes};
@@ -113,6 +113,9 @@ static enum status compile_all(struct export_kernel *kernel, const struct export
 		if (status != STATUS_OK)
 			break;
 		text_append_bytes(&kernel->images[i], compiled->cubin.data, compiled->cubin.length);
+		for (size_t k = 0; k < kernel->plan.launch_count; k++)
+			if (kernel->plan.launches[k].unit == i)
+				(void)kernel_take_entry(compiled, &kernel->plan.launches[k]);
 		if (has_resources)
 			take_resources(compiled, &kernel->units[i]);
 	}

@@ -172,15 +172,23 @@ static void where_append(const struct json_at *at, struct text *where)
 }
 
 /* ---- members ---- */
+enum status expression_text_compile(const struct json_at *at, const char *text,
+	const struct name_table *names, struct expression **expression, struct error *err)
+{
+	CLEANUP(text_release) struct text where = {0};
+
+	where_append(at, &where);
+	return expression_compile(text, where.data, names, expression, err);
+}
+
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err)
 {
-	CLEANUP(text_release) struct text text = {0}, where = {0};
+	CLEANUP(text_release) struct text text = {0};
 
 	*expression = NULL;
 	TRY(expression_text_read(at, &text, err));
-	where_append(at, &where);
-	return expression_compile(text_string(&text), where.data, names, expression, err);
+	return expression_text_compile(at, text_string(&text), names, expression, err);
 }
 
 void expression_member_release(void *field)

@@ -118,6 +118,9 @@ extern const struct record_custom expression_keys_member;  /* over the operation
 /* Compiles; the caller frees *expression. */
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err);
+/* The same of a text that is a part of the member. */
+enum status expression_text_compile(const struct json_at *at, const char *text,
+	const struct name_table *names, struct expression **expression, struct error *err);
 struct json *expression_schema(struct json *definitions);
 void expression_member_release(void *field);
 

@@ -6,6 +6,8 @@
 
 #include "base/memory.h"
 #include "base/record_schema.h"
+#include "base/file.h"
+#include "source/directive.h"
 #include "space/space.h"
 
 /* ---- parameters and constants: each is known to those after it ---- */
@@ -28,10 +30,11 @@ static void name_add(const struct json_at *at, struct family *family)
 	name_table_add(&family->names, at->key);
 }
 
-static const char *const as_names[] = {"constant", "argument", NULL};
 static const struct record_member parameter_members[] = {
 	RECORD_CUSTOM(struct parameter, values, &expression_fixed_member, "values", "a list"),
-	RECORD_ENUM(struct parameter, is_argument, as_names, "as", "a -D or a kernel argument",
+	RECORD_CUSTOM(struct parameter, way, &define_way_member, "as",
+		"a -D (of a name that the kernel says: macro NAME) or a kernel argument; left out, "
+		"a -D, unless an entry reads it",
 		.flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct parameter, absent_value, &expression_fixed_member, "absent",
 		"what a configuration stands for that was written before the parameter existed",
@@ -71,6 +74,7 @@ static enum status parameter_check(
 	struct json_at defaults, text;
 	bool has_default;
 
+	parameter->is_argument = parameter->way.as == AS_ARGUMENT;
 	TRY(name_check(at, family, err));
 	has_default = json_find(reading->root, "defaults", &defaults) &&
 		      json_find(&defaults, at->key, &text);
@@ -114,7 +118,8 @@ static struct json *defaults_schema(struct json *definitions)
 static const struct record_custom defaults_custom = {defaults_read, NULL, defaults_schema, NULL};
 
 static const struct record_member constant_members[] = {
-	RECORD_CONSTANT("as", "model", "a name for the model's amounts, no -D"),
+	RECORD_CUSTOM(struct constant, way, &define_constant_member, "as",
+		"a name for the model's amounts, no -D; or a -D of a name that the kernel says"),
 	EXPRESSION(struct constant, expression, "value", ""),
 	RECORD_COMMENT("help", ""),
 };
@@ -128,7 +133,7 @@ static enum status constant_check(
 	struct family *family = ((const struct reading *)context)->family;
 	struct constant *constant = value;
 
-	constant->is_for_model = json_type(at) == JSON_OBJECT;
+	constant->is_for_model = constant->way.as == AS_MODEL;
 	TRY(name_check(at, family, err));
 	name_add(at, family);
 	return STATUS_OK;
@@ -222,6 +227,11 @@ static const struct record_member family_members[] = {
 	RECORD_COMMENT("help", ""),
 	RECORD_VALUE(struct family, source, "source", "of launches that name none",
 		.flags = RECORD_OPTIONAL),
+	RECORD_STRINGS(struct family, include_paths, "include_paths",
+		"folders where includes are looked for, from this file's on",
+		.flags = RECORD_OPTIONAL),
+	RECORD_STRINGS(struct family, options, "options", "of the compiler",
+		.flags = RECORD_OPTIONAL, .rule = &compile_option_rule),
 	RECORD_CUSTOMS(struct family, requires.items, requires.count, &expression_fixed_member,
 		"requires", "of problems and devices", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct family, parameters, parameter_count, parameter_item_record, "parameters",
@@ -320,14 +330,50 @@ enum status family_from_json(struct json *tree, const char *file, const char *na
 	return STATUS_OK;
 }
 
+static void paths_release(char ***paths)
+{
+	for (size_t i = 0; *paths && (*paths)[i]; i++)
+		free((*paths)[i]);
+	free(*paths);
+}
+
+/* The folders of the include paths; the caller frees them. */
+static enum status include_paths(const struct json_at *root, const struct family *family,
+	const struct source_place *place, char **paths, struct error *err)
+{
+	struct json_at at;
+
+	for (size_t i = 0; family->include_paths && family->include_paths[i]; i++) {
+		CLEANUP(memory_free)
+		char *path = place->folder
+				     ? include_normalized(place->folder, family->include_paths[i])
+				     : string_copy(family->include_paths[i]);
+
+		if (path) {
+			paths[i] = path_join(place->root, path);
+			continue;
+		}
+		json_find(root, "include_paths", &at);
+		at = json_item(&at, i);
+		return json_error(&at, err, "a folder below that of the templates");
+	}
+	return STATUS_OK;
+}
+
 /* Expands "source" of the family and of its launches; each distinct one once. */
 static enum status load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err)
 {
 	struct json_at root = json_root(family->tree, family->file), launches, at;
+	size_t count = 0;
+	CLEANUP(paths_release) char **paths = NULL;
 
 	if (family->step_count)
 		return STATUS_OK;
+	while (family->include_paths && family->include_paths[count])
+		count++;
+	paths = memory_zeroed(count + 1, sizeof(*paths));
+	TRY(include_paths(&root, family, place, paths, err));
 	json_find(&root, "launches", &launches);
 	for (size_t i = 0; i < family->launch_count; i++) {
 		struct json_at launch = json_item(&launches, i);
@@ -339,8 +385,8 @@ static enum status load_sources(struct family *family, const struct source_place
 			json_find(&root, "source", &at);
 		free(source->name);
 		source->name = NULL;
-		TRY(source_json_load(
-			&at, place, template_folders, &source->name, &source->text, err));
+		TRY(source_json_load(&at, place, template_folders, (const char *const *)paths,
+			&source->name, &source->text, err));
 	}
 	return STATUS_OK;
 }

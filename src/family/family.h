@@ -7,6 +7,7 @@
 #ifndef FAMILY_FAMILY_H
 #define FAMILY_FAMILY_H
 
+#include "family/compile_option.h"
 #include "family/launch.h"
 #include "family/operation.h"
 #include "family/rule.h"
@@ -18,6 +19,7 @@ struct parameter {
 	struct expression *default_value;
 	/* over keys and device names: for what was written before the parameter existed, or NULL */
 	struct expression *absent_value;
+	struct define_way way;
 	bool is_argument; /* a kernel argument; else a -D */
 };
 
@@ -25,6 +27,7 @@ struct constant {
 	const char *name;
 	/* over keys, device names, parameters, constants before it */
 	struct expression *expression;
+	struct define_way way;
 	bool is_for_model; /* a name for the model's amounts; no define, so no part of the kernel */
 };
 
@@ -85,7 +88,9 @@ struct family {
 	size_t workspace_count;
 	struct tensor_map *tensor_maps;
 	size_t tensor_map_count;
-	const char *source; /* of launches that name none; NULL */
+	const char *source;         /* of launches that name none; NULL */
+	const char **include_paths; /* from the file's folder; NULL-terminated, or NULL */
+	const char **options;       /* of the compiler; NULL-terminated, or NULL */
 	struct family_source *sources;
 	size_t source_count;
 	struct launch *launches;

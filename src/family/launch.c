@@ -183,7 +183,8 @@ static enum status launch_check(
 	RECORD_CUSTOMS(struct launch, field.items, field.count, &expression_member, #field,        \
 		meaning, .count_min = 1, .count_max = 3, ##__VA_ARGS__)
 static const struct record_member launch_members[] = {
-	RECORD_VALUE(struct launch, entry, "entry", "name of the kernel", .rule = &name_rule),
+	RECORD_CUSTOM(struct launch, entry, &entry_member, "entry",
+		"name of the kernel, or a C++ name expression; {expression} stands for its value"),
 	RECORD_VALUE(struct launch, source_file, "source", "the family's if left out",
 		.flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct launch, when, "when", "else it is left out"),

@@ -7,6 +7,7 @@
 #define FAMILY_LAUNCH_H
 
 #include "family/buffer.h"
+#include "family/compile_option.h"
 
 /* A warp's access to shared memory. */
 struct model_access {
@@ -42,7 +43,7 @@ struct model {
 };
 
 struct launch {
-	const char *entry;
+	struct entry entry;
 	const char *source_file; /* NULL: the family's */
 	size_t source;           /* of the family's sources */
 	struct expression *when; /* NULL: always */

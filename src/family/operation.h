@@ -6,6 +6,7 @@
 #ifndef FAMILY_OPERATION_H
 #define FAMILY_OPERATION_H
 
+#include "family/compile_option.h"
 #include "family/reference.h"
 
 /* "batch,seq" for "batch*seq": names that may stand for a key in a problem's text. */
@@ -23,7 +24,8 @@ struct key {
 	bool is_real;                     /* the number; else an integer */
 	int64_t min, max;                 /* of an integer */
 	struct expression *default_value; /* over keys; NULL: must be given */
-	bool is_constant;                 /* becomes a -D; else a kernel argument */
+	struct define_way way;
+	bool is_constant; /* becomes a -D; else a kernel argument */
 	struct key_alias *aliases;
 	size_t alias_count;
 };

@@ -58,7 +58,6 @@ static bool is_word(const char *text)
 
 static const struct record_rule word_rule = {
 	"a value of letters, digits and _", "^[A-Za-z0-9_]+$", is_word};
-static const char *const as_names[] = {"argument", "constant", NULL};
 static const char *const type_names[] = {"int", "real", NULL};
 
 /* A choice or a real number: a -D, which whoever matches problems compares as text. */
@@ -71,8 +70,9 @@ static enum status constant_check(struct key *key, const struct json_at *at, str
 		if (json_find(at, of_integers[i], &member))
 			return json_error(&member, err, "no \"%s\" beside %s", of_integers[i],
 				key->values ? "\"enum\"" : "\"type\": \"real\"");
-	if (json_find(at, "as", &member) && !key->is_constant)
-		return json_error(&member, err, "\"constant\" (a %s is no kernel argument)",
+	if (json_find(at, "as", &member) && key->way.as == AS_ARGUMENT)
+		return json_error(&member, err,
+			"\"constant\" or \"macro NAME\" (a %s is no kernel argument)",
 			key->values ? "name" : "real key");
 	key->is_constant = true;
 	return STATUS_OK;
@@ -101,6 +101,7 @@ static enum status key_check(
 	const struct reading *reading = context;
 	struct key *key = value;
 
+	key->is_constant = key->way.as == AS_CONSTANT || key->way.as == AS_MACRO;
 	/* device names and extras are visible beside keys */
 	if (scope_find(reading->scope, key->name) >= 0)
 		return json_error(at, err, "a name that is not the device's or the model's");
@@ -118,7 +119,7 @@ static void key_refine(struct json *schema)
 	record_schema_require(schema,
 		"[{\"not\":{\"required\":[\"type\",\"enum\"]}},"
 		"{\"if\":{\"required\":[\"enum\"]},"
-		"\"then\":{\"properties\":{\"as\":{\"const\":\"constant\"}}}}]");
+		"\"then\":{\"properties\":{\"as\":{\"not\":{\"const\":\"argument\"}}}}}]");
 }
 
 static const struct record_member key_members[] = {
@@ -130,8 +131,9 @@ static const struct record_member key_members[] = {
 	RECORD_STRINGS(struct key, values, "enum", "the values of a choice",
 		.flags = RECORD_OPTIONAL, .count_min = 1, .rule = &word_rule),
 	EXPRESSION_OPTIONAL(struct key, default_value, "default", "over the other keys"),
-	RECORD_ENUM(struct key, is_constant, as_names, "as",
-		"a kernel argument (a size unless it says otherwise) or a -D",
+	RECORD_CUSTOM(struct key, way, &define_way_member, "as",
+		"a kernel argument (a size unless it says otherwise) or a -D (of a name that the "
+		"kernel says: macro NAME)",
 		.flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct key, aliases, alias_count, alias_record, "aliases",
 		"names that may stand for the key: \"batch,seq\": \"batch*seq\"",

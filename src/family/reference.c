@@ -194,7 +194,7 @@ enum status references_load(struct operation *operation, const struct source_pla
 		json_find(&root, "reference", &at);
 		item = json_type(&at) == JSON_ARRAY ? json_item(&at, i) : at;
 		if (json_find(&item, "source", &source))
-			TRY(source_json_load(&source, place, template_folders,
+			TRY(source_json_load(&source, place, template_folders, NULL,
 				&reference->source_name, &reference->source, err));
 	}
 	return STATUS_OK;

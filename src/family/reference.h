@@ -5,7 +5,7 @@
 #ifndef FAMILY_REFERENCE_H
 #define FAMILY_REFERENCE_H
 
-#include "family/source.h"
+#include "source/source.h"
 #include "family/tensor.h"
 
 struct operation;

@@ -19,7 +19,8 @@
  *	//fake: pid FILE               writes the number of the process
  *	//fake: kernel NAME REGS STACK BARRIERS SMEM SPILL   reports this kernel so
  *
- * Kernels without a command are found after `__global__` and get 32 registers.
+ * Kernels without a command are found after `__global__` and get 32 registers. A name
+ * expression that is no plain name makes a kernel "_Z" with its letters and digits.
  * The variable FAKE_NVRTC makes the library itself bad: `crash_on_load`, `hang_on_load`,
  * `no_version`, `broken` (every compilation is an internal error), `builtins` (as `broken`, unless
  * libnvrtc-builtins.so.13.0 was opened before). FAKE_NVRTC_KILLED_ONCE=FILE: it is killed while it
@@ -51,6 +52,9 @@ struct _nvrtcProgram {
 	unsigned char image[FAKE_CUBIN_SIZE];
 	size_t image_size;
 	bool to_ptx;
+	char expressions[FAKE_KERNELS_MAX][64];
+	char lowered[FAKE_KERNELS_MAX][64];
+	size_t expression_count;
 };
 
 static bool asked_for(const char *fault)
@@ -293,6 +297,56 @@ static void find_kernels(nvrtcProgram program)
 	}
 }
 
+static void lower(nvrtcProgram program)
+{
+	for (size_t i = 0; i < program->expression_count; i++) {
+		const char *expression = program->expressions[i];
+		char *lowered = program->lowered[i];
+		const size_t length = strcspn(expression, "<");
+		struct fake_kernel kernel = {.regs = 32};
+		size_t count = 2;
+		bool known = false;
+
+		memcpy(lowered, "_Z", 3);
+		for (const char *c = expression; *c; c++)
+			if (isalnum((unsigned char)*c) || *c == '_')
+				lowered[count++] = *c;
+		lowered[count] = '\0';
+		for (size_t k = 0; k < program->kernel_count; k++)
+			if (strlen(program->kernels[k].name) == length &&
+				strncmp(program->kernels[k].name, expression, length) == 0) {
+				kernel = program->kernels[k];
+				known = true;
+			}
+		if (!known || !expression[length]) {
+			snprintf(lowered, sizeof(program->lowered[i]), "%s",
+				known ? expression : "");
+			continue;
+		}
+		snprintf(kernel.name, sizeof(kernel.name), "%.60s", lowered);
+		*add_kernel(program) = kernel;
+	}
+}
+
+nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char *expression)
+{
+	if (program->expression_count == FAKE_KERNELS_MAX)
+		abort();
+	snprintf(program->expressions[program->expression_count++], sizeof(program->expressions[0]),
+		"%.60s", expression);
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char *expression, const char **lowered)
+{
+	for (size_t i = 0; i < program->expression_count; i++)
+		if (strcmp(program->expressions[i], expression) == 0 && program->lowered[i][0]) {
+			*lowered = program->lowered[i];
+			return NVRTC_SUCCESS;
+		}
+	return NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
+}
+
 static void write_report(nvrtcProgram program)
 {
 	log_line(program, "ptxas info    : 0 bytes gmem");
@@ -328,6 +382,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int option_count, const ch
 	if (result != NVRTC_SUCCESS)
 		return result;
 	find_kernels(program);
+	lower(program);
 	if (program->report)
 		write_report(program);
 	if (!program->image_size)

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char names[2][8] = {"k", "sp"};
-	struct compiler_entry entries[2] = {{.name = names[0]}, {.name = names[1]}};
+	struct compiler_entry entries[2] = {{.symbol = names[0]}, {.symbol = names[1]}};
 	char *log = string_copy_bytes((const char *)data, size);
 	struct text rest = {0}, useful = {0};
 

@@ -109,4 +109,54 @@ static inline void assert_golden(struct json *tree, const char *path)
 	json_free(tree);
 }
 
+static const char small[] __attribute__((unused)) = "M=128,N=64,dtype=fp16";
+
+/* The widget with one place of its JSON changed. */
+struct changed {
+	struct fixture fixture;
+	struct family *family;
+	struct bound_family *bound;
+	struct value slots[64];
+};
+
+static inline void changed_open(struct changed *changed, const char *from, const char *to)
+{
+	static const char path[] = KERNEL_TEMPLATES "/widget/f.json";
+	char *text = file_with(KERNEL_TEMPLATES "/widget/full.json", from, to);
+	struct json *tree;
+	struct error err = {0};
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool found;
+
+	*changed = (struct changed){0};
+	fixture_open(&changed->fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
+	assert_ok(json_parse(text, strlen(text), path, &tree, &err));
+	assert_ok(family_from_json(
+		tree, path, "full", changed->fixture.operation, &changed->family, &err));
+	assert_ok(family_bind(changed->family, changed->fixture.problems.items[0],
+		changed->fixture.device, NULL, &changed->bound, &err));
+	assert_ok(configuration_default(changed->bound, choices, &found, &err));
+	assert_ok(space_values(changed->bound->space, choices, changed->slots, &err));
+	free(text);
+}
+
+static inline void changed_close(struct changed *changed)
+{
+	bound_family_free(changed->bound);
+	family_free(changed->family);
+	fixture_close(&changed->fixture);
+}
+
+/* A folder of templates that is written for one test. */
+static inline char *scratch_file(const char *folder, const char *name, const char *content)
+{
+	char *path = string_format("%s/%s", folder, name), *parent = path_parent(path);
+	struct error err = {0};
+
+	assert_ok(directory_make(parent, &err));
+	assert_ok(file_write(path, content, strlen(content), &err));
+	free(parent);
+	return path;
+}
+
 #endif

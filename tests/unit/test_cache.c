@@ -443,8 +443,8 @@ static void test_key(void **state)
 			.entries = (char **)(uintptr_t)cases[i].entries,
 			.entry_count = cases[i].entry_count};
 
-		cache_key(&unit, cases[i].arch, cases[i].compiler, keys[i]);
-		cache_key(&unit, cases[i].arch, cases[i].compiler, again);
+		cache_key(&unit, cases[i].arch, cases[i].compiler, "", keys[i]);
+		cache_key(&unit, cases[i].arch, cases[i].compiler, "", again);
 		assert_string_equal(keys[i], again);
 		for (size_t j = 0; j < i; j++)
 			assert_string_not_equal(keys[i], keys[j]);

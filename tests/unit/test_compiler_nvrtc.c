@@ -113,6 +113,22 @@ static struct compiler *open_real(void)
 	return NULL;
 }
 
+/* What the code calls an entry that is no name with C linkage. */
+static void expect_symbol(
+	struct compiler *compiler, const char *source, const char *entry, const char *symbol)
+{
+	struct compile_result result;
+
+	submit(compiler, source, entry, NULL, 7);
+	result = wait_for(compiler);
+	if (result.outcome != OUTCOME_OK)
+		fail_msg("%s: %s", entry, result.log);
+	assert_string_equal(result.entries[0].name, entry);
+	assert_string_equal(result.entries[0].symbol, symbol);
+	assert_true(result.entries[0].resources.regs_per_thread > 0);
+	compile_result_release(&result);
+}
+
 static void test_real(void **state)
 {
 	struct compiler *compiler = open_real();
@@ -147,13 +163,48 @@ static void test_real(void **state)
 	compile_result_release(&result);
 	expect_only(compiler, "extern \"C\" __global__ void k(float *a) { a[0] = x; }",
 		OUTCOME_COMPILE_FAILED, "unit.cu(1): error: identifier \"x\" is undefined");
-	expect_only(compiler, "__global__ void k() {}", OUTCOME_COMPILE_FAILED, "there are: _Z1kv");
+	expect_symbol(compiler, "__global__ void k(float *) {}", "k", "_Z1kPf");
+	expect_symbol(compiler, "extern \"C\" __device__ int g(); __global__ void k(int *) {}", "k",
+		"_Z1kPi");
+	expect_symbol(compiler, "template <int BM, class T> __global__ void k(T *p) { *p = BM; }",
+		"k<128, float>", "_Z1kILi128EfEvPT0_");
+	expect_only(compiler, "extern \"C\" __global__ void other() {}", OUTCOME_COMPILE_FAILED,
+		"no kernel named \"k\"; there are: other");
 	result = expect(compiler,
 		"extern \"C\" __global__ void k() { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 "
 		"240;\"); }",
 		OUTCOME_OK, "C7508");
 	assert_int_equal(result.entries[0].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED));
 	compile_result_release(&result);
+	compiler_close(compiler);
+}
+
+/* Headers of the toolkit; those of the host that bring nothing; conditions. */
+static void test_real_headers(void **state)
+{
+	struct compiler *compiler = open_real();
+
+	(void)state;
+	expect_only(compiler,
+		"#include <cuda_fp16.h>\n#include <cooperative_groups/reduce.h>\n"
+		"#include <cuda/std/array>\n#include <cub/block/block_reduce.cuh>\n"
+		"#include <stdio.h>\n#include <stdint.h>\n#include <cuda_runtime.h>\n"
+		"#include <limits.h>\n#include <float.h>\n"
+		"#ifndef __CUDACC_RTC__\n#include <vector>\n#endif\n"
+		"extern \"C\" __global__ void k(float *a, uint32_t n) {\n"
+		"__shared__ cub::BlockReduce<float, 128>::TempStorage t;\n"
+		"cuda::std::array<float, 2> two{a[n], FLT_MAX};\n"
+		"auto warp = cooperative_groups::tiled_partition<32>("
+		"cooperative_groups::this_thread_block());\n"
+		"two[0] = cooperative_groups::reduce(warp, two[0], "
+		"cooperative_groups::plus<float>());\n"
+		"a[0] = cub::BlockReduce<float, 128>(t).Sum(two[0] + two[1])"
+		" + __half2float(__float2half(a[1])); }",
+		OUTCOME_OK, "");
+	expect_only(compiler, "#include <vector>\nextern \"C\" __global__ void k() {}",
+		OUTCOME_COMPILE_FAILED, "unit.cu(1): ");
+	expect_only(compiler, "#include <vector>\nextern \"C\" __global__ void k() {}",
+		OUTCOME_COMPILE_FAILED, "vector: no header of the toolkit");
 	compiler_close(compiler);
 }
 
@@ -181,6 +232,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(test_builtins),
 		cmocka_unit_test(test_killed_once),
 		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_real_headers),
 		cmocka_unit_test(test_real_ptx),
 	};
 

@@ -143,7 +143,7 @@ static void name_entries(const char *first, const char *second, const char *thir
 	const char *names[] = {first, second, third};
 
 	for (int i = 0; i < 3; i++)
-		entries[i] = (struct compiler_entry){.name = (char *)(uintptr_t)names[i]};
+		entries[i] = (struct compiler_entry){.symbol = (char *)(uintptr_t)names[i]};
 }
 
 static void test_report(void **state)

@@ -9,8 +9,6 @@
 #include "candidate/rule_pick.h"
 #include "unit/kernel_fixture.h"
 
-static const char small[] = "M=128,N=64,dtype=fp16";
-
 static void open_widget(struct fixture *fixture, const char *problem, const char *configuration)
 {
 	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);

@@ -3,23 +3,26 @@
  * Kernel sources with their includes expanded, so that the compiler needs no path and a hash of
  * the text says everything.
  *
- * `#include "x"` is looked for beside the including file, then in each template folder, and stands
- * in once per source; later includes of the same file (cycles too) are empty. `#include <x>` is
- * refused: there are no system headers. Conditions are not looked at: an include inside `#if` is
- * expanded there, once. `#line` directives carry names relative to the template folder
+ * `#include "x"` is looked for beside the including file, then in each include path of the family,
+ * then in each template folder, and stands in once per source; later includes of the same file
+ * (cycles too) are empty. `#include <x>` is looked for in the include paths; else it stays, as a
+ * header of the toolkit, which the compiler's process looks up (compile/headers.h). Conditions are
+ * not looked at: an include inside `#if` is expanded there, once. `#line` directives carry names
+ * relative to the template folder
  * ("common/mma.cuh"), never a path of this machine.
  */
-#ifndef FAMILY_SOURCE_H
-#define FAMILY_SOURCE_H
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
 
 #include "base/error.h"
 #include "base/json.h"
 
 /* path: the file; root: the template folder that it lies in (a prefix of path); name: what it is
- * called in messages, relative to root. The caller frees *source. Errors: a missing or unreadable
- * file, an include of something else, an include that leaves its template folder. */
+ * called in messages, relative to root; include_paths: folders, NULL-terminated (NULL: none). The
+ * caller frees *source. Errors: a missing or unreadable file, an include of something else, an
+ * include that leaves its template folder. */
 enum status source_expand(const char *root, const char *name, const char *const *template_folders,
-	char **source, struct error *err);
+	const char *const *include_paths, char **source, struct error *err);
 
 /* Where files that a JSON file names lie. */
 struct source_place {
@@ -32,6 +35,7 @@ struct source_place {
 /* at: a member that names a file, e.g. "mma.cu". The caller frees *name ("gemm/mma.cu") and
  * *source. */
 enum status source_json_load(const struct json_at *at, const struct source_place *place,
-	const char *const *template_folders, char **name, char **source, struct error *err);
+	const char *const *template_folders, const char *const *include_paths, char **name,
+	char **source, struct error *err);
 
 #endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "family/compile_option.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* ---- options ---- */
+/* Without dashes, and what may follow `=`: words with blanks between them, "#" for digits, NULL
+ * for nothing. */
+static const struct {
+	const char *name, *values;
+} options[] = {
+	{"use_fast_math", NULL},
+	{"extra-device-vectorization", NULL},
+	{"restrict", NULL},
+	{"device-int128", NULL},
+	{"generate-line-info", NULL},
+	{"lineinfo", NULL},
+	{"std", "c++11 c++14 c++17 c++20"},
+	{"ftz", "true false"},
+	{"prec-sqrt", "true false"},
+	{"prec-div", "true false"},
+	{"fmad", "true false"},
+	{"dopt", "on off"},
+	{"maxrregcount", "#"},
+	{"diag-suppress", "#"},
+	{"ptxas-options", "-O0 -O1 -O2 -O3 --allow-expensive-optimizations=true "
+			  "--allow-expensive-optimizations=false -dlcm=ca -dlcm=cg -dlcm=cs "
+			  "-dscm=wb -dscm=cg -dscm=cs"},
+	{"Xptxas", "-O0 -O1 -O2 -O3 -dlcm=ca -dlcm=cg -dlcm=cs -dscm=wb -dscm=cg -dscm=cs"},
+};
+
+static bool is_one_of(const char *value, const char *values)
+{
+	const size_t length = strlen(value);
+	const char *at;
+
+	if (!values || !length)
+		return false;
+	if (strcmp(values, "#") == 0)
+		return length < 6 && strspn(value, "0123456789") == length;
+	for (at = values; (at = strstr(at, value)) != NULL; at++)
+		if ((at == values || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+			return strcspn(value, " ") == length;
+	return false;
+}
+
+/* -DNAME, -DNAME=VALUE, -UNAME */
+static bool is_define(const char *option)
+{
+	static const char word[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+	const size_t length = strspn(option + 2, word);
+	const char *value = option + 2 + length;
+
+	if (!length || strspn(option + 2, "0123456789") > 0)
+		return false;
+	return !*value || (option[1] == 'D' && *value == '=' && !strpbrk(value, "\n\r\\"));
+}
+
+static bool option_accepts(const char *option)
+{
+	const char *name = option + strspn(option, "-");
+	const size_t dashes = (size_t)(name - option), length = strcspn(name, "=");
+
+	if (dashes == 1 && (name[0] == 'D' || name[0] == 'U'))
+		return is_define(option);
+	for (size_t i = 0; dashes >= 1 && dashes <= 2 && i < ARRAY_COUNT(options); i++)
+		if (strlen(options[i].name) == length &&
+			strncmp(options[i].name, name, length) == 0)
+			return name[length] ? is_one_of(name + length + 1, options[i].values)
+					    : !options[i].values;
+	return false;
+}
+
+const struct record_rule compile_option_rule = {
+	.expected = "an option that reads and writes no file and leaves the architecture: "
+		    "--use_fast_math, --std=c++11|14|17|20, --ftz=, --prec-sqrt=, --prec-div=, "
+		    "--fmad= true|false, --maxrregcount=N, --restrict, "
+		    "--extra-device-vectorization, --device-int128, --lineinfo, --dopt=on|off, "
+		    "--diag-suppress=N, --ptxas-options=-O0..-O3|-dlcm=..|-dscm=..|"
+		    "--allow-expensive-optimizations=.., -DNAME=VALUE, -UNAME",
+	.pattern = "^-",
+	.accepts = option_accepts,
+};
+
+bool compile_option_is_standard(const char *option)
+{
+	option += strspn(option, "-");
+	return strncmp(option, "std=", 4) == 0;
+}
+
+/* ---- as ---- */
+static const char macro_word[] = "macro ";
+
+static bool is_macro(const char *text)
+{
+	return strncmp(text, macro_word, strlen(macro_word)) == 0 &&
+	       name_is_valid(text + strlen(macro_word));
+}
+
+static enum status way_read(const struct json_at *at, const char *const *names,
+	struct define_way *way, const char *expected, struct error *err)
+{
+	const char *text;
+	int found;
+
+	TRY(json_get_string(at, &text, err));
+	found = name_find(text, names);
+	if (found >= 0)
+		way->as = (enum define_as)found;
+	else if (!is_macro(text))
+		return json_error(at, err, "%s", expected);
+	else
+		*way = (struct define_way){AS_MACRO, text + strlen(macro_word)};
+	return STATUS_OK;
+}
+
+static struct json *way_schema(const char *first, const char *second)
+{
+	struct json *schema = json_new_object();
+	CLEANUP(memory_free)
+	char *pattern = string_format("^(%s%s%s|macro [A-Za-z_][A-Za-z0-9_]*)$", first,
+		second ? "|" : "", second ? second : "");
+
+	json_put_string(schema, "type", "string");
+	json_put_string(schema, "pattern", pattern);
+	return schema;
+}
+
+static enum status value_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	static const char *const names[] = {
+		[AS_DEFAULT] = "", [AS_CONSTANT] = "constant", [AS_ARGUMENT] = "argument", NULL};
+
+	(void)context;
+	return way_read(at, names, field,
+		"\"constant\" (a -D), \"argument\" or \"macro NAME\" (a -D of that name)", err);
+}
+
+static struct json *value_schema(struct json *definitions)
+{
+	(void)definitions;
+	return way_schema("constant", "argument");
+}
+
+static enum status constant_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	static const char *const names[] = {[AS_DEFAULT] = "",
+		[AS_CONSTANT] = "",
+		[AS_ARGUMENT] = "",
+		[AS_MACRO] = "",
+		[AS_MODEL] = "model",
+		NULL};
+
+	(void)context;
+	return way_read(
+		at, names, field, "\"model\" (no -D) or \"macro NAME\" (a -D of that name)", err);
+}
+
+static struct json *constant_schema(struct json *definitions)
+{
+	(void)definitions;
+	return way_schema("model", NULL);
+}
+
+const struct record_custom define_way_member = {value_read, NULL, value_schema, NULL},
+			   define_constant_member = {constant_read, NULL, constant_schema, NULL};
+
+/* ---- entries ---- */
+/* What a name expression needs; it stands in no string and begins no directive. */
+static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+			      " :<>,()*&+-.";
+
+static bool is_plain(const char *text, size_t length)
+{
+	return length > 0 && strspn(text, allowed) >= length;
+}
+
+static enum status entry_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	struct entry *entry = field;
+	const char *text, *close;
+	size_t capacity = 0;
+
+	TRY(json_get_string(at, &entry->text, err));
+	if (!*entry->text || strspn(entry->text, " 0123456789") > 0 ||
+		strcspn(entry->text, " ") < strcspn(entry->text, "<{"))
+		return json_error(at, err, "the name of a kernel");
+	for (text = entry->text; *text;) {
+		const size_t length = strcspn(text, "{");
+		CLEANUP(memory_free) char *expression = NULL;
+
+		close = text[length] ? strchr(text + length, '}') : NULL;
+		if ((length && !is_plain(text, length)) || (text[length] && !close))
+			return json_error(at, err,
+				"the name of a kernel, as \"gemm\" or \"gemm<{BM}, float>\"");
+		if (!close)
+			break;
+		text += length + 1;
+		expression = string_copy_bytes(text, (size_t)(close - text));
+		ARRAY_GROW(entry->values.items, entry->values.count, capacity);
+		entry->values.items[entry->values.count] = NULL;
+		TRY(expression_text_compile(at, expression, reading->names,
+			&entry->values.items[entry->values.count], err));
+		entry->values.count++;
+		text = close + 1;
+	}
+	return STATUS_OK;
+}
+
+static struct json *entry_schema(struct json *definitions)
+{
+	struct json *schema = json_new_object();
+
+	(void)definitions;
+	json_put_string(schema, "type", "string");
+	json_put_string(schema, "pattern", "^[A-Za-z_{:]");
+	return schema;
+}
+
+static void entry_release(void *field)
+{
+	struct entry *entry = field;
+
+	for (size_t i = 0; i < entry->values.count; i++)
+		expression_free(entry->values.items[i]);
+	free(entry->values.items);
+	*entry = (struct entry){0};
+}
+
+const struct record_custom entry_member = {entry_read, NULL, entry_schema, entry_release};
+
+static enum status append_value(const struct expression *expression, struct value value,
+	struct text *name, struct error *err)
+{
+	switch (value.type) {
+	case VALUE_INT:
+		text_appendf(name, "%" PRId64, value.integer);
+		return STATUS_OK;
+	case VALUE_BOOL:
+		text_append(name, value.boolean ? "true" : "false");
+		return STATUS_OK;
+	case VALUE_STRING:
+		if (!is_plain(value.string, strlen(value.string)))
+			break;
+		text_append(name, value.string);
+		return STATUS_OK;
+	case VALUE_REAL:
+	case VALUE_NONE:
+	case VALUE_LIST:
+		break;
+	}
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected an integer, a boolean or a word for {%s}, found %s",
+		expression_where(expression), expression_text(expression),
+		value_type_name(value.type));
+}
+
+enum status entry_evaluate(
+	const struct entry *entry, const struct value *values, char **name, struct error *err)
+{
+	CLEANUP(text_release) struct text text = {0};
+	const char *from = entry->text;
+
+	for (size_t i = 0; i < entry->values.count; i++) {
+		const struct expression *expression = entry->values.items[i];
+		const size_t length = strcspn(from, "{");
+		struct value_arena arena = {0};
+		struct value value;
+		enum status status;
+
+		text_append_bytes(&text, from, length);
+		from = strchr(from + length, '}') + 1;
+		status = expression_evaluate(expression, values, &arena, &value, err);
+		if (status == STATUS_OK)
+			status = append_value(expression, value, &text, err);
+		value_arena_release(&arena);
+		TRY(status);
+	}
+	text_append(&text, from);
+	*name = text_detach(&text);
+	return STATUS_OK;
+}

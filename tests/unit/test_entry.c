@@ -1,0 +1,71 @@
+/* layer: candidate */
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels as their authors wrote them: options, macros, entries.
+ */
+#include "candidate/candidate.h"
+#include "unit/kernel_fixture.h"
+
+static bool has_option(const struct build_unit *unit, const char *option)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < unit->option_count; i++)
+		found |= strcmp(unit->options[i], option) == 0;
+	return found;
+}
+
+/* Options, macros and entries as the author's kernel has them. */
+static void test_own_words(void **state)
+{
+	struct changed changed;
+	struct build build;
+	struct plan plan;
+	struct error err = {0};
+
+	(void)state;
+	changed_open(&changed, "\"SCALE\": \"1 / 8\"",
+		"\"SCALE\": \"1 / 8\", \"T\": {\"value\": \"'const float *' if H > 0 else "
+		"'half'\", "
+		"\"as\": \"macro TYPE\"}, \"TWO\": {\"value\": \"2*BM\", \"as\": \"macro "
+		"BLOCK_N\"}");
+	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
+	assert_true(has_option(&build.units[0], "-DTYPE=const float *"));
+	assert_true(has_option(&build.units[0], "-DBLOCK_N=128"));
+	assert_false(has_option(&build.units[0], "-DTWO=128"));
+	build_release(&build);
+	changed_close(&changed);
+	changed_open(&changed, "\"source\": \"full.cu\"",
+		"\"source\": \"full.cu\", \"options\": [\"--use_fast_math\", \"-std=c++20\", "
+		"\"-DX='a b'\"]");
+	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
+	assert_true(has_option(&build.units[0], "--use_fast_math"));
+	assert_true(has_option(&build.units[0], "-std=c++20"));
+	assert_true(has_option(&build.units[0], "-DX='a b'"));
+	assert_false(has_option(&build.units[0], "--std=c++17"));
+	assert_true(has_option(&build.units[0], "-DNDEBUG"));
+	build_release(&build);
+	changed_close(&changed);
+	/* what an entry reads is a template's argument, and no macro */
+	changed_open(&changed, "\"entry\": \"widget_main\"",
+		"\"entry\": \"ns::{MODE}<{BM}, {ALIGNED}, {2*STAGES}>\"");
+	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
+	assert_string_equal(build.units[0].entries[0], "ns::plain<64, true, 4>");
+	assert_false(has_option(&build.units[0], "-DBM=64"));
+	assert_false(has_option(&build.units[0], "-DMODE_plain=1"));
+	assert_true(has_option(&build.units[0], "-DTHREADS=128"));
+	build_release(&build);
+	assert_ok(candidate_plan(changed.bound, changed.slots, &plan, &err));
+	assert_string_equal(plan.launches[0].entry, "ns::plain<64, true, 4>");
+	plan_release(&plan);
+	changed_close(&changed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
