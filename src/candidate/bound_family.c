@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidate/bound_family.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,8 +196,79 @@ static enum status add_fixed(struct space *space, const struct scope *scope, str
 	return STATUS_OK;
 }
 
-static enum status build_space(
-	const struct family *family, const char *where, struct space *space, struct error *err)
+/* ---- limits of the GPU, as constraints ---- */
+/* Whether the family's own constraints read the device's limit: then they say it better. */
+static bool limit_is_said(const struct family *family, const char *name)
+{
+	const int slot = scope_find(&family->scope, name);
+
+	for (size_t i = 0; i < family->constraints.count; i++) {
+		size_t count;
+		const int *slots =
+			expression_slots(family->constraints.items[i].expression, &count);
+
+		for (size_t k = 0; k < count; k++)
+			if (slots[k] == slot)
+				return true;
+	}
+	return false;
+}
+
+/* What a launch must keep to, where it is active. */
+static enum status add_limit(const struct launch *launch, const char *limit, const char *why,
+	struct space *space, struct error *err)
+{
+	CLEANUP(memory_free)
+	char *text = launch->when
+			     ? string_format("not (%s) or %s", expression_text(launch->when), limit)
+			     : string_copy(limit);
+
+	return space_add_constraint(space, text, why, expression_where(launch->grid.items[0]), err);
+}
+
+static enum status add_block_limit(
+	const struct launch *launch, int64_t most, struct space *space, struct error *err)
+{
+	CLEANUP(text_release) struct text limit = {0};
+
+	text_append_char(&limit, '(');
+	for (size_t i = 0; i < launch->block.count; i++)
+		text_appendf(
+			&limit, "%s(%s)", i ? " * " : "", expression_text(launch->block.items[i]));
+	text_appendf(&limit, " <= %" PRId64, most);
+	for (size_t i = 0; i < launch->block.count; i++)
+		text_appendf(&limit, " and (%s) >= 1", expression_text(launch->block.items[i]));
+	if (launch->block.count > 2)
+		text_appendf(&limit, " and (%s) <= 64", expression_text(launch->block.items[2]));
+	text_append_char(&limit, ')');
+	return add_limit(launch, limit.data, "limit of the GPU: threads of a block", space, err);
+}
+
+/* A configuration over a limit is removed, and counted; registers are seen once it is compiled. */
+static enum status add_limits(const struct family *family, const struct device_spec *device,
+	struct space *space, struct error *err)
+{
+	const bool threads = !limit_is_said(family, "max_threads_per_block"),
+		   smem = !limit_is_said(family, "smem_per_block_bytes");
+
+	for (size_t i = 0; i < family->launch_count; i++) {
+		const struct launch *launch = &family->launches[i];
+		CLEANUP(memory_free) char *limit = NULL;
+
+		if (threads)
+			TRY(add_block_limit(launch, device->max_threads_per_block, space, err));
+		if (!smem || !launch->smem_bytes)
+			continue;
+		limit = string_format("0 <= (%s) <= %" PRId64, expression_text(launch->smem_bytes),
+			device->smem_per_block_bytes);
+		TRY(add_limit(
+			launch, limit, "limit of the GPU: shared memory of a block", space, err));
+	}
+	return STATUS_OK;
+}
+
+static enum status build_space(const struct family *family, const struct device_spec *device,
+	const char *where, struct space *space, struct error *err)
 {
 	TRY(add_fixed(space, &family->scope, err));
 	for (size_t i = 0; i < family->parameter_count; i++) {
@@ -217,6 +289,7 @@ static enum status build_space(
 		TRY(space_add_constraint(space, expression_text(condition->expression),
 			condition->why, expression_where(condition->expression), err));
 	}
+	TRY(add_limits(family, device, space, err));
 	if (where)
 		TRY(space_add_constraint(space, where, "asked for by --where", "--where", err));
 	return STATUS_OK;
@@ -232,7 +305,7 @@ enum status family_bind(const struct family *family, const struct problem *probl
 	*bound = NULL;
 	*made = (struct bound_family){
 		.family = family, .problem = problem, .device = device, .space = space_new()};
-	TRY(build_space(family, where, made->space, err));
+	TRY(build_space(family, device, where, made->space, err));
 	TRY(space_bind(made->space, fixed, err));
 	TRY(model_fill(&made->model, family, problem, fixed, err));
 	*bound = made;
@@ -326,7 +399,7 @@ static enum status examine(const struct bound_family *bound, const struct json_a
 	if (!*violated)
 		TRY(space_examine(bound->space, slots, &constraint, err));
 	if (constraint >= 0)
-		*violated = bound->family->constraints.items[constraint].why;
+		*violated = bound->space->constraints[constraint].why;
 	return STATUS_OK;
 }
 

@@ -228,6 +228,21 @@ static const struct composite *ready(const struct bound_family *bound)
 	return bound->composite;
 }
 
+static void append_symbols(
+	struct plan *part, const uint32_t *places, size_t first_unit, struct plan *plan)
+{
+	plan->symbols = memory_resize(plan->symbols, plan->symbol_count + part->symbol_count + 1,
+		sizeof(*plan->symbols));
+	for (size_t i = 0; i < part->symbol_count; i++) {
+		struct plan_symbol *symbol = &plan->symbols[plan->symbol_count++];
+
+		*symbol = part->symbols[i];
+		part->symbols[i] = (struct plan_symbol){0};
+		symbol->unit += (uint32_t)first_unit;
+		symbol->buffer = places[symbol->buffer];
+	}
+}
+
 enum status composite_plan(const struct bound_family *bound, struct plan *plan, struct error *err)
 {
 	const struct composite *composite = ready(bound);
@@ -244,6 +259,7 @@ enum status composite_plan(const struct bound_family *bound, struct plan *plan, 
 		TRY(map_buffers(bound, i, &part, plan, places, err));
 		append_maps(i, &part, places, plan);
 		append_launches(&part, places, first_map, unit_count, plan);
+		append_symbols(&part, places, unit_count, plan);
 		TRY(count_units(step, &unit_count, err));
 	}
 	return STATUS_OK;

@@ -83,6 +83,8 @@ static void print_explanation(const struct explanation *explanation, const char 
 				explanation->score.launches[i].predicted_time_us);
 	if (explanation->compile_problem)
 		printf("%sdoes not compile: %s\n", deeper, explanation->compile_problem);
+	if (explanation->warnings)
+		printf("%sthe compiler says:\n%s\n", deeper, explanation->warnings);
 	for (size_t i = 0; i < explanation->facts.count; i++)
 		print_fact(&explanation->facts.items[i], deeper);
 	for (size_t i = 0; i < explanation->step_count; i++) {

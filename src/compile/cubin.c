@@ -15,9 +15,12 @@ enum {
 	SYMBOL_IS_KERNEL = 0x10, /* in st_other: STO_CUDA_ENTRY */
 	FORMAT_BYTE = 2,
 	FORMAT_SIZED = 4,
-	ATTRIBUTE_FRAME_SIZE = 0x11, /* sized: u32 symbol, u32 bytes */
-	ATTRIBUTE_REGS = 0x2f,       /* sized: u32 symbol, u32 count */
-	ATTRIBUTE_BARRIERS = 0x4c,   /* byte */
+	ATTRIBUTE_FRAME_SIZE = 0x11,  /* sized: u32 symbol, u32 bytes */
+	ATTRIBUTE_REGS = 0x2f,        /* sized: u32 symbol, u32 count */
+	ATTRIBUTE_BARRIERS = 0x4c,    /* byte */
+	ATTRIBUTE_PARAM = 0x17,       /* sized: u32, u16 ordinal, u16 offset, u32 with the bytes */
+	ATTRIBUTE_PARAM_BYTES = 0x19, /* value: of all, where there are any */
+	PARAM_BYTES_SHIFT = 18,
 	/* From sm_90 on `.nv.shared.KERNEL` includes the system's 1 KiB per block, and a section
 	 * `.nv.shared.reserved.0` says so; before, neither. */
 	SMEM_RESERVED_BYTES = 1024,
@@ -163,6 +166,22 @@ static int32_t clamped(uint64_t value)
 	return value > INT32_MAX ? -1 : (int32_t)value;
 }
 
+static void param_read(const unsigned char *payload, struct cubin_kernel *kernel)
+{
+	uint16_t ordinal;
+	uint32_t word;
+
+	memcpy(&ordinal, payload + 4, sizeof(ordinal));
+	memcpy(&word, payload + 8, sizeof(word));
+	if (kernel->param_count < 0)
+		kernel->param_count = 0;
+	if (ordinal >= CUBIN_PARAMS_MAX)
+		return;
+	kernel->param_bytes[ordinal] = word >> PARAM_BYTES_SHIFT;
+	if (kernel->param_count <= ordinal)
+		kernel->param_count = ordinal + 1;
+}
+
 /* Takes what the records of one section say of the symbol (or, per kernel, of the kernel). */
 static void info_read(const struct cubin *cubin, const Elf64_Shdr *section, size_t symbol,
 	struct cubin_kernel *kernel)
@@ -187,12 +206,48 @@ static void info_read(const struct cubin *cubin, const Elf64_Shdr *section, size
 				kernel->regs_per_thread = clamped(pair[1]);
 			if (attribute == ATTRIBUTE_FRAME_SIZE && pair[0] == symbol)
 				kernel->stack_bytes = clamped(pair[1]);
+			if (attribute == ATTRIBUTE_PARAM && value >= 12)
+				param_read(at + 4, kernel);
 		} else if (format == FORMAT_BYTE && attribute == ATTRIBUTE_BARRIERS) {
 			kernel->barriers = at[2];
 		}
 		at += size;
 		left -= size;
 	}
+}
+
+/* None where nothing speaks of them; not known where they do not add up to what the section says.
+ */
+static void params_check(const struct cubin *cubin, const Elf64_Shdr *section, const char *name,
+	struct cubin_kernel *kernel)
+{
+	Elf64_Shdr constants; /* where they lie: every kernel has it */
+	const unsigned char *at = cubin->data + section->sh_offset;
+	size_t left = (size_t)section->sh_size;
+	uint32_t sum = 0, bytes = 0;
+
+	for (uint16_t value; left >= 4;) {
+		size_t size;
+
+		memcpy(&value, at + 2, sizeof(value));
+		size = at[0] == FORMAT_SIZED ? 4 + (size_t)value : 4;
+		if (size > left)
+			break;
+		if (at[1] == ATTRIBUTE_PARAM_BYTES && at[0] != FORMAT_SIZED)
+			bytes = value;
+		at += size;
+		left -= size;
+	}
+	if (kernel->param_count < 0 && !bytes &&
+		section_find(cubin, ".nv.constant0.", name, &constants))
+		kernel->param_count = 0;
+	for (int32_t i = 0; i < kernel->param_count; i++) {
+		sum += kernel->param_bytes[i];
+		if (!kernel->param_bytes[i])
+			sum = UINT32_MAX / 2;
+	}
+	if (sum > bytes)
+		kernel->param_count = -1;
 }
 
 static int32_t smem_static(const struct cubin *cubin, const char *name)
@@ -216,13 +271,34 @@ bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin
 
 		if (!found || strcmp(found, name) != 0)
 			continue;
-		*kernel = (struct cubin_kernel){-1, -1, -1, -1};
+		*kernel = (struct cubin_kernel){-1, -1, -1, -1, -1, {0}};
 		if (table_find(cubin, ".nv.info", &section))
 			info_read(cubin, &section, i, kernel);
 		if (section_find(cubin, ".nv.info.", name, &section) &&
-			section.sh_type != SHT_NOBITS)
+			section.sh_type != SHT_NOBITS) {
 			info_read(cubin, &section, i, kernel);
+			params_check(cubin, &section, name, kernel);
+		}
 		kernel->smem_static_bytes = smem_static(cubin, name);
+		return true;
+	}
+	return false;
+}
+
+bool cubin_variable_find(const struct cubin *cubin, const char *name, uint64_t *bytes)
+{
+	for (size_t i = 0; i < cubin->symbol_count; i++) {
+		Elf64_Sym symbol;
+		const char *found;
+
+		memcpy(&symbol, cubin->data + cubin->symbols_at + i * sizeof(symbol),
+			sizeof(symbol));
+		if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF)
+			continue;
+		found = table_string(cubin, cubin->strings_at, cubin->strings_size, symbol.st_name);
+		if (!found || strcmp(found, name) != 0)
+			continue;
+		*bytes = symbol.st_size;
 		return true;
 	}
 	return false;

@@ -15,6 +15,10 @@
 
 #include "base/error.h"
 
+enum {
+	CUBIN_PARAMS_MAX = 64 /* of a kernel; of one with more it is not known how many */
+};
+
 /* A view of the caller's bytes, which must outlive it. */
 struct cubin {
 	const unsigned char *data;
@@ -32,6 +36,8 @@ struct cubin_kernel {
 	int32_t stack_bytes;
 	int32_t barriers;
 	int32_t smem_static_bytes; /* without what the system reserves per block */
+	int32_t param_count;
+	uint32_t param_bytes[CUBIN_PARAMS_MAX];
 };
 
 enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struct error *err);
@@ -44,5 +50,8 @@ const char *cubin_kernel_name(const struct cubin *cubin, size_t index);
 
 /* False if there is no kernel of this name. */
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);
+
+/* The bytes of a variable in __constant__ or __device__ memory; false if there is none. */
+bool cubin_variable_find(const struct cubin *cubin, const char *name, uint64_t *bytes);
 
 #endif

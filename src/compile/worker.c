@@ -140,10 +140,39 @@ static void find_symbols(const struct cubin *cubin, struct compile_result *resul
 	}
 }
 
-/* Fills outcome, entries and log from what the compiler gave. */
-static void judge(enum nvrtc_answer answer, const struct text *log, bool is_cubin,
-	struct compile_result *result)
+/* A macro of ours that the source defines anew: what was asked for is not what was compiled. The
+ * line that says so; NULL: there is none. */
+static char *find_redefined(const char *log, const struct build_unit *unit)
 {
+	static const char mark[] = "redefinition of macro \"";
+	const char *at = log;
+
+	while ((at = strstr(at, mark)) != NULL) {
+		const char *name = at + strlen(mark), *line = at;
+		const size_t length = strcspn(name, "\"");
+
+		for (size_t i = 0; i < unit->option_count; i++) {
+			const char *option = unit->options[i];
+
+			if (strncmp(option, "-D", 2) != 0 || strcspn(option + 2, "=") != length ||
+				strncmp(option + 2, name, length) != 0)
+				continue;
+			while (line > log && line[-1] != '\n')
+				line--;
+			return string_format("%.*s: error: the source defines %.*s, which is "
+					     "given as %s\n",
+				(int)strcspn(line, ":"), line, (int)length, name, option);
+		}
+		at = name;
+	}
+	return NULL;
+}
+
+/* Fills outcome, entries and log from what the compiler gave. */
+static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const struct text *log,
+	bool is_cubin, struct compile_result *result)
+{
+	CLEANUP(memory_free) char *redefined = NULL;
 	struct text rest = {0}, useful = {0};
 	struct cubin cubin;
 	struct error err;
@@ -163,6 +192,12 @@ static void judge(enum nvrtc_answer answer, const struct text *log, bool is_cubi
 				readable ? OUTCOME_COMPILE_FAILED : OUTCOME_COMPILE_CRASHED;
 		if (!readable)
 			text_appendf(&rest, "%s\n", err.message);
+	}
+	redefined = find_redefined(text_string(&rest), unit);
+	if (redefined && result->outcome == OUTCOME_OK) {
+		result->outcome = OUTCOME_COMPILE_FAILED;
+		text_clear(&rest);
+		text_append(&rest, redefined);
 	}
 	if (result->outcome != OUTCOME_OK) {
 		const enum outcome outcome = result->outcome;
@@ -206,7 +241,7 @@ static enum status answer_unit(struct nvrtc *nvrtc, struct headers **headers,
 		result.entries[i] = (struct compiler_entry){.name = string_copy(unit->entries[i]),
 			.symbol = symbols[i] ? symbols[i] : string_copy(unit->entries[i])};
 	seconds = clock_seconds() - start;
-	judge(answer, &log, !string_starts_with(request.arch, "compute_"), &result);
+	judge(answer, unit, &log, !string_starts_with(request.arch, "compute_"), &result);
 	result.seconds = seconds;
 	status = message_send(reply_fd, COMPILE_RESULT, &compile_result_record, &result, err);
 	compile_result_release(&result);

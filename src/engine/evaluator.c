@@ -5,6 +5,7 @@
 
 #include "candidate/problem_reference.h"
 #include "engine/blocks.h"
+#include "engine/kernel_check.h"
 
 enum {
 	POLL_FDS = 64,
@@ -120,16 +121,24 @@ static uint32_t number_of(const struct evaluator *evaluator, const struct proble
 	return 0;
 }
 
-/* The names that the code of a unit has for its entries. */
-static void take_entries(
-	const struct compile_result *kernel, size_t unit, struct reference_plan *reference)
+/* The names that the code of a unit has for its entries; whether they get what they take. */
+static enum status take_entries(const struct compile_result *kernel, size_t unit,
+	struct reference_plan *reference, struct error *err)
 {
-	for (size_t i = 0; i < reference->output_count; i++)
-		if (reference->outputs[i].launch && reference->outputs[i].launch->unit == unit)
-			(void)kernel_take_entry(kernel, reference->outputs[i].launch);
+	for (size_t i = 0; i < reference->output_count; i++) {
+		struct plan_launch *launch = reference->outputs[i].launch;
+
+		if (!launch || launch->unit != unit)
+			continue;
+		(void)kernel_take_entry(kernel, launch);
+		if (kernel_arguments_check(kernel, launch, reference->tensors, NULL, err) !=
+			STATUS_OK)
+			return error_context(err, "the reference");
+	}
 	for (size_t i = 0; reference->trusted && i < reference->trusted->launch_count; i++)
 		if (reference->trusted->launches[i].unit == unit)
 			(void)kernel_take_entry(kernel, &reference->trusted->launches[i]);
+	return STATUS_OK;
 }
 
 enum status evaluator_announce(
@@ -152,7 +161,7 @@ enum status evaluator_announce(
 
 		TRY(kernel_store_wait(context->store, &build.units[i], &kernel, err));
 		cubins[i] = kernel->cubin; /* borrowed for the call */
-		take_entries(kernel, i, &reference);
+		TRY(take_entries(kernel, i, &reference, err));
 	}
 	TRY(device_problem(context->device, problem->operation->name, problem->text, &reference,
 		cubins, runs ? build.unit_count : 0, &number, err));

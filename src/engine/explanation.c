@@ -193,6 +193,8 @@ static enum status compile(
 	explanation->resources = evaluation->resources;
 	explanation->launch_count = evaluation->launch_count;
 	trial->slots = NULL;
+	explanation->warnings = evaluation->warnings;
+	evaluation->warnings = NULL;
 	evaluation->score = (struct score){0};
 	evaluation->resources = NULL;
 	return STATUS_OK;
@@ -246,6 +248,7 @@ void explanation_release(struct explanation *explanation)
 	score_release(&explanation->score);
 	free(explanation->resources);
 	free(explanation->compile_problem);
+	free(explanation->warnings);
 	fact_list_release(&explanation->facts);
 	for (size_t i = 0; i < explanation->step_count; i++)
 		explanation_release(&explanation->steps[i]);
@@ -358,6 +361,8 @@ static const struct record_member explained_members[] = {
 		.flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_KEPT),
 	RECORD_VALUE(struct explained, compile_problem, "compile_problem",
 		"why there are no resources", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct explained, warnings, "warnings", "the compiler's, the first of them",
+		.flags = RECORD_OPTIONAL),
 	RECORD_RECORDS(struct explained, facts, fact_count, fact_record, "facts",
 		"of the operation, for this candidate"),
 	RECORD_RECORDS(struct explained, steps, step_count, explained_record, "steps",
@@ -407,6 +412,7 @@ struct explained explanation_describe(struct explanation *explanation)
 		.resources = explanation->resources,
 		.launch_count = explanation->resources ? explanation->launch_count : 0,
 		.compile_problem = explanation->compile_problem,
+		.warnings = explanation->warnings,
 		.facts = describe_facts(&explanation->facts),
 		.fact_count = explanation->facts.count,
 		.steps = memory_zeroed(explanation->step_count + 1, sizeof(*explained.steps)),
@@ -416,6 +422,7 @@ struct explained explanation_describe(struct explanation *explanation)
 	explanation->score = (struct score){0};
 	explanation->resources = NULL;
 	explanation->compile_problem = NULL;
+	explanation->warnings = NULL;
 	for (size_t i = 0; i < parameters; i++)
 		if (explanation->completion.filled_in[i])
 			explained.filled_in[filled_in++] =

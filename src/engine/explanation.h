@@ -31,6 +31,7 @@ struct explanation {
 	struct kernel_resources *resources; /* per launch; NULL: not compiled */
 	size_t launch_count;
 	char *compile_problem; /* why there are no resources, or NULL */
+	char *warnings;        /* the compiler's, or NULL */
 	struct fact_list facts;
 	struct explanation *steps; /* of a composite family, in their order */
 	size_t step_count;
@@ -66,7 +67,7 @@ struct explained {
 	struct explained_traffic traffic;
 	struct kernel_resources *resources; /* per launch; none: not compiled */
 	size_t launch_count;
-	char *compile_problem;
+	char *compile_problem, *warnings;
 	struct explained_fact *facts;
 	size_t fact_count;
 	struct explained *steps;
@@ -84,7 +85,7 @@ struct explain_document {
 };
 RECORD_DECLARE(struct explain_document, explain_document_record);
 
-/* Takes score, resources and compile_problem; names are borrowed from the catalogue. */
+/* Takes score, resources, compile_problem and warnings; names are borrowed from the catalogue. */
 struct explained explanation_describe(struct explanation *explanation);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "candidate/candidate_work.h"
+#include "engine/kernel_check.h"
 
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail)
 {
@@ -83,6 +84,51 @@ static void take_compiler_resources(struct trial *trial)
 	trial->evaluation.resources = resources;
 }
 
+static void take_warnings(struct trial *trial)
+{
+	enum {
+		LINES_MAX = 12
+	};
+	struct text text = {0};
+
+	for (size_t i = 0; i < trial->build.unit_count && !text.length; i++) {
+		const char *line = strstr(trial->kernels[i]->log, "): warning");
+
+		while (line && line > trial->kernels[i]->log && line[-1] != '\n')
+			line--;
+		for (size_t k = 0; line && *line && k < LINES_MAX; k++) {
+			const size_t length = strcspn(line, "\n");
+
+			text_append_bytes(&text, line, length);
+			line += length + (line[length] == '\n');
+			text_append(&text, *line && k + 1 < LINES_MAX ? "\n" : "");
+		}
+	}
+	if (text.length)
+		trial->evaluation.warnings = text_detach(&text);
+	text_release(&text);
+}
+
+/* Else it is finished: a GPU would read what nobody gave. */
+static bool arguments_fit(struct trial *trial)
+{
+	const struct plan *plan = &trial->plan;
+
+	for (size_t i = 0; i < plan->launch_count; i++) {
+		struct error err = {0};
+
+		if (kernel_arguments_check(trial->kernels[plan->launches[i].unit],
+			    &plan->launches[i], plan->buffers, plan->tensor_maps,
+			    &err) == STATUS_OK)
+			continue;
+		free(trial->evaluation.resources);
+		trial->evaluation.resources = NULL;
+		trial_finish(trial, OUTCOME_LAUNCH_FAILED, err.message);
+		return false;
+	}
+	return true;
+}
+
 static enum status prune(struct trial *trial, struct error *err)
 {
 	const struct evaluation *evaluation = &trial->evaluation;
@@ -116,7 +162,10 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 			return STATUS_OK;
 		}
 	}
+	take_warnings(trial);
 	take_compiler_resources(trial);
+	if (!arguments_fit(trial))
+		return STATUS_OK;
 	score_again(trial);
 	trial->stage = TRIAL_COMPILED;
 	return prunes ? prune(trial, err) : STATUS_OK;

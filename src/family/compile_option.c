@@ -40,8 +40,10 @@ static bool is_one_of(const char *value, const char *values)
 
 	if (!values || !length)
 		return false;
+	/* 47: a macro that is defined anew, which is an error here */
 	if (strcmp(values, "#") == 0)
-		return length < 6 && strspn(value, "0123456789") == length;
+		return length < 6 && strcmp(value, "47") != 0 &&
+		       strspn(value, "0123456789") == length;
 	for (at = values; (at = strstr(at, value)) != NULL; at++)
 		if ((at == values || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
 			return strcspn(value, " ") == length;

@@ -146,6 +146,25 @@ static const struct record_member constant_item_members[] = {
 static RECORD_DEFINE(struct constant, constant_item_record, constant_item_members,
 	.name = "constant_item", .check = constant_check);
 
+/* ---- symbols ---- */
+static enum status symbol_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct operation *operation = ((const struct reading *)context)->operation;
+	const struct family_symbol *symbol = value;
+
+	return symbol->buffer < operation->tensor_count
+		       ? STATUS_OK
+		       : json_error(at, err, "a tensor of the operation");
+}
+
+static const struct record_member symbol_members[] = {
+	RECORD_VALUE(struct family_symbol, name, "name", "", .rule = &name_rule),
+	RECORD_CUSTOM(struct family_symbol, buffer, &buffer_member, "", ""),
+};
+static RECORD_DEFINE(struct family_symbol, family_symbol_record, symbol_members,
+	.name = "family_symbol", .check = symbol_check);
+
 /* ---- conditions after compilation ---- */
 EXPRESSION_CUSTOM(static, prune_expression, reading_names(reading, SCOPE_PRUNE));
 static const struct record_member prune_members[] = {
@@ -249,6 +268,9 @@ static const struct record_member family_members[] = {
 		"memory that launches share"),
 	LIST(tensor_maps, tensor_map_count, tensor_map_record, "tensor_maps", "TMA descriptors"),
 	LIST(launches, launch_count, launch_record, "launches", "one after the other"),
+	RECORD_MAP(struct family, symbols, symbol_count, family_symbol_record, "symbols",
+		"variables in __constant__ or __device__ memory and the tensors that fill them",
+		.flags = RECORD_OPTIONAL),
 	LIST(steps, step_count, step_record, "steps",
 		"of a composite family: problems of other operations"),
 	RECORD_NESTED(struct family, examples, example_record, "examples",

@@ -70,6 +70,12 @@ struct example_list {
 	size_t legal_count, illegal_count;
 };
 
+/* A variable of the source, in __constant__ or __device__ memory, that is filled from a tensor. */
+struct family_symbol {
+	const char *name;
+	uint32_t buffer; /* of the operation's tensors */
+};
+
 struct family {
 	struct json *tree;
 	char *file;
@@ -95,6 +101,8 @@ struct family {
 	size_t source_count;
 	struct launch *launches;
 	size_t launch_count;
+	struct family_symbol *symbols;
+	size_t symbol_count;
 	struct family_fact *facts;
 	size_t fact_count, named_fact_count;
 	struct rule *rules;

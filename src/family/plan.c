@@ -202,7 +202,7 @@ RECORD_DEFINE(struct plan_tensor_map, plan_tensor_map_record, tensor_map_members
 	.name = "plan_tensor_map", .check = tensor_map_check);
 
 /* ---- launches ---- */
-static const char *const argument_names[] = {
+const char *const argument_kind_names[] = {
 	[ARGUMENT_BUFFER] = "buffer",
 	[ARGUMENT_TENSOR_MAP] = "tensor_map",
 	[ARGUMENT_INT32] = "i32",
@@ -214,6 +214,24 @@ static const char *const argument_names[] = {
 	NULL,
 };
 
+uint32_t plan_argument_bytes(enum argument_kind kind)
+{
+	switch (kind) {
+	case ARGUMENT_TENSOR_MAP:
+		return 128;
+	case ARGUMENT_INT32:
+	case ARGUMENT_FLOAT32:
+	case ARGUMENT_UNIT_COUNT:
+		return 4;
+	case ARGUMENT_BUFFER:
+	case ARGUMENT_INT64:
+	case ARGUMENT_UNITS:
+	case ARGUMENT_EXPECTED:
+		break;
+	}
+	return 8;
+}
+
 /* {"buffer": 0}, {"i32": 4096}, {"units": true} */
 static enum status argument_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
@@ -224,11 +242,11 @@ static enum status argument_read(
 	bool flag;
 
 	(void)context;
-	TRY(json_expect_keys(at, argument_names, err));
+	TRY(json_expect_keys(at, argument_kind_names, err));
 	if (json_count(at) != 1)
 		return json_error(at, err, "one kind of argument");
 	member = json_item(at, 0);
-	argument->kind = (enum argument_kind)name_find(member.key, argument_names);
+	argument->kind = (enum argument_kind)name_find(member.key, argument_kind_names);
 	switch (argument->kind) {
 	case ARGUMENT_BUFFER:
 	case ARGUMENT_TENSOR_MAP:
@@ -254,7 +272,7 @@ static struct json *argument_write(const void *field)
 {
 	const struct plan_argument *argument = field;
 	struct json *object = json_new_object();
-	const char *name = argument_names[argument->kind];
+	const char *name = argument_kind_names[argument->kind];
 
 	switch (argument->kind) {
 	case ARGUMENT_BUFFER:
@@ -279,7 +297,7 @@ static struct json *argument_write(const void *field)
 
 /* as bytes */
 static const struct record_member argument_members[] = {
-	RECORD_ENUM(struct plan_argument, kind, argument_names, "kind", ""),
+	RECORD_ENUM(struct plan_argument, kind, argument_kind_names, "kind", ""),
 	RECORD_VALUE(struct plan_argument, index, "index", ""),
 	RECORD_VALUE(struct plan_argument, integer, "integer", ""),
 	RECORD_VALUE(struct plan_argument, real, "real", ""),
@@ -309,6 +327,14 @@ static const struct record_member launch_members[] = {
 };
 static RECORD_DEFINE(struct plan_launch, launch_record, launch_members, .name = "plan_launch");
 
+static const struct record_member symbol_members[] = {
+	RECORD_VALUE(struct plan_symbol, name, "name", "as the module calls it"),
+	RECORD_VALUE(struct plan_symbol, unit, "unit", "index among the units: where it is"),
+	RECORD_VALUE(struct plan_symbol, buffer, "buffer",
+		"the one that is copied into its beginning before the first launch"),
+};
+static RECORD_DEFINE(struct plan_symbol, symbol_record, symbol_members, .name = "plan_symbol");
+
 /* ---- plans ---- */
 static enum status plan_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
@@ -326,6 +352,9 @@ static enum status plan_check(
 	for (size_t i = 0; i < plan->tensor_map_count; i++)
 		if (plan->tensor_maps[i].buffer >= plan->buffer_count)
 			return json_error(at, err, "tensor maps of buffers that are there");
+	for (size_t i = 0; i < plan->symbol_count; i++)
+		if (plan->symbols[i].buffer >= plan->buffer_count)
+			return json_error(at, err, "symbols of buffers that are there");
 	for (size_t i = 0; i < plan->launch_count; i++) {
 		for (size_t k = 0; k < plan->launches[i].argument_count; k++) {
 			const struct plan_argument *argument = &plan->launches[i].arguments[k];
@@ -348,6 +377,10 @@ static const struct record_member plan_members[] = {
 		"tensor_maps", "TMA descriptors, as cuTensorMapEncodeTiled takes them"),
 	RECORD_RECORDS(struct plan, launches, launch_count, launch_record, "launches",
 		"on one stream, one after the other"),
+	RECORD_RECORDS(struct plan, symbols, symbol_count, symbol_record, "symbols",
+		"variables of the units in __constant__ or __device__ memory that hold a tensor; a "
+		"unit may lack one",
+		.flags = RECORD_OPTIONAL),
 };
 RECORD_DEFINE(struct plan, plan_record, plan_members, .name = "plan", .check = plan_check);
 

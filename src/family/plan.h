@@ -82,6 +82,10 @@ struct plan_argument {
 	double real;
 };
 
+/* Of a kernel's parameter. */
+uint32_t plan_argument_bytes(enum argument_kind kind);
+extern const char *const argument_kind_names[]; /* as JSON says them, NULL-terminated */
+
 struct plan_launch {
 	uint32_t unit; /* index of the build unit (cubin) */
 	char *entry;
@@ -106,6 +110,12 @@ struct plan_tensor_map {
 	uint32_t l2_promotion_bytes;               /* 0 64 128 256 */
 };
 
+/* A variable of the kernels' module in __constant__ or __device__ memory that holds a tensor. */
+struct plan_symbol {
+	char *name;
+	uint32_t unit, buffer;
+};
+
 struct plan {
 	struct plan_buffer *buffers; /* tensors in the operation's order, then workspaces */
 	size_t buffer_count;
@@ -114,6 +124,8 @@ struct plan {
 	size_t tensor_map_count;
 	struct plan_launch *launches;
 	size_t launch_count;
+	struct plan_symbol *symbols; /* of every unit; one that lacks a variable goes without it */
+	size_t symbol_count;
 	uint64_t workspace_bytes;
 };
 

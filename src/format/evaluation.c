@@ -200,6 +200,8 @@ static const struct record_member evaluation_members[] = {
 	RECORD_ENUM(struct evaluation, outcome, outcome_names, "outcome", "what became of it"),
 	RECORD_VALUE(struct evaluation, detail, "detail", "the words of whoever refused it",
 		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct evaluation, warnings, "warnings", "the compiler's, the first of them",
+		.flags = RECORD_OPTIONAL),
 	RECORD_FLAGS(struct evaluation, flags, kernel_flag_names, "flags", "of all launches"),
 	RECORD_RECORDS(struct evaluation, resources, launch_count, kernel_resources_record,
 		"resources", "of each launch; not there: it was not compiled",

@@ -66,6 +66,7 @@ struct evaluation {
 	char kernel_hash[HASH_SIZE];
 	enum outcome outcome;
 	char *detail;   /* compiler's or driver's words, or why it was pruned; may be NULL */
+	char *warnings; /* the compiler's first ones, where it compiled; NULL: none */
 	uint32_t flags; /* union over launches */
 	struct kernel_resources *resources; /* per launch; NULL if never compiled */
 	size_t launch_count;

@@ -80,6 +80,67 @@ void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *libra
 	*library = (struct kernel_library){0};
 }
 
+/* A variable with internal linkage may be called _ZL8d_filter. */
+static bool symbol_find(struct gpu_session *gpu, CUlibrary library, const char *name,
+	CUdeviceptr *place, size_t *bytes)
+{
+	CLEANUP(memory_free) char *internal = string_format("_ZL%zu%s", strlen(name), name);
+
+	return gpu->cuda.cuLibraryGetGlobal(place, bytes, library, name) == CUDA_SUCCESS ||
+	       gpu->cuda.cuLibraryGetGlobal(place, bytes, library, internal) == CUDA_SUCCESS;
+}
+
+bool kernel_symbols_find(struct gpu_session *gpu, const struct kernel_library *library,
+	const struct plan *plan, CUdeviceptr *places)
+{
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		const struct plan_symbol *symbol = &plan->symbols[i];
+		const struct plan_buffer *tensor = &plan->buffers[symbol->buffer];
+		size_t bytes = 0;
+
+		places[i] = 0;
+		if (symbol->unit >= library->library_count ||
+			!symbol_find(gpu, library->libraries[symbol->unit], symbol->name,
+				&places[i], &bytes))
+			places[i] = 0;
+		else if (bytes < tensor->bytes)
+			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
+				"%s: expected room for the %llu bytes of tensor %s, found %zu",
+				symbol->name, (unsigned long long)tensor->bytes, tensor->name,
+				bytes);
+	}
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < plan->symbol_count; k++)
+			found |= places[k] &&
+				 strcmp(plan->symbols[k].name, plan->symbols[i].name) == 0;
+		if (!found)
+			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
+				"%s: expected a variable in __constant__ or __device__ memory that "
+				"a kernel uses, found none of this name",
+				plan->symbols[i].name);
+	}
+	return true;
+}
+
+bool kernel_symbols_fill(struct gpu_session *gpu, const struct plan *plan,
+	const CUdeviceptr *places, const CUdeviceptr *buffers)
+{
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		const struct plan_symbol *symbol = &plan->symbols[i];
+		const uint64_t bytes = plan->buffers[symbol->buffer].bytes;
+
+		if (places[i] && bytes &&
+			!gpu_succeeded(gpu,
+				gpu->cuda.cuMemcpyDtoDAsync(
+					places[i], buffers[symbol->buffer], bytes, gpu->stream),
+				symbol->name))
+			return false;
+	}
+	return true;
+}
+
 /* An argument's bytes; a tensor map is passed where it lies. */
 union argument_value {
 	CUdeviceptr pointer;

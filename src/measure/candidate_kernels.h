@@ -27,6 +27,14 @@ bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, siz
 	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library);
 void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library);
 
+/* Where symbols lie: one address per symbol, 0 where its unit lacks it. Each is in some unit, and
+ * as large as its tensor at least. */
+bool kernel_symbols_find(struct gpu_session *gpu, const struct kernel_library *library,
+	const struct plan *plan, CUdeviceptr *places);
+/* Queues the copies. */
+bool kernel_symbols_fill(struct gpu_session *gpu, const struct plan *plan,
+	const CUdeviceptr *places, const CUdeviceptr *buffers);
+
 /* Queues one launch; its `repeat` is the caller's business. */
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments);

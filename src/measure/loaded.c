@@ -84,6 +84,11 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 	return true;
 }
 
+bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded)
+{
+	return kernel_symbols_fill(gpu, &loaded->plan, loaded->symbols, loaded->buffers);
+}
+
 static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct text *cubins,
 	size_t cubin_count)
 {
@@ -98,8 +103,10 @@ static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct te
 		if (!kernel_inspect(
 			    gpu, &loaded->library, &plan->launches[i], i, &loaded->resources[i]))
 			return false;
-	return workspaces_make(gpu, loaded) && sets_make(gpu, loaded) &&
-	       gpu_synchronize(gpu, "loading");
+	loaded->symbols = memory_zeroed(plan->symbol_count + 1, sizeof(*loaded->symbols));
+	return kernel_symbols_find(gpu, &loaded->library, plan, loaded->symbols) &&
+	       workspaces_make(gpu, loaded) && sets_make(gpu, loaded) &&
+	       loaded_fill_symbols(gpu, loaded) && gpu_synchronize(gpu, "loading");
 }
 
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle,
@@ -125,6 +132,7 @@ void loaded_release(struct gpu_session *gpu, struct loaded *loaded)
 	free(loaded->resources);
 	free(loaded->buffers);
 	free(loaded->tensor_maps);
+	free(loaded->symbols);
 	*loaded = (struct loaded){0};
 }
 

@@ -20,6 +20,7 @@ struct loaded {
 	CUdeviceptr *buffers;     /* set_count x plan.buffer_count */
 	CUtensorMap *tensor_maps; /* set_count x plan.tensor_map_count */
 	struct failure failure;   /* outcome not ok: it did not load, and this is why */
+	CUdeviceptr *symbols;     /* of the plan, where they lie */
 };
 
 /* Takes the plan. A candidate that does not load is no error: loaded->failure says why. */
@@ -27,6 +28,8 @@ void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle
 	struct problem_data *problem, struct plan *plan, const struct text *cubins,
 	size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
+/* Symbols get the first set's tensors, whatever a kernel made of them: before a verified run. */
+bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded);
 /* Queues one run on a set: workspaces that want it are zeroed, all launches follow. */
 bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
 /* Number of stream operations in a run. */

@@ -95,7 +95,7 @@ static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded)
 				helper_output_poison[tensor->dtype]))
 			return false;
 	}
-	return problem_data_rewind(gpu, loaded->problem, 0);
+	return problem_data_rewind(gpu, loaded->problem, 0) && loaded_fill_symbols(gpu, loaded);
 }
 
 static bool check_everything(

@@ -121,7 +121,17 @@ static void scale(const struct standin_launch *launch)
 	int rows = *(int *)launch->params[2], columns = *(int *)launch->params[3];
 	int ld_out = *(int *)launch->params[4], ld_in = *(int *)launch->params[5];
 	float factor = *(float *)launch->params[6];
+	unsigned char *symbol = launch->kernel->symbol_data;
 
+	if (symbol) {
+		const size_t bytes = (size_t)rows * (size_t)columns * sizeof(*in);
+
+		factor += memcmp(symbol, in,
+				  bytes < launch->kernel->symbol_bytes
+					  ? bytes
+					  : launch->kernel->symbol_bytes) != 0;
+		symbol[0] ^= 1;
+	}
 	for (int64_t row = 0; row < rows; row++)
 		for (int64_t column = 0; column < columns; column++)
 			out[row * ld_out + column] = factor * in[row * ld_in + column];

@@ -61,6 +61,8 @@ static void kernel_word(struct standin_kernel *kernel, const char *word)
 		sscanf(word, "smem=%d", &kernel->smem_static) == 1 ||
 		sscanf(word, "max_threads=%d", &kernel->max_threads) == 1)
 		return;
+	if (sscanf(word, "symbol=%127[^:]:%zu", kernel->symbol, &kernel->symbol_bytes) == 2)
+		kernel->symbol_data = calloc(1, kernel->symbol_bytes);
 	if (strncmp(word, "params=", 7) != 0)
 		return;
 	for (const char *at = word + 7; *at && kernel->param_count < STANDIN_PARAMS_MAX;) {
@@ -259,6 +261,20 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)
 {
 	*out = (CUkernel)kernel_named((struct standin_library *)library, name);
 	return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary library, const char *name)
+{
+	const struct standin_library *loaded = (const struct standin_library *)library;
+
+	for (int i = 0; i < loaded->count; i++)
+		if (loaded->kernels[i].symbol_data &&
+			strcmp(loaded->kernels[i].symbol, name) == 0) {
+			*out = (CUdeviceptr)(uintptr_t)loaded->kernels[i].symbol_data;
+			*bytes = loaded->kernels[i].symbol_bytes;
+			return CUDA_SUCCESS;
+		}
+	return CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuKernelGetFunction(CUfunction *out, CUkernel kernel)

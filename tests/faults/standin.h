@@ -44,7 +44,9 @@
  *
  * A cubin is a real one, or text for tests without a compiler:
  *	standin cubin
- *	kernel NAME regs=32 smem=0 max_threads=1024 params=8,8,4
+ *	kernel NAME regs=32 smem=0 max_threads=1024 params=8,8,4 symbol=NAME:BYTES
+ * A standin_scale with a symbol is right only where that holds the beginning of its input, and
+ * spoils it.
  */
 #ifndef FAULTS_STANDIN_H
 #define FAULTS_STANDIN_H
@@ -138,6 +140,9 @@ struct standin_kernel {
 	CUdeviceptr last_buffer; /* the first that it was launched on last */
 	double place;            /* -1..1, where its code lies */
 	double spin_us;          /* see spin_cycles_N above */
+	char symbol[STANDIN_NAME];
+	unsigned char *symbol_data; /* never freed: a worker ends soon */
+	size_t symbol_bytes;
 };
 
 /* A tensor map. */

@@ -144,8 +144,9 @@ struct toy {
 	bool unit_is_row;
 	uint64_t workspace_bytes;
 	enum buffer_init workspace_init;
-	bool output_last; /* in memory, as in every real operation; else `in` is */
-	double abs, rel;  /* tolerances; both 0: 1e-6 */
+	bool output_last;   /* in memory, as in every real operation; else `in` is */
+	double abs, rel;    /* tolerances; both 0: 1e-6 */
+	const char *symbol; /* that `in` fills; NULL */
 };
 
 static inline void toy_buffers(const struct toy *toy, struct plan_buffer buffers[2])
@@ -237,6 +238,7 @@ struct toy_candidate {
 	struct plan_argument arguments[8];
 	char entry[64];
 	struct plan_launch launch;
+	struct plan_symbol symbol;
 	struct plan plan;
 	struct text cubin;
 };
@@ -279,6 +281,10 @@ static inline void toy_candidate_make(
 	made->launch.arguments = made->arguments;
 	made->plan.buffers = made->buffers;
 	made->plan.launches = &made->launch;
+	made->symbol = (struct plan_symbol){
+		.name = (char *)(uintptr_t)toy->symbol, .buffer = !toy->output_last};
+	made->plan.symbols = &made->symbol;
+	made->plan.symbol_count = toy->symbol != NULL;
 	free(text);
 }
 

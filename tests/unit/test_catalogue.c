@@ -341,6 +341,8 @@ static void test_broken_family(void **state)
 		{"\"parameters\"",
 			"\"options\": [\"--std=c++17\", \"-arch=sm_80\"], \"parameters\"",
 			"$.options[1]: expected an option that reads and writes no file"},
+		{"\"parameters\"", "\"symbols\": {\"d_x\": \"flags\"}, \"parameters\"",
+			"$.symbols.d_x: expected"},
 		{"\"parameters\"", "\"options\": [\"-ftz=maybe\"], \"parameters\"",
 			"$.options[0]: expected an option"},
 		{"\"when\": \"REPEATS > 1\"", "\"when\": \"REPEAT > 1\"",

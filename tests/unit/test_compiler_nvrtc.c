@@ -179,6 +179,40 @@ static void test_real(void **state)
 	compiler_close(compiler);
 }
 
+/* What a source defines anew is not what was asked for; what it defines where nobody did is fine.
+ */
+static void test_real_redefined(void **state)
+{
+	static const struct {
+		const char *source;
+		enum outcome outcome;
+		const char *log;
+	} cases[] = {
+		{"\n#define BM 64\nextern \"C\" __global__ void k(int *p) { *p = BM; }",
+			OUTCOME_COMPILE_FAILED,
+			"unit.cu(2): error: the source defines BM, which is given as -DBM=128"},
+		{"#ifndef BM\n#define BM 64\n#endif\nextern \"C\" __global__ void k(int *p) { *p = "
+		 "BM; "
+		 "}",
+			OUTCOME_OK, ""},
+		{"#define BN 1\n#define BN 2\nextern \"C\" __global__ void k(int *p) { *p = BN; }",
+			OUTCOME_OK, "unit.cu(2): warning #47-D"},
+	};
+	struct compiler *compiler = open_real();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct compile_result result;
+
+		submit(compiler, cases[i].source, "k", "-DBM=128", 7);
+		result = wait_for(compiler);
+		if (result.outcome != cases[i].outcome || !strstr(result.log, cases[i].log))
+			fail_msg("case %zu: %d %s", i, (int)result.outcome, result.log);
+		compile_result_release(&result);
+	}
+	compiler_close(compiler);
+}
+
 /* Headers of the toolkit; those of the host that bring nothing; conditions. */
 static void test_real_headers(void **state)
 {
@@ -232,6 +266,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(test_builtins),
 		cmocka_unit_test(test_killed_once),
 		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_real_redefined),
 		cmocka_unit_test(test_real_headers),
 		cmocka_unit_test(test_real_ptx),
 	};

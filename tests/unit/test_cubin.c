@@ -69,8 +69,12 @@ static void check_real(const char *file, int regs)
 	assert_int_equal(kernel.smem_static_bytes, 1200);
 	assert_int_equal(kernel.barriers, 1);
 	assert_int_equal(kernel.stack_bytes, 0);
+	assert_int_equal(kernel.param_count, 2);
+	assert_int_equal(kernel.param_bytes[0], 8);
+	assert_int_equal(kernel.param_bytes[1], 4);
 	assert_true(cubin_kernel_find(&cubin, "plain", &kernel));
 	assert_int_equal(kernel.smem_static_bytes, 0);
+	assert_int_equal(kernel.param_count, 1);
 	text_release(&content);
 }
 

@@ -75,6 +75,47 @@ static void test_ok(void **state)
 	bench_close(&bench);
 }
 
+/* A symbol holds its tensor before each verified run, whatever the one before made of it. */
+static void test_symbols(void **state)
+{
+	static const struct {
+		const char *symbol, *kernel, *detail; /* NULL: it is right */
+	} cases[] = {
+		{"d_in", "standin_scale symbol=d_in:4096", NULL},
+		{"d_in", "standin_scale symbol=_ZL4d_in:2244", NULL},
+		{"d_in", "standin_scale symbol=d_in:64",
+			"d_in: expected room for the 2244 bytes of tensor in, found 64"},
+		{"d_in", "standin_scale symbol=other:4096",
+			"d_in: expected a variable in __constant__ or __device__ memory"},
+	};
+	struct bench bench;
+	uint32_t problem;
+	struct error err;
+
+	(void)state;
+	bench_open(&bench, "kernel standin_scale us=50 ok\n");
+	problem = toy_problem(bench.device, &small, "standin_scale_reference");
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct toy toy = small;
+		device_handle handle;
+
+		toy.symbol = cases[i].symbol;
+		handle = toy_load(bench.device, problem, &toy, cases[i].kernel);
+		if (cases[i].detail) {
+			expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED,
+				cases[i].detail);
+			continue;
+		}
+		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		for (int times = 0; times < 2; times++) {
+			assert_ok(device_verify(bench.device, handle, &err));
+			expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+		}
+		device_unload(bench.device, handle);
+	}
+	bench_close(&bench);
+}
+
 /* Long kernels are timed one by one; workspaces and several launches count. */
 static void test_long_kernel(void **state)
 {
@@ -367,6 +408,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_tolerances),
 		cmocka_unit_test(test_repair),
 		cmocka_unit_test(test_dtypes),
+		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_load_failures),
 		cmocka_unit_test(test_eviction),

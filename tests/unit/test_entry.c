@@ -61,10 +61,38 @@ static void test_own_words(void **state)
 	changed_close(&changed);
 }
 
+/* Over a limit of the GPU: removed and counted, unless the family speaks of it itself. */
+static void test_limits(void **state)
+{
+	struct changed changed;
+	struct error err = {0};
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool legal, found;
+
+	(void)state;
+	/* 64 rows make 128 threads */
+	changed_open(
+		&changed, "\"block\": [\"THREADS\", 1, 1]", "\"block\": [\"16*THREADS\", 1, 1]");
+	assert_ok(configuration_default(changed.bound, choices, &found, &err));
+	assert_true(found);
+	assert_true(configuration_read(
+		changed.bound, "BM=80,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true", choices));
+	assert_ok(configuration_is_legal(changed.bound, choices, &legal, &err));
+	assert_false(legal);
+	assert_fails(configuration_expect_legal(changed.bound, choices, &err), STATUS_BAD_INPUT,
+		"(limit of the GPU: threads of a block)");
+	assert_true(configuration_read(
+		changed.bound, "BM=32,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true", choices));
+	assert_ok(configuration_is_legal(changed.bound, choices, &legal, &err));
+	assert_true(legal);
+	changed_close(&changed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_words),
+		cmocka_unit_test(test_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,15 +142,17 @@ static void expect_refusal(const char *problem, const char *device, const char *
 	struct work work;
 	struct error err = {0};
 	choice choices[SPACE_PARAMETERS_MAX];
-	bool found;
+	struct value defaults[SPACE_PARAMETERS_MAX];
 
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, problem, "", device);
 	assert_ok(json_parse(text, strlen(text), "f.json", &tree, &err));
 	assert_ok(family_from_json(tree, "f.json", "full", fixture.operation, &family, &err));
 	assert_ok(
 		family_bind(family, fixture.problems.items[0], fixture.device, NULL, &bound, &err));
-	assert_ok(configuration_default(bound, choices, &found, &err));
-	assert_true(found);
+	/* whether the space has it or removes it */
+	assert_ok(configuration_defaults(bound, defaults, &err));
+	for (size_t i = 0; i < family->parameter_count; i++)
+		choices[i] = (choice)space_choice_find(bound->space, i, defaults[i]);
 	assert_ok(space_values(bound->space, choices, slots, &err));
 	assert_fails(candidate_plan(bound, slots, &plan, &err), STATUS_BAD_INPUT, message);
 	assert_null(plan.buffers);
