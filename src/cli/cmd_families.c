@@ -20,12 +20,31 @@ static const struct option families_option_table[] = {
 	{0},
 };
 
-static void print_operation(const struct catalogue *catalogue, const struct operation *operation)
+/* What each takes, where one operation is asked for; else their names. */
+static void print_keys(const struct operation *operation, bool alone)
 {
-	printf("%s: %s\n  keys:", operation->name, operation->summary);
-	for (size_t i = 0; i < operation->key_count; i++)
-		printf(" %s", operation->keys[i].name);
+	printf("  keys:");
+	for (size_t i = 0; i < operation->key_count; i++) {
+		const struct key *key = &operation->keys[i];
+		CLEANUP(text_release) struct text values = {0};
+
+		if (!alone) {
+			printf(" %s", key->name);
+			continue;
+		}
+		key_describe(key, &values);
+		printf("\n    %-12s %s", key->name, text_string(&values));
+		if (key->default_value)
+			printf("; if left out: %s", expression_text(key->default_value));
+	}
 	putchar('\n');
+}
+
+static void print_operation(
+	const struct catalogue *catalogue, const struct operation *operation, bool alone)
+{
+	printf("%s: %s\n", operation->name, operation->summary);
+	print_keys(operation, alone);
 	for (size_t i = 0; i < catalogue->family_count; i++)
 		if (catalogue->families[i]->operation == operation)
 			printf("  %-22s %s\n", catalogue->families[i]->name,
@@ -98,7 +117,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		if (options->common.json)
 			json_push(list, operation_json(&catalogue, operation));
 		else
-			print_operation(&catalogue, operation);
+			print_operation(&catalogue, operation, only != NULL);
 	}
 	return options->common.json ? common_write_json("-", list, err) : STATUS_OK;
 }

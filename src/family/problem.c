@@ -144,8 +144,7 @@ RECORD_DEFINE(struct key, key_record, key_members, .name = "key", .check = key_c
 	.refine = key_refine);
 
 /* ---- values ---- */
-/* "an integer from 1 to 2147483647", "a number" or "one of fp16, bf16". */
-static void key_describe(const struct key *key, struct text *text)
+void key_describe(const struct key *key, struct text *text)
 {
 	if (key->is_real) {
 		text_append(text, "a number");

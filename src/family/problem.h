@@ -49,4 +49,7 @@ void problem_list_release(struct problem_list *list); /* frees the problems too 
 enum status problem_flop(const struct problem *problem, double *flop, struct error *err);
 enum status problem_min_bytes(const struct problem *problem, double *bytes, struct error *err);
 
+/* What its values are: "an integer from 1 to 2147483647", "a number" or "one of fp16, bf16". */
+void key_describe(const struct key *key, struct text *text);
+
 #endif
