@@ -78,14 +78,16 @@ static enum status plan_tensor_maps(const struct family *family, const struct va
 /* In every unit that is built: which has the variable is seen when it is loaded. */
 static void plan_symbols(const struct family *family, const int *units, struct plan *plan)
 {
+	if (!family->symbol_count)
+		return;
 	plan->symbols = memory_zeroed(
 		family->symbol_count * family->source_count + 1, sizeof(*plan->symbols));
 	for (size_t i = 0; i < family->source_count; i++)
 		for (size_t k = 0; units[i] >= 0 && k < family->symbol_count; k++)
-			plan->symbols[plan->symbol_count++] = (struct plan_symbol){
-				.name = string_copy(family->symbols[k].name),
-				.unit = (uint32_t)units[i],
-				.buffer = family->symbols[k].buffer};
+			plan->symbols[plan->symbol_count++] =
+				(struct plan_symbol){.name = string_copy(family->symbols[k].name),
+					.unit = (uint32_t)units[i],
+					.buffer = family->symbols[k].buffer};
 }
 
 static enum status plan_arguments(const struct launch *launch, const struct value *slots,

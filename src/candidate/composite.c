@@ -231,8 +231,10 @@ static const struct composite *ready(const struct bound_family *bound)
 static void append_symbols(
 	struct plan *part, const uint32_t *places, size_t first_unit, struct plan *plan)
 {
-	plan->symbols = memory_resize(plan->symbols, plan->symbol_count + part->symbol_count + 1,
-		sizeof(*plan->symbols));
+	if (!part->symbol_count)
+		return;
+	plan->symbols = memory_resize(
+		plan->symbols, plan->symbol_count + part->symbol_count + 1, sizeof(*plan->symbols));
 	for (size_t i = 0; i < part->symbol_count; i++) {
 		struct plan_symbol *symbol = &plan->symbols[plan->symbol_count++];
 
