@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "family/expression_json.h"
 
 /* https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 static const char magic[] = "\x93NUMPY";
@@ -24,6 +25,16 @@ static const char *const type_codes[DTYPE_COUNT][2] = {
 	[DTYPE_BF16] = {"u2", "V2"},
 	[DTYPE_FP8_E4M3] = {"u1", "V1"},
 	[DTYPE_I32] = {"i4"},
+	[DTYPE_FP64] = {"f8"},
+	[DTYPE_FP8_E5M2] = {"u1", "V1"},
+	[DTYPE_I8] = {"i1"},
+	[DTYPE_I16] = {"i2"},
+	[DTYPE_I64] = {"i8"},
+	[DTYPE_U8] = {"u1"},
+	[DTYPE_U16] = {"u2"},
+	[DTYPE_U32] = {"u4"},
+	[DTYPE_U64] = {"u8"},
+	[DTYPE_BOOL] = {"b1"},
 };
 
 static enum status refuse(
@@ -109,5 +120,48 @@ enum status array_file_read(const char *path, const struct plan_buffer *tensor,
 			dtype_names[tensor->dtype], content.length);
 	*elements = content;
 	content = (struct text){0};
+	return STATUS_OK;
+}
+
+enum status array_compute(const char *expression, const struct named_values *keys,
+	const struct plan_buffer *tensor, struct text *elements, struct error *err)
+{
+	const uint64_t count = tensor->rows * tensor->columns, size = dtype_size(tensor->dtype);
+	CLEANUP(name_table_release) struct name_table names = {0};
+	CLEANUP(memory_free) struct value *values = NULL;
+	CLEANUP(text_release) struct text made = {0};
+	CLEANUP(expression_member_release) struct expression *compiled = NULL;
+
+	if (count > ARRAY_COMPUTED_MAX)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected at most %d elements of an expression, found %" PRIu64
+			" (a file may hold more)",
+			tensor->name, (int)ARRAY_COMPUTED_MAX, count);
+	values = memory_zeroed(keys->count + 1, sizeof(*values));
+	for (size_t i = 0; i < keys->count; i++) {
+		name_table_add(&names, keys->items[i].name);
+		values[i] = keys->items[i].value;
+	}
+	if (name_table_find(&names, "index") == NAME_UNKNOWN)
+		name_table_add(&names, "index");
+	TRY(expression_compile(expression, tensor->name, &names, &compiled, err));
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t bits;
+		double real;
+		int64_t integer;
+
+		if (names.count > keys->count)
+			values[keys->count] = value_int((int64_t)i);
+		if (dtype_is_float(tensor->dtype)) {
+			TRY(expression_real(compiled, values, &real, err));
+			bits = dtype_bits(tensor->dtype, real);
+		} else {
+			TRY(expression_int(compiled, values, &integer, err));
+			bits = tensor->dtype == DTYPE_BOOL ? integer != 0 : (uint64_t)integer;
+		}
+		text_append_bytes(&made, (const char *)&bits, size);
+	}
+	*elements = made;
+	made = (struct text){0};
 	return STATUS_OK;
 }

@@ -14,4 +14,12 @@
 enum status array_file_read(const char *path, const struct plan_buffer *tensor,
 	struct text *elements, struct error *err);
 
+enum {
+	ARRAY_COMPUTED_MAX = 1 << 24, /* elements: some seconds */
+};
+/* The same from an expression over `index` (linear) and keys. Errors: more elements than that, an
+ * expression that fails. */
+enum status array_compute(const char *expression, const struct named_values *keys,
+	const struct plan_buffer *tensor, struct text *elements, struct error *err);
+
 #endif

@@ -206,15 +206,42 @@ static bool wants_trust(const struct operation *operation)
 	return false;
 }
 
+/* ---- what tensors hold ---- */
+static enum status take_contents(
+	const struct making *making, size_t tensor, const char *folder, struct error *err)
+{
+	const struct tensor *from = &making->problem->operation->tensors[tensor];
+	const struct plan_buffer *buffer = &making->plan->tensors[tensor];
+	struct plan_contents contents = {.tensor = (uint32_t)tensor};
+	CLEANUP(text_release) struct text ignored = {0};
+
+	if (from->contents != CONTENTS_EXPRESSION && from->contents != CONTENTS_FILE)
+		return STATUS_OK;
+	if (from->expression)
+		contents.expression = string_copy(expression_text(from->expression));
+	else
+		contents.file = path_join(folder, from->file);
+	making->plan->contents[making->plan->contents_count++] = contents;
+	return contents.file && buffer->bytes && making->catalogue
+		       ? array_file_read(contents.file, buffer, &ignored, err)
+		       : STATUS_OK;
+}
+
 static enum status make(const struct making *making, struct error *err)
 {
 	const struct operation *operation = making->problem->operation;
 	struct reference_plan *plan = making->plan;
+	CLEANUP(memory_free) char *folder = path_parent(operation->file);
 
 	plan->tensor_count = operation->tensor_count;
 	plan->tensors = memory_zeroed(operation->tensor_count + 1, sizeof(*plan->tensors));
 	plan->outputs = memory_zeroed(operation->tensor_count + 1, sizeof(*plan->outputs));
+	plan->contents = memory_zeroed(operation->tensor_count + 1, sizeof(*plan->contents));
 	TRY(operation_tensors_evaluate(operation, making->values, plan->tensors, err));
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		TRY(take_contents(making, i, folder, err));
+	if (plan->contents_count)
+		plan->keys = problem_named_values(making->problem);
 	if (making->catalogue && wants_trust(operation))
 		TRY(trust(making, reference_trusted(operation), err));
 	for (size_t i = 0; i < operation->tensor_count; i++)

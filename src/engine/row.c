@@ -287,10 +287,10 @@ static struct value argument_value(const struct plan *plan, const struct plan_ar
 		return value_string(string_copy(plan->buffers[argument->index].name));
 	case ARGUMENT_TENSOR_MAP:
 		return value_string(string_copy(plan->tensor_maps[argument->index].name));
-	case ARGUMENT_FLOAT32:
-		return value_real(argument->real);
 	default:
-		return value_int(argument->integer);
+		return dtype_is_float(argument_dtype(argument->kind))
+			       ? value_real(argument->real)
+			       : value_int(argument->integer);
 	}
 }
 

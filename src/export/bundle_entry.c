@@ -71,7 +71,6 @@ static void put_argument(struct bundle *bundle, const struct launches *launches,
 {
 	const struct plan *plan = launches->plan;
 	struct ttl_argument argument = {.index = from->index, .key = TTL_NONE};
-	const float real = (float)from->real;
 
 	switch (from->kind) {
 	case ARGUMENT_BUFFER:
@@ -83,19 +82,16 @@ static void put_argument(struct bundle *bundle, const struct launches *launches,
 		argument.name = bundle_put_text(bundle, plan->tensor_maps[from->index].name);
 		break;
 	default:
-		argument.kind = from->kind == ARGUMENT_INT32   ? TTL_I32
-				: from->kind == ARGUMENT_INT64 ? TTL_I64
-							       : TTL_F32;
+		/* what the kernel reads of the bits is its own size */
+		argument.kind = from->kind == ARGUMENT_INT32     ? TTL_I32
+				: from->kind == ARGUMENT_FLOAT32 ? TTL_F32
+								 : TTL_I64;
 		/* 0: a tensor that a step's problem does not have */
 		argument.name = bundle_put_text(
 			bundle, named->expression ? expression_text(named->expression) : "0");
-		argument.bits = from->integer;
+		argument.bits = (int64_t)plan_argument_bits(from);
 		if (argument.kind == TTL_I32)
 			argument.key = key_of(launches, named->expression);
-		if (argument.kind == TTL_F32) {
-			argument.bits = 0;
-			memcpy(&argument.bits, &real, sizeof(real));
-		}
 	}
 	bundle_put(bundle, TTL_TABLE_arguments, &argument);
 }

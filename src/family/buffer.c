@@ -263,7 +263,9 @@ struct typed_argument {
 	int type;
 };
 
-static const char *const type_names[] = {"i32", "i64", "f32", NULL};
+/* In the order of the kinds from ARGUMENT_INT32 on. */
+static const char *const type_names[] = {"i32", "i64", "f32", "i8", "i16", "u8", "u16", "u32",
+	"u64", "bool", "f64", "f16", "bf16", NULL};
 static const struct record_member typed_members[] = {
 	EXPRESSION(struct typed_argument, value, "value", ""),
 	RECORD_ENUM(struct typed_argument, type, type_names, "type", ""),
@@ -292,8 +294,6 @@ static bool find_word(const char *text, const struct reading *reading, struct ar
 static enum status argument_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	static const enum argument_kind kinds[] = {
-		ARGUMENT_INT32, ARGUMENT_INT64, ARGUMENT_FLOAT32};
 	struct reading reading = *(const struct reading *)context;
 	struct argument *argument = field;
 	struct typed_argument typed = {0};
@@ -304,7 +304,8 @@ static enum status argument_read(
 	argument->kind = ARGUMENT_INT32;
 	if (json_type(at) == JSON_OBJECT) {
 		TRY(record_from_json(&typed_record, at, &typed, &reading, err));
-		*argument = (struct argument){kinds[typed.type], 0, typed.value};
+		*argument = (struct argument){
+			(enum argument_kind)(ARGUMENT_INT32 + typed.type), 0, typed.value};
 		return STATUS_OK;
 	}
 	if (json_get_string(at, &text, NULL) == STATUS_OK && find_word(text, &reading, argument))
@@ -331,17 +332,32 @@ enum status argument_evaluate(const struct argument *argument, const struct valu
 	struct plan_argument *evaluated, struct error *err)
 {
 	const struct expression *expression = argument->expression;
+	int64_t least, most;
+	enum dtype dtype;
+	size_t bits;
 
 	*evaluated = (struct plan_argument){.kind = argument->kind, .index = argument->index};
 	if (!expression)
 		return STATUS_OK;
-	if (argument->kind == ARGUMENT_FLOAT32)
+	dtype = argument_dtype(argument->kind);
+	if (dtype_is_float(dtype))
 		return expression_real(expression, values, &evaluated->real, err);
+	if (dtype == DTYPE_BOOL) {
+		bool holds;
+
+		TRY(expression_test(expression, values, &holds, err));
+		evaluated->integer = holds;
+		return STATUS_OK;
+	}
 	TRY(expression_int(expression, values, &evaluated->integer, err));
-	if (argument->kind == ARGUMENT_INT32 &&
-		(evaluated->integer < INT32_MIN || evaluated->integer > INT32_MAX))
+	bits = 8 * dtype_size(dtype);
+	least = !dtype_is_signed(dtype) ? 0 : bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1));
+	most = bits == 64 ? INT64_MAX
+			  : ((int64_t)1 << (dtype_is_signed(dtype) ? bits - 1 : bits)) - 1;
+	if (evaluated->integer < least || evaluated->integer > most)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected an int32, found %" PRId64 " (declare it as i64)",
-			expression_where(expression), evaluated->integer);
+			"%s: expected an %s, found %" PRId64 " (declare it as i64)",
+			expression_where(expression),
+			dtype == DTYPE_I32 ? "int32" : dtype_names[dtype], evaluated->integer);
 	return STATUS_OK;
 }

@@ -50,7 +50,7 @@ enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
 extern const struct record_custom buffer_member;
 
 /* A name (of a buffer or tensor map; of a reference also units, unit_count, expected), an
- * expression (int32), or {"value": expression, "type": "i32|i64|f32"}. */
+ * expression (int32), or {"value": expression, "type": "f64"}. */
 struct argument {
 	enum argument_kind kind;
 	uint32_t index;                /* of the buffer or tensor map */

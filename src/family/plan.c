@@ -10,9 +10,15 @@ static const char *const role_names[] = {[BUFFER_INPUT] = "in",
 	[BUFFER_INOUT] = "inout",
 	[BUFFER_WORKSPACE] = "workspace",
 	NULL};
-const char *const buffer_contents_names[] = {[CONTENTS_RANDOM] = "random",
+const char *const buffer_contents_names[] = {[CONTENTS_UNIFORM] = "uniform",
+	[CONTENTS_NORMAL] = "normal",
+	[CONTENTS_ZERO] = "zero",
+	[CONTENTS_ONE] = "one",
+	[CONTENTS_IOTA] = "iota",
 	[CONTENTS_PERMUTATION] = "permutation",
 	[CONTENTS_OFFSETS] = "offsets",
+	[CONTENTS_EXPRESSION] = "expression",
+	[CONTENTS_FILE] = "file",
 	NULL};
 static const char *const init_names[] = {[BUFFER_INIT_NONE] = "none",
 	[BUFFER_INIT_ONCE] = "once",
@@ -38,8 +44,9 @@ static const struct record_member buffer_members[] = {
 	TENSOR_VALUE(ld, "of a tensor: elements from the beginning of a row to that of the next"),
 	RECORD_ENUM(struct plan_buffer, contents, buffer_contents_names, "contents", "of an input",
 		.flags = RECORD_OPTIONAL),
-	TENSOR_VALUE(fill_low, "an input's lowest value where it was measured"),
-	TENSOR_VALUE(fill_high, "an input's highest value"),
+	TENSOR_VALUE(
+		fill_low, "an input's lowest value where it was measured; of normal, the mean"),
+	TENSOR_VALUE(fill_high, "an input's highest value; of normal, the standard deviation"),
 };
 #undef TENSOR_VALUE
 static RECORD_DEFINE(struct plan_buffer, buffer_record, buffer_members, .name = "plan_buffer");
@@ -202,34 +209,55 @@ RECORD_DEFINE(struct plan_tensor_map, plan_tensor_map_record, tensor_map_members
 	.name = "plan_tensor_map", .check = tensor_map_check);
 
 /* ---- launches ---- */
-const char *const argument_kind_names[] = {
-	[ARGUMENT_BUFFER] = "buffer",
-	[ARGUMENT_TENSOR_MAP] = "tensor_map",
-	[ARGUMENT_INT32] = "i32",
-	[ARGUMENT_INT64] = "i64",
-	[ARGUMENT_FLOAT32] = "f32",
-	[ARGUMENT_UNITS] = "units",
-	[ARGUMENT_UNIT_COUNT] = "unit_count",
-	[ARGUMENT_EXPECTED] = "expected",
-	NULL,
-};
+/* Kind, name, type of a number. */
+#define ARGUMENTS(ROW)                                                                             \
+	ROW(ARGUMENT_BUFFER, "buffer", DTYPE_COUNT)                                                \
+	ROW(ARGUMENT_TENSOR_MAP, "tensor_map", DTYPE_COUNT)                                        \
+	ROW(ARGUMENT_INT32, "i32", DTYPE_I32)                                                      \
+	ROW(ARGUMENT_INT64, "i64", DTYPE_I64)                                                      \
+	ROW(ARGUMENT_FLOAT32, "f32", DTYPE_FP32)                                                   \
+	ROW(ARGUMENT_INT8, "i8", DTYPE_I8)                                                         \
+	ROW(ARGUMENT_INT16, "i16", DTYPE_I16)                                                      \
+	ROW(ARGUMENT_UINT8, "u8", DTYPE_U8)                                                        \
+	ROW(ARGUMENT_UINT16, "u16", DTYPE_U16)                                                     \
+	ROW(ARGUMENT_UINT32, "u32", DTYPE_U32)                                                     \
+	ROW(ARGUMENT_UINT64, "u64", DTYPE_U64)                                                     \
+	ROW(ARGUMENT_BOOL, "bool", DTYPE_BOOL)                                                     \
+	ROW(ARGUMENT_FLOAT64, "f64", DTYPE_FP64)                                                   \
+	ROW(ARGUMENT_FLOAT16, "f16", DTYPE_FP16)                                                   \
+	ROW(ARGUMENT_BFLOAT16, "bf16", DTYPE_BF16)                                                 \
+	ROW(ARGUMENT_UNITS, "units", DTYPE_COUNT)                                                  \
+	ROW(ARGUMENT_UNIT_COUNT, "unit_count", DTYPE_COUNT)                                        \
+	ROW(ARGUMENT_EXPECTED, "expected", DTYPE_COUNT)
+
+#define ROW(kind, name, dtype) [kind] = (name),
+const char *const argument_kind_names[] = {ARGUMENTS(ROW) NULL};
+#undef ROW
+
+enum dtype argument_dtype(enum argument_kind kind)
+{
+#define ROW(kind, name, dtype) [kind] = (dtype),
+	static const enum dtype dtypes[] = {ARGUMENTS(ROW)};
+#undef ROW
+
+	return dtypes[kind];
+}
+
+uint64_t plan_argument_bits(const struct plan_argument *argument)
+{
+	const enum dtype dtype = argument_dtype(argument->kind);
+
+	return dtype_is_float(dtype) ? dtype_bits(dtype, argument->real)
+				     : (uint64_t)argument->integer;
+}
 
 uint32_t plan_argument_bytes(enum argument_kind kind)
 {
-	switch (kind) {
-	case ARGUMENT_TENSOR_MAP:
-		return 128;
-	case ARGUMENT_INT32:
-	case ARGUMENT_FLOAT32:
-	case ARGUMENT_UNIT_COUNT:
-		return 4;
-	case ARGUMENT_BUFFER:
-	case ARGUMENT_INT64:
-	case ARGUMENT_UNITS:
-	case ARGUMENT_EXPECTED:
-		break;
-	}
-	return 8;
+	const enum dtype dtype = argument_dtype(kind);
+
+	if (dtype != DTYPE_COUNT)
+		return dtype_bytes(dtype);
+	return kind == ARGUMENT_TENSOR_MAP ? 128 : kind == ARGUMENT_UNIT_COUNT ? 4 : 8;
 }
 
 /* {"buffer": 0}, {"i32": 4096}, {"units": true} */
@@ -255,17 +283,15 @@ static enum status argument_read(
 			return json_error(&member, err, "a %s that is there", member.key);
 		argument->index = (uint32_t)index;
 		return STATUS_OK;
-	case ARGUMENT_INT32:
-	case ARGUMENT_INT64:
-		return json_get_int(&member, &argument->integer, err);
-	case ARGUMENT_FLOAT32:
-		return json_get_double(&member, &argument->real, err);
 	case ARGUMENT_UNITS:
 	case ARGUMENT_UNIT_COUNT:
 	case ARGUMENT_EXPECTED:
-		break;
+		return json_get_bool(&member, &flag, err);
+	default:
+		return dtype_is_float(argument_dtype(argument->kind))
+			       ? json_get_double(&member, &argument->real, err)
+			       : json_get_int(&member, &argument->integer, err);
 	}
-	return json_get_bool(&member, &flag, err);
 }
 
 static struct json *argument_write(const void *field)
@@ -279,18 +305,16 @@ static struct json *argument_write(const void *field)
 	case ARGUMENT_TENSOR_MAP:
 		json_put_int(object, name, argument->index);
 		break;
-	case ARGUMENT_INT32:
-	case ARGUMENT_INT64:
-		json_put_int(object, name, argument->integer);
-		break;
-	case ARGUMENT_FLOAT32:
-		json_put_double(object, name, argument->real);
-		break;
 	case ARGUMENT_UNITS:
 	case ARGUMENT_UNIT_COUNT:
 	case ARGUMENT_EXPECTED:
 		json_put_bool(object, name, true);
 		break;
+	default:
+		if (dtype_is_float(argument_dtype(argument->kind)))
+			json_put_double(object, name, argument->real);
+		else
+			json_put_int(object, name, argument->integer);
 	}
 	return object;
 }
@@ -322,7 +346,8 @@ static const struct record_member launch_members[] = {
 	RECORD_CUSTOMS(struct plan_launch, arguments, argument_count, &argument_custom, "args",
 		"in the kernel's order, each by its kind: buffer, the address of buffers[i] (64 "
 		"bits); tensor_map, tensor_maps[i] encoded (128 bytes by value, 64-byte aligned); "
-		"i32, i64, f32, the number itself",
+		"i32, i64, f32 and so on, the number itself (bool 0 or 1; u64 as the int64 of its "
+		"bits)",
 		.record = &argument_record),
 };
 static RECORD_DEFINE(struct plan_launch, launch_record, launch_members, .name = "plan_launch");
@@ -448,11 +473,24 @@ static const struct record_member output_members[] = {
 static RECORD_DEFINE(
 	struct reference_output, output_record, output_members, .name = "reference_output");
 
+static const struct record_member contents_members[] = {
+	RECORD_VALUE(struct plan_contents, tensor, "tensor", "its index"),
+	RECORD_VALUE(struct plan_contents, expression, "expression",
+		"over the keys and `index`: linear, without pitch", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct plan_contents, file, "file", "path", .flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(
+	struct plan_contents, contents_record, contents_members, .name = "plan_contents");
+
 static const struct record_member reference_members[] = {
 	RECORD_RECORDS(struct reference_plan, tensors, tensor_count, buffer_record, "tensors",
 		"the operation's"),
 	RECORD_RECORDS(struct reference_plan, outputs, output_count, output_record, "outputs",
 		"every tensor that is written"),
+	RECORD_RECORDS(struct reference_plan, contents, contents_count, contents_record, "contents",
+		"of tensors with an expression or a file", .flags = RECORD_OPTIONAL),
+	RECORD_NAMED_VALUES(struct reference_plan, keys, "keys", "of the problem, for expressions",
+		.flags = RECORD_OPTIONAL),
 	RECORD_POINTER(struct reference_plan, trusted, plan_record, "trusted",
 		"run for outputs without kernel and file", .flags = RECORD_OPTIONAL),
 };

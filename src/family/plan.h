@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/record.h"
+#include "expr/named_values.h"
 #include "spec/device_spec.h"
 
 enum {
@@ -27,10 +28,16 @@ enum buffer_role {
 };
 
 enum buffer_contents {
-	CONTENTS_RANDOM,      /* uniform between fill_low and fill_high */
-	CONTENTS_PERMUTATION, /* i32: each of 0 .. elements - 1 once, at random places */
+	CONTENTS_UNIFORM, /* between fill_low and fill_high */
+	CONTENTS_NORMAL,  /* fill_low the mean, fill_high the standard deviation */
+	CONTENTS_ZERO,
+	CONTENTS_ONE,
+	CONTENTS_IOTA,        /* 0, 1, 2, ... in the order of the elements */
+	CONTENTS_PERMUTATION, /* integers: each of 0 .. elements - 1 once, at random places */
 	CONTENTS_OFFSETS,     /* i32: where groups begin; the last is fill_low. The sizes follow
 				 Zipf's law with the exponent fill_high, at random places */
+	CONTENTS_EXPRESSION,  /* struct plan_contents */
+	CONTENTS_FILE,
 };
 /* As JSON says them, NULL-terminated. */
 extern const char *const buffer_contents_names[];
@@ -70,6 +77,16 @@ enum argument_kind {
 	ARGUMENT_INT32,
 	ARGUMENT_INT64,
 	ARGUMENT_FLOAT32,
+	ARGUMENT_INT8,
+	ARGUMENT_INT16,
+	ARGUMENT_UINT8,
+	ARGUMENT_UINT16,
+	ARGUMENT_UINT32,
+	ARGUMENT_UINT64, /* its bits as an int64 */
+	ARGUMENT_BOOL,
+	ARGUMENT_FLOAT64,
+	ARGUMENT_FLOAT16,
+	ARGUMENT_BFLOAT16,
 	ARGUMENT_UNITS,      /* reference only: const int64 *units */
 	ARGUMENT_UNIT_COUNT, /* reference only: int32 */
 	ARGUMENT_EXPECTED,   /* reference only: double * */
@@ -85,6 +102,10 @@ struct plan_argument {
 /* Of a kernel's parameter. */
 uint32_t plan_argument_bytes(enum argument_kind kind);
 extern const char *const argument_kind_names[]; /* as JSON says them, NULL-terminated */
+/* The type of a number; DTYPE_COUNT: the argument is none. */
+enum dtype argument_dtype(enum argument_kind kind);
+/* A number as the kernel gets it, little end first. */
+uint64_t plan_argument_bits(const struct plan_argument *argument);
 
 struct plan_launch {
 	uint32_t unit; /* index of the build unit (cubin) */
@@ -137,6 +158,13 @@ void plan_release(struct plan *plan);
 RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
 
+/* What a tensor is filled with that is neither random nor simple; one of the two is there. */
+struct plan_contents {
+	uint32_t tensor;
+	char *expression; /* over `index` (linear, without pitch) and the keys */
+	char *file;       /* path */
+};
+
 /* Beside what an output is compared, the best first. */
 enum verified {
 	VERIFIED_REFERENCE,     /* a kernel of the operation's */
@@ -168,6 +196,9 @@ struct reference_plan {
 	size_t tensor_count;
 	struct reference_output *outputs;
 	size_t output_count;
+	struct plan_contents *contents; /* of tensors with an expression or a file */
+	size_t contents_count;
+	struct named_values keys; /* of the problem, for expressions */
 	struct plan *trusted; /* run once for the outputs that no kernel and no file serves; NULL */
 };
 

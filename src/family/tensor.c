@@ -59,6 +59,8 @@ const struct record_custom tolerance_member = {
 static double usual(enum dtype dtype)
 {
 	switch (dtype) {
+	case DTYPE_FP64:
+		return 0x1p-30;
 	case DTYPE_FP32:
 		return 0x1p-13;
 	case DTYPE_TF32:
@@ -67,6 +69,7 @@ static double usual(enum dtype dtype)
 	case DTYPE_BF16:
 		return 0x1p-5;
 	case DTYPE_FP8_E4M3:
+	case DTYPE_FP8_E5M2:
 		return 0x1p-2;
 	default:
 		return 0;
@@ -102,6 +105,24 @@ enum status tolerance_evaluate(const struct tolerance *tolerance, enum dtype dty
 }
 
 /* ---- tensors ---- */
+/* Over the keys and, behind them, `index`. */
+static enum status index_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	const struct name_table *keys = &reading->operation->key_names;
+	CLEANUP(name_table_release) struct name_table names = {0};
+
+	for (size_t i = 0; i < keys->count; i++)
+		name_table_add(&names, keys->names[i]);
+	if (name_table_find(&names, "index") == NAME_UNKNOWN)
+		name_table_add(&names, "index");
+	return expression_json_compile(at, &names, field, err);
+}
+
+static const struct record_custom index_expression = {
+	index_read, NULL, expression_schema, expression_member_release};
+
 static enum status tensor_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -115,28 +136,93 @@ static enum status tensor_check(
 		return json_error(&fill, err, "no tolerance of a tensor that is not written");
 	if (buffer_is_output(tensor->role) && json_find(at, "when", &fill))
 		return json_error(&fill, err, "no condition on a tensor that is written");
-	if (tensor->contents != CONTENTS_RANDOM &&
-		(tensor->role == BUFFER_OUTPUT || tensor->has_fill || tensor->dtype.text ||
-			tensor->dtype.dtype != DTYPE_I32)) {
+	if (tensor->contents != CONTENTS_UNIFORM && tensor->role == BUFFER_OUTPUT) {
 		json_find(at, "contents", &fill);
-		return json_error(&fill, err, "an input of dtype i32 without \"fill\"");
+		return json_error(&fill, err, "no contents of a tensor that holds none before");
+	}
+	if (tensor->contents == CONTENTS_PERMUTATION &&
+		(tensor->dtype.text || dtype_is_float(tensor->dtype.dtype) ||
+			dtype_size(tensor->dtype.dtype) < 4)) {
+		json_find(at, "contents", &fill);
+		return json_error(&fill, err, "integers of 32 or 64 bits for a permutation");
+	}
+	if (tensor->contents == CONTENTS_OFFSETS &&
+		(tensor->dtype.text || tensor->dtype.dtype != DTYPE_I32)) {
+		json_find(at, "contents", &fill);
+		return json_error(&fill, err, "the dtype i32 for offsets");
 	}
 	if ((tensor->contents == CONTENTS_OFFSETS) != (tensor->of != NULL) ||
 		(tensor->skew && !tensor->of))
 		return json_error(at, err,
 			"\"of\" where the contents are offsets, and \"skew\" nowhere else");
-	if (!tensor->has_fill) {
-		tensor->fill[0] = -1;
-		tensor->fill[1] = tensor->contents == CONTENTS_OFFSETS ? 0 : 1;
-		return STATUS_OK;
+	if (tensor->has_fill && tensor->contents > CONTENTS_NORMAL) {
+		json_find(at, "fill", &fill);
+		return json_error(&fill, err, "contents uniform or normal beside it");
 	}
+	if (!tensor->has_fill)
+		return STATUS_OK;
 	json_find(at, "fill", &fill);
 	if (tensor->role == BUFFER_OUTPUT)
 		return json_error(&fill, err, "no values of a tensor that holds none before");
+	if (tensor->contents == CONTENTS_NORMAL)
+		return tensor->fill[1] > 0
+			       ? STATUS_OK
+			       : json_error(&fill, err, "a mean and a standard deviation above 0");
 	return tensor->fill[0] < tensor->fill[1]
 		       ? STATUS_OK
 		       : json_error(&fill, err, "a lowest below the highest value");
 }
+
+/* ---- contents: a word, {"expression": ...}, {"file": ...} ---- */
+static const struct record_member expression_members[] = {
+	RECORD_CUSTOM(struct tensor, expression, &index_expression, "expression",
+		"over the keys and `index`: linear, without pitch", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct tensor, file, "file", "values: .npy, or raw without pitch",
+		.flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(struct tensor, contents_record, expression_members, .name = "contents");
+
+static enum status contents_read(
+	const struct json_at *at, void *whole, void *context, struct error *err)
+{
+	struct tensor *tensor = whole;
+	int index;
+
+	if (json_type(at) != JSON_OBJECT) {
+		TRY(record_name_from_json(at, buffer_contents_names, &index, err));
+		tensor->contents = (enum buffer_contents)index;
+		return index < CONTENTS_EXPRESSION ? STATUS_OK
+						   : json_error(at, err, "an object {\"%s\": ...}",
+							     buffer_contents_names[index]);
+	}
+	TRY(record_from_json(&contents_record, at, tensor, context, err));
+	if ((tensor->expression != NULL) == (tensor->file != NULL))
+		return json_error(at, err, "one of \"expression\" and \"file\"");
+	tensor->contents = tensor->expression ? CONTENTS_EXPRESSION : CONTENTS_FILE;
+	return STATUS_OK;
+}
+
+static struct json *contents_schema(struct json *definitions)
+{
+	struct json *schema = json_new_object(), *kinds = json_new_array();
+	struct json *words = json_new_object(), *names = json_new_array();
+
+	for (int i = 0; i < CONTENTS_EXPRESSION; i++)
+		json_push(names, json_new_string(buffer_contents_names[i]));
+	json_put(words, "enum", names);
+	json_push(kinds, words);
+	json_push(kinds, record_schema_reference(&contents_record, definitions));
+	json_put(schema, "anyOf", kinds);
+	return schema;
+}
+
+static void contents_release(void *whole)
+{
+	record_release(&contents_record, whole);
+}
+
+static const struct record_custom contents_custom = {
+	contents_read, NULL, contents_schema, contents_release};
 
 static const char *const role_names[] = {"in", "out", "inout", NULL};
 static const struct record_member tensor_members[] = {
@@ -150,13 +236,16 @@ static const struct record_member tensor_members[] = {
 	RECORD_ENUM(
 		struct tensor, role, role_names, "role", "inout: in place, read and then written"),
 	EXPRESSION_OPTIONAL(struct tensor, when, "when", "else kernels get a null pointer"),
-	RECORD_ENUM(struct tensor, contents, buffer_contents_names, "contents",
-		"random numbers; each of 0 .. elements - 1 once; or where groups begin (i32)",
+	RECORD_DERIVED(struct tensor, &contents_custom, "contents",
+		"what it holds before a run: uniform (if left out) or normal random numbers, zero, "
+		"one, iota, permutation (each of 0 .. elements - 1 once), an expression of `index` "
+		"and the keys, where groups begin, or a file",
 		.flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct tensor, of, "of", "of offsets: the last, what all groups have"),
 	EXPRESSION_OPTIONAL(struct tensor, skew, "skew",
 		"of offsets: the sizes follow Zipf's law with this exponent; 0, the default: even"),
-	RECORD_ARRAY(struct tensor, fill, "fill", "lowest and highest value of an input",
+	RECORD_ARRAY(struct tensor, fill, "fill",
+		"lowest and highest value of uniform, mean and standard deviation of normal",
 		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct tensor, has_fill)),
 	RECORD_CUSTOM(struct tensor, tolerance, &tolerance_member, "tolerance",
 		"of this output; the operation's if left out", .flags = RECORD_OPTIONAL),
@@ -213,6 +302,28 @@ static enum status offsets_evaluate(const struct tensor *tensor, const struct va
 			    : STATUS_OK;
 }
 
+/* Where nothing is said: numbers whose sums and products show mistakes in every type. */
+static void take_fill(const struct tensor *tensor, struct plan_buffer *buffer)
+{
+	const enum dtype dtype = buffer->dtype;
+
+	buffer->contents = tensor->contents;
+	buffer->fill_low = tensor->fill[0];
+	buffer->fill_high = tensor->fill[1];
+	if (tensor->has_fill)
+		return;
+	buffer->fill_low = 0;
+	buffer->fill_high = tensor->contents != CONTENTS_OFFSETS;
+	if (tensor->contents == CONTENTS_NORMAL || tensor->contents == CONTENTS_OFFSETS)
+		return;
+	if (dtype_is_float(dtype))
+		buffer->fill_low = -1;
+	else if (dtype_is_signed(dtype))
+		buffer->fill_high = -(buffer->fill_low = -100);
+	else if (dtype != DTYPE_BOOL)
+		buffer->fill_high = 200;
+}
+
 enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
 	struct plan_buffer *buffer, struct error *err)
 {
@@ -222,12 +333,9 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 
 	*buffer = (struct plan_buffer){.role = tensor->role, .init = BUFFER_INIT_GIVEN};
 	string_put(buffer->name, sizeof(buffer->name), tensor->name);
-	if (buffer_is_filled(tensor->role)) {
-		buffer->contents = tensor->contents;
-		buffer->fill_low = tensor->fill[0];
-		buffer->fill_high = tensor->fill[1];
-	}
 	TRY(dtype_evaluate(&tensor->dtype, values, &buffer->dtype, err));
+	if (buffer_is_filled(tensor->role))
+		take_fill(tensor, buffer);
 	if (tensor->when)
 		TRY(expression_test(tensor->when, values, &is_there, err));
 	if (!is_there)

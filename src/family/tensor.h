@@ -32,9 +32,11 @@ struct tensor {
 	enum buffer_role role;
 	bool has_fill;
 	enum buffer_contents contents;
-	double fill[2];               /* lowest, highest */
-	struct expression *of, *skew; /* of offsets: the last one, Zipf's exponent (NULL: 0) */
-	struct tolerance tolerance;   /* of an output */
+	struct expression *expression; /* of CONTENTS_EXPRESSION: over the keys, then `index` */
+	const char *file;              /* of CONTENTS_FILE: in the operation's folder */
+	double fill[2];                /* lowest, highest; or mean, standard deviation */
+	struct expression *of, *skew;  /* of offsets: the last one, Zipf's exponent (NULL: 0) */
+	struct tolerance tolerance;    /* of an output */
 };
 RECORD_DECLARE(struct tensor, tensor_record);
 /* values: one per key. Errors: a dimension below 1, a pitch below the row, more than 2^63 bytes. */

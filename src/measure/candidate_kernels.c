@@ -145,8 +145,7 @@ bool kernel_symbols_fill(struct gpu_session *gpu, const struct plan *plan,
 union argument_value {
 	CUdeviceptr pointer;
 	int32_t int32;
-	int64_t int64;
-	float float32;
+	uint64_t bits;
 };
 
 static void *value_of(const struct plan_argument *argument,
@@ -158,15 +157,6 @@ static void *value_of(const struct plan_argument *argument,
 		break;
 	case ARGUMENT_TENSOR_MAP:
 		return (void *)(uintptr_t)&arguments->tensor_maps[argument->index];
-	case ARGUMENT_INT32:
-		value->int32 = (int32_t)argument->integer;
-		break;
-	case ARGUMENT_INT64:
-		value->int64 = argument->integer;
-		break;
-	case ARGUMENT_FLOAT32:
-		value->float32 = (float)argument->real;
-		break;
 	case ARGUMENT_UNITS:
 		value->pointer = arguments->units;
 		break;
@@ -176,6 +166,8 @@ static void *value_of(const struct plan_argument *argument,
 	case ARGUMENT_EXPECTED:
 		value->pointer = arguments->expected;
 		break;
+	default:
+		value->bits = plan_argument_bits(argument);
 	}
 	return value;
 }
@@ -262,10 +254,25 @@ CUtensorMapDataType tensor_map_type(enum dtype dtype)
 		return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 	case DTYPE_BF16:
 		return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+	case DTYPE_FP64:
+		return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
 	case DTYPE_FP8_E4M3:
+	case DTYPE_FP8_E5M2:
+	case DTYPE_I8:
+	case DTYPE_U8:
+	case DTYPE_BOOL:
 		return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+	case DTYPE_I16:
+	case DTYPE_U16:
+		return CU_TENSOR_MAP_DATA_TYPE_UINT16;
 	case DTYPE_I32:
 		return CU_TENSOR_MAP_DATA_TYPE_INT32;
+	case DTYPE_U32:
+		return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+	case DTYPE_I64:
+		return CU_TENSOR_MAP_DATA_TYPE_INT64;
+	case DTYPE_U64:
+		return CU_TENSOR_MAP_DATA_TYPE_UINT64;
 	default:
 		return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 	}

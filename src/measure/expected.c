@@ -211,10 +211,8 @@ void expected_release(struct gpu_session *gpu, struct problem_data *problem)
 static bool make(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
 {
 	const struct reference_plan *reference = &problem->told.reference;
-	bool trusts = false, done = problem->told.cubin_count > 0;
+	bool trusts = false, done = true;
 
-	if (!done)
-		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
 	problem->expected = memory_zeroed(reference->output_count + 1, sizeof(*problem->expected));
 	for (size_t i = 0; done && i < reference->output_count; i++) {
 		done = units_upload(gpu, problem, i);
@@ -224,6 +222,8 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, uint32_t
 			done = file_take(gpu, problem, i);
 		trusts |= is_trusted(&reference->outputs[i]);
 	}
+	if (done && trusts && !reference->trusted)
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
 	return done && (!trusts || trusted_run(gpu, problem, handle));
 }
 

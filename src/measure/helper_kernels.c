@@ -32,44 +32,34 @@ bool helper_fill(
 	int32_t dtype = (int32_t)tensor->dtype;
 	int64_t rows = (int64_t)tensor->rows, columns = (int64_t)tensor->columns;
 	int64_t ld = (int64_t)tensor->ld;
-	float low = (float)tensor->fill_low, high = (float)tensor->fill_high;
+	int32_t contents = (int32_t)tensor->contents;
+	double low = tensor->fill_low, high = tensor->fill_high;
+	uint32_t pitch = helper_output_poison[tensor->dtype];
 	void *values[FILL_ARGUMENTS] = {
 		[FILL_DATA] = &data,
 		[FILL_DTYPE] = &dtype,
 		[FILL_ROWS] = &rows,
 		[FILL_COLUMNS] = &columns,
 		[FILL_LD] = &ld,
+		[FILL_CONTENTS] = &contents,
 		[FILL_LOW] = &low,
 		[FILL_HIGH] = &high,
 		[FILL_SEED] = &seed,
+		[FILL_POISON] = &pitch,
 	};
-	void *permutation[PERMUTATION_ARGUMENTS] = {
-		[PERMUTATION_DATA] = &data,
-		[PERMUTATION_ROWS] = &rows,
-		[PERMUTATION_COLUMNS] = &columns,
-		[PERMUTATION_LD] = &ld,
-		[PERMUTATION_SEED] = &seed,
-	};
+
 	int64_t total = (int64_t)tensor->fill_low;
-	double skew = tensor->fill_high;
 	void *offsets[OFFSETS_ARGUMENTS] = {
 		[OFFSETS_DATA] = &data,
 		[OFFSETS_COUNT] = &columns,
 		[OFFSETS_TOTAL] = &total,
-		[OFFSETS_SKEW] = &skew,
+		[OFFSETS_SKEW] = &high,
 		[OFFSETS_SEED] = &seed,
 	};
-	const struct {
-		CUfunction function;
-		void **values;
-	} fillers[] = {
-		[CONTENTS_RANDOM] = {gpu->helpers.fill, values},
-		[CONTENTS_PERMUTATION] = {gpu->helpers.permutation, permutation},
-		[CONTENTS_OFFSETS] = {gpu->helpers.offsets, offsets},
-	};
+	const bool is_offsets = tensor->contents == CONTENTS_OFFSETS;
 
-	return launch(gpu, fillers[tensor->contents].function,
-		tensor->bytes ? tensor->rows * tensor->ld : 0, fillers[tensor->contents].values,
+	return launch(gpu, is_offsets ? gpu->helpers.offsets : gpu->helpers.fill,
+		tensor->bytes ? tensor->rows * tensor->ld : 0, is_offsets ? offsets : values,
 		"filling an input");
 }
 

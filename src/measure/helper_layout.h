@@ -13,7 +13,6 @@
 /* HELPER(member, entry): arguments are given below in the kernel's order, each of its own type. */
 #define HELPER_KERNELS(HELPER)                                                                     \
 	HELPER(fill, "tt_fill")                                                                    \
-	HELPER(permutation, "tt_permutation")                                                      \
 	HELPER(offsets, "tt_offsets")                                                              \
 	HELPER(poison, "tt_poison")                                                                \
 	HELPER(guard_check, "tt_guard_check")                                                      \
@@ -36,19 +35,12 @@ enum {
 	FILL_ROWS,  /* int64 */
 	FILL_COLUMNS,
 	FILL_LD,
-	FILL_LOW, /* float */
+	FILL_CONTENTS, /* int32: enum buffer_contents, up to a permutation */
+	FILL_LOW,      /* double */
 	FILL_HIGH,
-	FILL_SEED, /* uint64 */
+	FILL_SEED,   /* uint64 */
+	FILL_POISON, /* uint32: of the pitch */
 	FILL_ARGUMENTS
-};
-/* PERMUTATION_*: as FILL_* up to the pitch, without a dtype. */
-enum {
-	PERMUTATION_DATA,
-	PERMUTATION_ROWS, /* int64 */
-	PERMUTATION_COLUMNS,
-	PERMUTATION_LD,
-	PERMUTATION_SEED, /* uint64 */
-	PERMUTATION_ARGUMENTS
 };
 enum {
 	OFFSETS_DATA,
@@ -109,6 +101,16 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_BF16] = 0x7fc07fc0u,
 	[DTYPE_FP8_E4M3] = 0x7f7f7f7fu,
 	[DTYPE_I32] = 0x80000000u,
+	[DTYPE_FP64] = 0x7ff80000u,
+	[DTYPE_FP8_E5M2] = 0x7d7d7d7du,
+	[DTYPE_I8] = 0x80808080u,
+	[DTYPE_I16] = 0x80008000u,
+	[DTYPE_I64] = 0x80000080u,
+	[DTYPE_U8] = 0xa5a5a5a5u,
+	[DTYPE_U16] = 0xa6a5a6a5u,
+	[DTYPE_U32] = 0xa5a5a5a6u,
+	[DTYPE_U64] = 0xa7a5a5a5u,
+	[DTYPE_BOOL] = 0x5a5a5a5au,
 };
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
 
@@ -116,7 +118,7 @@ static const uint32_t helper_workspace_poison = 0x7fff7fffu;
  * from what others leave out. */
 static inline uint32_t helper_trusted_poison(enum dtype dtype)
 {
-	return helper_output_poison[dtype] ^ (dtype == DTYPE_I32 ? 0x01010101u : 0);
+	return helper_output_poison[dtype] ^ (dtype_is_float(dtype) ? 0 : 0x01010101u);
 }
 
 /* struct tt_result of helpers.cu: eight 8-byte words. */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "candidate/array_file.h"
 #include "measure/expected.h"
 
 /* ---- which units are compared ---- */
@@ -178,7 +179,8 @@ bool problem_data_rewinds(const struct problem_data *problem)
 bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
 	for (size_t i = 0; i < problem->told.reference.tensor_count; i++)
-		if (problem->originals[i] &&
+		if (problem->told.reference.tensors[i].role == BUFFER_INOUT &&
+			problem->originals[i] &&
 			!helper_copy(gpu, problem_tensor(problem, set, i), problem->originals[i],
 				problem->told.reference.tensors[i].bytes))
 			return false;
@@ -189,7 +191,11 @@ static bool fill(struct gpu_session *gpu, const struct problem_data *problem, si
 	size_t tensor, CUdeviceptr data)
 {
 	const uint64_t key[3] = {gpu->options.seed, set, tensor};
+	const enum buffer_contents contents = problem->told.reference.tensors[tensor].contents;
 
+	if (contents == CONTENTS_EXPRESSION || contents == CONTENTS_FILE)
+		return helper_copy(gpu, data, problem->originals[tensor],
+			problem->told.reference.tensors[tensor].bytes);
 	return helper_fill(gpu, data, &problem->told.reference.tensors[tensor],
 		hash_bytes(key, sizeof(key), 0));
 }
@@ -203,6 +209,57 @@ static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem
 	return problem_data_rewind(gpu, problem, set);
 }
 
+/* The elements without pitch; NULL: gpu->failure says why. */
+static bool contents_make(struct gpu_session *gpu, const struct problem_data *problem,
+	size_t tensor, struct text *elements)
+{
+	const struct reference_plan *reference = &problem->told.reference;
+	const struct plan_contents *contents = reference->contents;
+	struct error err = {0};
+	enum status status;
+
+	for (size_t i = 1; contents->tensor != tensor; i++) {
+		if (i >= reference->contents_count)
+			return gpu_fail(
+				gpu, OUTCOME_LAUNCH_FAILED, "tensor %zu has no contents", tensor);
+		contents = &reference->contents[i];
+	}
+	status = contents->file ? array_file_read(contents->file, &reference->tensors[tensor],
+					  elements, &err)
+				: array_compute(contents->expression, &reference->keys,
+					  &reference->tensors[tensor], elements, &err);
+	return status == STATUS_OK || gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
+}
+
+/* Row by row; between them what nobody may read. */
+static bool contents_upload(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t tensor)
+{
+	static const char uploading[] = "uploading a tensor";
+	const struct plan_buffer *buffer = &problem->told.reference.tensors[tensor];
+	const size_t row_bytes = buffer->columns * dtype_size(buffer->dtype);
+	const size_t pitch = buffer->ld * dtype_size(buffer->dtype);
+	CLEANUP(text_release) struct text elements = {0};
+	CUdeviceptr to = problem->originals[tensor];
+
+	if (!contents_make(gpu, problem, tensor, &elements) ||
+		!helper_poison(gpu, to, buffer->bytes, helper_output_poison[buffer->dtype]))
+		return false;
+	if (pitch == row_bytes)
+		return gpu_succeeded(gpu,
+			       gpu->cuda.cuMemcpyHtoDAsync(
+				       to, elements.data, buffer->bytes, gpu->stream),
+			       uploading) &&
+		       gpu_synchronize(gpu, uploading);
+	for (uint64_t row = 0; row < buffer->rows; row++)
+		if (!gpu_succeeded(gpu,
+			    gpu->cuda.cuMemcpyHtoDAsync(to + row * pitch,
+				    elements.data + row * row_bytes, row_bytes, gpu->stream),
+			    uploading))
+			return false;
+	return gpu_synchronize(gpu, uploading);
+}
+
 static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem)
 {
 	const size_t count = problem->told.reference.tensor_count;
@@ -211,9 +268,14 @@ static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem
 	for (size_t i = 0; i < count; i++) {
 		const struct plan_buffer *tensor = &problem->told.reference.tensors[i];
 
-		if (tensor->role == BUFFER_INOUT &&
-			(!gpu_allocate(gpu, tensor->bytes, &problem->originals[i]) ||
-				!fill(gpu, problem, 0, i, problem->originals[i])))
+		const bool written = tensor->contents == CONTENTS_EXPRESSION ||
+				     tensor->contents == CONTENTS_FILE;
+
+		if (!tensor->bytes || (tensor->role != BUFFER_INOUT && !written))
+			continue;
+		if (!gpu_allocate(gpu, tensor->bytes, &problem->originals[i]) ||
+			!(written ? contents_upload(gpu, problem, i)
+				  : fill(gpu, problem, 0, i, problem->originals[i])))
 			return false;
 	}
 	return true;

@@ -30,8 +30,8 @@ struct problem_data {
 	double last_use_s;
 	bool touched; /* something ran on it that was not checked, or wrote where it must not */
 
-	/* of the tensors that are read and then written: what they hold before a run, in every
-	 * set; 0 for others */
+	/* of tensors that are read and then written, or filled by the host: what they hold before
+	 * a run, in every set; 0 for others */
 	CUdeviceptr *originals;
 
 	bool expected_ready;

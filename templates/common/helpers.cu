@@ -8,13 +8,13 @@
 //
 //   dtype_code  0 fp32, 1 tf32, 2 fp16, 3 bf16, 4 fp8_e4m3, 5 i32
 //
-//   tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, float low, float high, u64
-//   seed)
-//       Element (r, c) at data[r*ld + c] becomes uniform in [low, high], a function of seed and
-//       r*cols + c alone, rounded to the dtype. The pitch (cols <= c < ld) becomes NaN (i32: the
-//       most negative number), so that whoever reads it shows. Nothing is written after the last
-//       row's last column: the tensor ends there.
-//   tt_permutation(i32 *data, i64 rows, i64 cols, i64 ld, u64 seed)
+//   tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, int contents, double low,
+//       double high, u64 seed, u32 poison)
+//       Element (r, c) at data[r*ld + c] becomes a function of contents, seed and r*cols + c alone,
+//       rounded to the dtype: uniform in [low, high], normal (mean low, deviation high), 0, 1, its
+//       index r*cols + c, or a permutation of the indices (of integers; fewer than 2^32). The pitch
+//       (cols <= c < ld) becomes the poison, so that whoever reads it shows. Nothing is written after
+//       the last row's last column: the tensor ends there.
 //   tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed)
 //       The rows*cols elements (fewer than 2^31) become each of 0 .. rows*cols - 1 once, in an
 //       order that is a function of seed and their number alone. Pitch as tt_fill.
@@ -32,7 +32,8 @@
 //       belongs to the j-th; or, with an expected_ld above 0, the element of the same place in a
 //       tensor of the same type at that pitch.
 //       (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a
-//       violation iff |out - expected| > abs_tol + rel_tol*|expected|, or out is NaN. Results of
+//       violation iff |out - expected| > abs_tol + rel_tol*|expected|, or out is NaN; integers of 64
+//       bits that doubles do not tell apart are 1 apart. Results of
 //       several launches into one struct add up, except first_out and first_expected, which belong
 //       to the launch that holds first_bad_linear_index.
 //   tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes, u64 *sum)
@@ -60,7 +61,28 @@ struct tt_result {
 
 static_assert(sizeof(tt_result) == 64, "read by the host as eight 8-byte words");
 
-constexpr int code_i32 = 5;
+// The other dtypes' codes (expr/dtype.h).
+enum {
+	code_i32 = 5,
+	code_fp64,
+	code_fp8_e5m2,
+	code_i8,
+	code_i16,
+	code_i64,
+	code_u8,
+	code_u16,
+	code_u32,
+	code_u64,
+	code_bool
+};
+enum {
+	contents_uniform,
+	contents_normal,
+	contents_zero,
+	contents_one,
+	contents_iota,
+	contents_permutation
+};
 constexpr u64 no_index = ~0ull;
 
 __device__ __forceinline__ u64 thread_index()
@@ -82,57 +104,101 @@ __device__ __forceinline__ u64 mix(u64 bits)
 	return bits ^ bits >> 31;
 }
 
+__device__ __forceinline__ u64 random_bits(u64 seed, u64 counter)
+{
+	return mix(mix(seed) + counter * 0x9e3779b97f4a7c15ull);
+}
+
 // Uniform in [low, high]; 24 bits, as many as a float's mantissa holds.
 __device__ __forceinline__ float uniform(u64 seed, u64 counter, float low, float high)
 {
-	u64 bits = mix(mix(seed) + counter * 0x9e3779b97f4a7c15ull);
-	return low + (high - low) * ((float)(u32)(bits >> 40) * 0x1p-24f);
+	return low + (high - low) * ((float)(u32)(random_bits(seed, counter) >> 40) * 0x1p-24f);
 }
 
-template <typename DTYPE>
-__device__ __forceinline__ void write(void *data, i64 position, bool inside, float value)
+__device__ __forceinline__ double uniform(u64 seed, u64 counter, double low, double high)
 {
-	typedef typename DTYPE::memory memory;
-	if (inside) {
-		((memory *)data)[position] = DTYPE::store(value);
-		return;
+	return low + (high - low) * ((double)(random_bits(seed, counter) >> 11) * 0x1p-53);
+}
+
+// Box and Muller, 1958.
+__device__ __forceinline__ double normal(u64 seed, u64 counter, double mean, double deviation)
+{
+	float radius = uniform(seed, counter, 0x1p-24f, 1.0f);
+	float turn = uniform(~seed, counter, 0.0f, 2.0f);
+	return mean + deviation * (double)(sqrtf(-2.0f * logf(radius)) * cospif(turn));
+}
+
+__device__ __forceinline__ int element_bytes(int dtype_code)
+{
+	switch (dtype_code) {
+	case fp16::code:
+	case bf16::code:
+	case code_i16:
+	case code_u16:
+		return 2;
+	case fp8_e4m3::code:
+	case code_fp8_e5m2:
+	case code_i8:
+	case code_u8:
+	case code_bool:
+		return 1;
+	case code_fp64:
+	case code_i64:
+	case code_u64:
+		return 8;
+	default:
+		return 4;
 	}
-	// The same size as the element, but as bits: a float copy may quiet or canonicalize a NaN.
-	if constexpr (sizeof(memory) == 4)
-		((u32 *)data)[position] = DTYPE::poison;
-	else
-		((memory *)data)[position] = (memory)DTYPE::poison;
 }
 
-extern "C" __global__ void tt_fill(
-	void *data, int dtype_code, i64 rows, i64 cols, i64 ld, float low, float high, u64 seed)
+// The lowest bytes of the bits.
+__device__ __forceinline__ void write_bits(void *data, int bytes, i64 position, u64 bits)
 {
-	i64 total = rows > 0 ? (rows - 1) * ld + cols : 0;
-	for (i64 i = (i64)thread_index(); i < total; i += (i64)thread_count()) {
-		i64 row = i / ld;
-		i64 col = i - row * ld;
-		bool inside = col < cols;
-		float value = uniform(seed, (u64)(row * cols + col), low, high);
-		switch (dtype_code) {
-		case fp32::code:
-			write<fp32>(data, i, inside, value);
-			break;
-		case tf32::code:
-			write<tf32>(data, i, inside, value);
-			break;
-		case fp16::code:
-			write<fp16>(data, i, inside, value);
-			break;
-		case bf16::code:
-			write<bf16>(data, i, inside, value);
-			break;
-		case fp8_e4m3::code:
-			write<fp8_e4m3>(data, i, inside, value);
-			break;
-		case code_i32:
-			((i32 *)data)[i] = inside ? __float2int_rn(value) : (i32)0x80000000;
-			break;
-		}
+	switch (bytes) {
+	case 1:
+		((u8 *)data)[position] = (u8)bits;
+		break;
+	case 2:
+		((u16 *)data)[position] = (u16)bits;
+		break;
+	case 4:
+		((u32 *)data)[position] = (u32)bits;
+		break;
+	default:
+		((u64 *)data)[position] = bits;
+	}
+}
+
+// The upper half of an fp16, rounded to nearest, ties to even.
+__device__ __forceinline__ u8 e5m2_of(float value)
+{
+	u32 half = fp16::store(value);
+	return (u8)((half + 0x7fu + (half >> 8 & 1u)) >> 8);
+}
+
+__device__ __forceinline__ u64 element_of(int dtype_code, double value)
+{
+	switch (dtype_code) {
+	case fp32::code:
+		return __float_as_uint(fp32::store((float)value));
+	case tf32::code:
+		return __float_as_uint(tf32::store((float)value));
+	case fp16::code:
+		return fp16::store((float)value);
+	case bf16::code:
+		return bf16::store((float)value);
+	case fp8_e4m3::code:
+		return fp8_e4m3::store((float)value);
+	case code_fp8_e5m2:
+		return e5m2_of((float)value);
+	case code_fp64:
+		return (u64)__double_as_longlong(value);
+	case code_bool:
+		return rint(value) != 0.0;
+	case code_u64:
+		return value < 0.0 ? (u64)(i64)rint(value) : (u64)rint(value);
+	default: // integers
+		return (u64)(i64)rint(value);
 	}
 }
 
@@ -156,14 +222,36 @@ __device__ __forceinline__ u32 permuted(u32 index, u32 count, u64 seed)
 	return index;
 }
 
-extern "C" __global__ void tt_permutation(i32 *data, i64 rows, i64 cols, i64 ld, u64 seed)
+extern "C" __global__ void tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld,
+	int contents, double low, double high, u64 seed, u32 poison)
 {
 	i64 total = rows > 0 ? (rows - 1) * ld + cols : 0;
+	int bytes = element_bytes(dtype_code);
 	for (i64 i = (i64)thread_index(); i < total; i += (i64)thread_count()) {
-		i64 row = i / ld, col = i - row * ld;
-		data[i] = col < cols
-				  ? (i32)permuted((u32)(row * cols + col), (u32)(rows * cols), seed)
-				  : (i32)0x80000000;
+		i64 row = i / ld;
+		i64 col = i - row * ld;
+		u64 index = (u64)(row * cols + col);
+		double value = (double)index;
+		switch (contents) {
+		case contents_uniform:
+			value = bytes == 8 ? uniform(seed, index, low, high)
+					   : uniform(seed, index, (float)low, (float)high);
+			break;
+		case contents_normal:
+			value = normal(seed, index, low, high);
+			break;
+		case contents_zero:
+			value = 0.0;
+			break;
+		case contents_one:
+			value = 1.0;
+			break;
+		case contents_permutation:
+			value = permuted((u32)index, (u32)(rows * cols), seed);
+			break;
+		}
+		write_bits(data, bytes, i,
+			col < cols ? element_of(dtype_code, value) : (u64)poison << 32 | poison);
 	}
 }
 
@@ -243,11 +331,38 @@ __device__ __forceinline__ double read(const void *data, int dtype_code, i64 pos
 		return bf16::load(((const u16 *)data)[position]);
 	case fp8_e4m3::code:
 		return fp8_e4m3::load(((const u8 *)data)[position]);
+	case code_fp8_e5m2:
+		return fp16::load((u16)(((const u8 *)data)[position] << 8));
+	case code_fp64:
+		return ((const double *)data)[position];
+	case code_i8:
+		return ((const signed char *)data)[position];
+	case code_i16:
+		return ((const short *)data)[position];
 	case code_i32:
 		return ((const i32 *)data)[position];
+	case code_i64:
+		return (double)((const i64 *)data)[position];
+	case code_u8:
+	case code_bool:
+		return ((const u8 *)data)[position];
+	case code_u16:
+		return ((const u16 *)data)[position];
+	case code_u32:
+		return ((const u32 *)data)[position];
+	case code_u64:
+		return (double)((const u64 *)data)[position];
 	default:
 		return ((const float *)data)[position]; // fp32 and tf32
 	}
+}
+
+// Integers that doubles do not tell apart.
+__device__ __forceinline__ bool differs_as_integer(const void *out, i64 position,
+	const void *expected, i64 expected_position, int dtype_code)
+{
+	return (dtype_code == code_i64 || dtype_code == code_u64) &&
+	       ((const u64 *)out)[position] != ((const u64 *)expected)[expected_position];
 }
 
 // Doubles that are not negative are ordered as their bits are.
@@ -297,6 +412,10 @@ extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_l
 		bool is_nan = value != value;
 		// Equal infinities differ by nothing; a plain subtraction would give NaN.
 		double error = value == wanted ? 0.0 : fabs(value - wanted);
+		if (error == 0.0 && expected_ld > 0 &&
+			differs_as_integer(
+				out, row * ld + col, expected, row * expected_ld + col, dtype_code))
+			error = 1.0;
 		double allowed = abs_tol + rel_tol * fabs(wanted);
 		bool bad = is_nan || !(error <= allowed);
 		if (!is_nan && error == error) {

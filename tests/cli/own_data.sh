@@ -114,3 +114,49 @@ gpu 'kernel standin_accumulate us=20'
 tune add
 gpu 'kernel standin_accumulate block_x=128 us=20 wrong' 'kernel standin_accumulate us=20'
 tune add
+
+echo "# every element type, what tensors hold, tolerances: inside and outside"
+mkdir -p templates/copy
+cat >templates/copy/plain.cu <<'END'
+extern "C" __global__ void copy(const void *x, void *y, int n) {}
+END
+family copy copy '["X", "Y", "n"]'
+copy() { # DTYPE CONTENTS MORE: the file holds what the stand-in writes, 0.75 or 1
+	operation copy "\"X\": {\"shape\": [2, 3], \"ld\": 5, \"dtype\": \"$1\", \"role\": \"in\"${2:-}},
+ \"Y\": {\"shape\": [1000], \"dtype\": \"$1\", \"role\": \"out\"}" "${3:-}"
+	tune copy | grep -vE '^verified|exit 0' | sed "s/^/$1 /"
+}
+gpu 'kernel copy us=20'
+for dtype in fp64 fp32 tf32 fp16 bf16 fp8_e4m3 fp8_e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool; do
+	copy $dtype
+done
+for contents in zero one iota permutation normal; do
+	copy i32 ", \"contents\": \"$contents\""
+done
+copy i16 ', "contents": "permutation"'
+copy fp32 ', "contents": "normal", "fill": [0, 0]'
+copy fp32 ', "contents": "zero", "fill": [0, 1]'
+copy fp32 ', "contents": {"expression": "index*n/7"}'
+copy fp32 ', "contents": {"expression": "index*m"}'
+copy i32 ', "contents": {"expression": "index/7"}'
+printf '123456' >templates/copy/six.bin
+copy u8 ', "contents": {"file": "six.bin"}'
+copy u16 ', "contents": {"file": "six.bin"}'
+echo "# the first element is off by so much: just inside, just outside"
+right='"reference": {"file": "right.npy"}'
+cp templates/two/right.npy templates/copy
+off() {
+	gpu "kernel copy us=20 off_by=$1"
+	copy fp32 "" ", $right$2"
+}
+for by in 0.125 0.1251; do
+	off $by ', "tolerance": {"abs": 0.125}'
+	off $by ', "tolerance": {"rel": "1/6"}'
+done
+off 0.0000001 ', "tolerance": "exact"'
+off 0 ', "tolerance": "exact"'
+off 9 ', "tolerance": {"differ": 0.001}'
+off 9 ', "tolerance": {"differ": 0.0009}'
+off 0.00009 '' # 2^-13 of 0.75, and a sixteenth of that
+off 0.0001 ''
+off 0 ', "tolerance": {"abs": "-n"}'

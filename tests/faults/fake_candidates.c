@@ -90,7 +90,7 @@ static CUdeviceptr marked_param(
 
 /* 0.75 in each dtype, exactly. */
 static const struct {
-	uint32_t bits;
+	uint64_t bits;
 	size_t size;
 } right[DTYPE_COUNT] = {
 	[DTYPE_FP32] = {0x3f400000, 4},
@@ -99,6 +99,16 @@ static const struct {
 	[DTYPE_BF16] = {0x3f40, 2},
 	[DTYPE_FP8_E4M3] = {0x34, 1},
 	[DTYPE_I32] = {1, 4},
+	[DTYPE_FP64] = {0x3fe8000000000000, 8},
+	[DTYPE_FP8_E5M2] = {0x3a, 1},
+	[DTYPE_I8] = {1, 1},
+	[DTYPE_I16] = {1, 2},
+	[DTYPE_I64] = {1, 8},
+	[DTYPE_U8] = {1, 1},
+	[DTYPE_U16] = {1, 2},
+	[DTYPE_U32] = {1, 4},
+	[DTYPE_U64] = {1, 8},
+	[DTYPE_BOOL] = {1, 1},
 };
 
 static void write_all(CUdeviceptr data, uint64_t bytes, uint32_t dtype)
