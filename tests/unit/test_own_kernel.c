@@ -1,10 +1,12 @@
 /* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
- * What a kernel of one's own may leave out, and what is assumed then.
+ * What a kernel of one's own may leave out, and what is assumed then; elements and scalars of every
+ * type.
  */
 #include <math.h>
 
+#include "candidate/array_file.h"
 #include "candidate/bound_family.h"
 #include "candidate/candidate_work.h"
 #include "unit/kernel_fixture.h"
@@ -82,10 +84,126 @@ static void test_no_model(void **state)
 	fixture_close(&fixture);
 }
 
+/* Rounded to nearest, ties to even; what is too large is infinite, or the largest of fp8_e4m3. */
+static void test_elements(void **state)
+{
+	static const struct {
+		enum dtype dtype;
+		double value;
+		uint64_t bits;
+	} cases[] = {
+		{DTYPE_FP64, -0.75, 0xbfe8000000000000u},
+		{DTYPE_FP32, 0.1, 0x3dcccccd},
+		{DTYPE_TF32, 1 + 0x1p-11, 0x3f800000},
+		{DTYPE_TF32, 1 + 3 * 0x1p-11, 0x3f804000},
+		{DTYPE_FP16, 65504, 0x7bff},
+		{DTYPE_FP16, 65520, 0x7c00},
+		{DTYPE_FP16, -0x1p-24, 0x8001},
+		{DTYPE_FP16, 0x1p-25, 0},
+		{DTYPE_FP16, NAN, 0x7fff},
+		{DTYPE_BF16, 1 + 0x1p-8, 0x3f80},
+		{DTYPE_BF16, 1 + 3 * 0x1p-8, 0x3f82},
+		{DTYPE_FP8_E4M3, 448, 0x7e},
+		{DTYPE_FP8_E4M3, 1000, 0x7e},
+		{DTYPE_FP8_E4M3, -0x1p-9, 0x81},
+		{DTYPE_FP8_E4M3, 0.75, 0x34},
+		{DTYPE_FP8_E5M2, 57344, 0x7b},
+		{DTYPE_FP8_E5M2, 61440, 0x7c},
+		{DTYPE_FP8_E5M2, 0.75, 0x3a},
+		{DTYPE_I8, -1, UINT64_MAX},
+		{DTYPE_U8, 200, 200},
+		{DTYPE_U64, 0x1p63, 0x8000000000000000u},
+		{DTYPE_BOOL, 7, 1},
+		{DTYPE_BOOL, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const uint64_t bits = dtype_bits(cases[i].dtype, cases[i].value);
+
+		if (bits != cases[i].bits)
+			fail_msg("%s %g: expected %llx, found %llx", dtype_names[cases[i].dtype],
+				cases[i].value, (unsigned long long)cases[i].bits,
+				(unsigned long long)bits);
+	}
+}
+
+/* From an expression over the index and the keys. */
+static void test_computed(void **state)
+{
+	const struct plan_buffer shorts = {
+		.name = "X", .dtype = DTYPE_I16, .rows = 2, .columns = 3, .ld = 5};
+	const struct plan_buffer large = {
+		.name = "X", .dtype = DTYPE_U8, .rows = 1 << 12, .columns = 1 + (1 << 12)};
+	const int16_t expected[] = {0, -7, -14, -21, -28, -35};
+	struct named_values keys = named_values_new(1);
+	struct text elements;
+	struct error err = {0};
+
+	(void)state;
+	named_values_put(&keys, 0, "n", value_int(7));
+	assert_ok(array_compute("-n*index", &keys, &shorts, &elements, &err));
+	assert_int_equal(elements.length, sizeof(expected));
+	assert_memory_equal(elements.data, expected, sizeof(expected));
+	text_release(&elements);
+	assert_fails(array_compute("index/2", &keys, &shorts, &elements, &err), STATUS_BAD_INPUT,
+		"X: column 1: expected an integer");
+	assert_fails(array_compute("1", &keys, &large, &elements, &err), STATUS_BAD_INPUT,
+		"X: expected at most 16777216 elements of an expression, found 16781312");
+	named_values_release(&keys);
+}
+
+/* A number is what its type holds. */
+static void test_scalars(void **state)
+{
+	static const struct {
+		enum argument_kind kind;
+		const char *text;
+		uint64_t bits;
+		const char *message; /* NULL: it is right */
+	} cases[] = {
+		{ARGUMENT_INT8, "-128", (uint64_t)-128, NULL},
+		{ARGUMENT_INT8, "128", 0, "expected an i8, found 128"},
+		{ARGUMENT_UINT8, "255", 255, NULL},
+		{ARGUMENT_UINT8, "-1", 0, "expected an u8, found -1"},
+		{ARGUMENT_UINT16, "65536", 0, "expected an u16, found 65536"},
+		{ARGUMENT_UINT32, "2**32-1", 0xffffffff, NULL},
+		{ARGUMENT_UINT64, "2**62", (uint64_t)1 << 62, NULL},
+		{ARGUMENT_BOOL, "3 > 2", 1, NULL},
+		{ARGUMENT_FLOAT64, "0.1", 0x3fb999999999999au, NULL},
+		{ARGUMENT_FLOAT16, "1/2", 0x3800, NULL},
+		{ARGUMENT_BFLOAT16, "1/2", 0x3f00, NULL},
+		{ARGUMENT_FLOAT32, "1/2", 0x3f000000, NULL},
+		{ARGUMENT_INT32, "2**31", 0, "expected an int32, found 2147483648 (declare it"},
+	};
+	const struct name_table names = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct argument argument = {.kind = cases[i].kind};
+		struct plan_argument evaluated;
+		struct error err = {0};
+
+		assert_ok(expression_compile(
+			cases[i].text, "args", &names, &argument.expression, &err));
+		if (cases[i].message) {
+			assert_fails(argument_evaluate(&argument, NULL, &evaluated, &err),
+				STATUS_BAD_INPUT, cases[i].message);
+		} else {
+			assert_ok(argument_evaluate(&argument, NULL, &evaluated, &err));
+			assert_true(plan_argument_bits(&evaluated) == cases[i].bits);
+		}
+		expression_free(argument.expression);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_model),
+		cmocka_unit_test(test_elements),
+		cmocka_unit_test(test_computed),
+		cmocka_unit_test(test_scalars),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The helper kernels on the CPU (tests/checks/helpers.py): contents of every element type, pitch
+ * and end untouched, and comparisons with a tensor of the same type.
+ */
+#include "reference.h"
+
+static float cospif(float x)
+{
+	return (float)cos(M_PI * x);
+}
+
+static unsigned long long atomicAdd(unsigned long long *at, unsigned long long value)
+{
+	const unsigned long long before = *at;
+
+	*at += value;
+	return before;
+}
+
+static void atomicMax(unsigned long long *at, unsigned long long value)
+{
+	*at = std::max(*at, value);
+}
+
+static void atomicMin(unsigned long long *at, unsigned long long value)
+{
+	*at = std::min(*at, value);
+}
+
+static unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+	return shift & 31 ? low >> (shift & 31) | high << (32 - (shift & 31)) : low;
+}
+
+#include "helpers.h"
+
+enum {
+	ROWS = 10,
+	COLUMNS = 7,
+	LD = 9,
+	COUNT = ROWS * COLUMNS,
+	TYPES = code_bool + 1
+};
+static const u32 poison = 0x7dc37dc3u;
+static int wrong;
+
+static void expect(bool holds, const char *what, int type)
+{
+	if (!holds)
+		printf("type %d: expected %s\n", type, what);
+	wrong += !holds;
+}
+
+template <class BODY> static void launch(unsigned threads, BODY body)
+{
+	static char shared[64];
+
+	host::launch({1, 1, 1}, {threads, 1, 1}, shared, sizeof(shared), body);
+}
+
+/* A tensor, and what lies behind it. */
+struct data {
+	std::vector<unsigned char> bytes = std::vector<unsigned char>(8 * ROWS * LD + 64, 0x77);
+	int type;
+
+	void fill(int contents, double low, double high)
+	{
+		launch(32, [&] {
+			tt_fill(bytes.data(), type, ROWS, COLUMNS, LD, contents, low, high, 42,
+				poison);
+		});
+	}
+	double at(int index) const
+	{
+		return read(bytes.data(), type, index / COLUMNS * LD + index % COLUMNS);
+	}
+};
+
+static void check_contents(int type)
+{
+	const int bytes = element_bytes(type);
+	const bool is_float = type < code_i32 || type == code_fp64 || type == code_fp8_e5m2;
+	const bool is_signed =
+		is_float || type == code_i32 || (type >= code_i8 && type <= code_i64);
+	/* fp8 has four and five numbers to an octave */
+	const double coarse = type == fp8_e4m3::code  ? 1.0 / 16
+			      : type == code_fp8_e5m2 ? 1.0 / 8
+						      : 1.0 / 256;
+	data x = {.type = type};
+	double mean = 0, least = 1e9, most = -1e9;
+	std::vector<int> seen(COUNT);
+
+	x.fill(contents_uniform, is_signed ? -100 : 0, 100);
+	for (int i = 0; i < COUNT; i++) {
+		mean += x.at(i) / COUNT;
+		least = fmin(least, x.at(i));
+		most = fmax(most, x.at(i));
+	}
+	if (type != code_bool)
+		expect(least >= (is_signed ? -112 : 0) && least < (is_signed ? -80 : 20) &&
+				most > 80 && most <= 112 && fabs(mean - (is_signed ? 0 : 50)) < 20,
+			"uniform numbers", type);
+	x.fill(contents_normal, 50, 10);
+	mean = 0;
+	for (int i = 0; i < COUNT; i++)
+		mean += x.at(i) / COUNT;
+	expect(type == code_bool ? fabs(mean - 1) < 1e-9
+				 : fabs(mean - 50) < 5 && x.at(0) != x.at(1),
+		"normal numbers", type);
+	for (int value = 0; value < 2; value++) {
+		x.fill(value ? contents_one : contents_zero, 0, 0);
+		for (int i = 0; i < COUNT; i++)
+			expect(x.at(i) == value, "0 or 1", type);
+	}
+	x.fill(contents_iota, 0, 0);
+	for (int i = 0; i < COUNT; i++)
+		expect(type == code_bool ? x.at(i) == (i > 0) : fabs(x.at(i) - i) <= coarse * i,
+			"its index", type);
+	for (int row = 0; row < ROWS; row++)
+		for (int column = COLUMNS; column < (row + 1 < ROWS ? LD : COLUMNS); column++)
+			for (int b = 0; b < bytes; b++)
+				expect(x.bytes[(row * LD + column) * bytes + b] ==
+						(poison >> 8 * (b & 3) & 0xff),
+					"poison", type);
+	for (int b = 0; b < 16; b++)
+		expect(x.bytes[((ROWS - 1) * LD + COLUMNS) * bytes + b] == 0x77,
+			"nothing behind it", type);
+	if (bytes < 4 || is_float)
+		return;
+	x.fill(contents_permutation, 0, 0);
+	for (int i = 0; i < COUNT; i++)
+		seen[(int)x.at(i)]++;
+	for (int i = 0; i < COUNT; i++)
+		expect(seen[i] == 1, "each number once", type);
+}
+
+static tt_result compared(const data &x, const data &y)
+{
+	std::vector<i64> units(COUNT);
+	tt_result result;
+
+	for (int i = 0; i < COUNT; i++)
+		units[i] = i;
+	launch(1, [&] { tt_compare_begin(&result); });
+	launch(64, [&] {
+		tt_compare(x.bytes.data(), x.type, COLUMNS, LD, units.data(), COUNT, 1,
+			y.bytes.data(), LD, 0, 0, &result);
+	});
+	return result;
+}
+
+static void check_comparison(int type)
+{
+	const int bytes = element_bytes(type), place = (LD + 2) * bytes;
+	data x = {.type = type}, y;
+	tt_result result;
+
+	x.fill(contents_iota, 0, 0);
+	y = x;
+	expect(compared(x, y).violations == 0, "no difference", type);
+	y.bytes[COLUMNS * bytes] ^= 1;
+	expect(compared(x, y).violations == 0, "no difference between rows", type);
+	y.bytes[place] ^= 1; /* the lowest bit */
+	result = compared(x, y);
+	expect(result.violations == 1 && result.first_bad_linear_index == COLUMNS + 2,
+		"one difference", type);
+	if (type == code_i64 || type == code_u64) {
+		x.bytes[place + 7] = y.bytes[place + 7] = 0x10; /* doubles do not tell them apart */
+		expect(compared(x, y).violations == 1, "a difference beyond 2^53", type);
+	}
+}
+
+int main()
+{
+	for (int type = 0; type < TYPES; type++) {
+		check_contents(type);
+		check_comparison(type);
+	}
+	return wrong != 0;
+}
