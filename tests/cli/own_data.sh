@@ -31,7 +31,7 @@ tune() {
 	echo "[exit $code]"
 }
 verified() { grep -hoE '"verified":[^,}]*' "$@" | tr -d '\t ' | sort | uniq -c | sed 's/^ *//'; }
-outcomes() { grep -o '"event":"evaluation".*' "$1.journal.jsonl" | grep -oE '"configuration":"[^"]*"|"outcome":"[^"]*"|"detail":"[^"]*"'; }
+outcomes() { grep -o '"event":"evaluation".*' "$1.journal.jsonl" | sed -E 's/.*"configuration":"([^"]*)".*"outcome":"([^"]*)"(,"detail":"[^"]*")?.*/\1 \2\3/' | sort; }
 
 tensors='"X": {"shape": ["n"], "dtype": "fp32", "role": "in"}, "Y": {"shape": ["n"], "dtype": "fp32", "role": "out"}'
 two="$tensors, \"I\": {\"shape\": [2, \"n\"], \"dtype\": \"i32\", \"role\": \"out\"}"
@@ -116,31 +116,44 @@ gpu 'kernel standin_accumulate block_x=128 us=20 wrong' 'kernel standin_accumula
 tune add
 
 echo "# every element type, what tensors hold, tolerances: inside and outside"
-mkdir -p templates/copy
+mkdir -p templates/copy templates/types
+printf '123456' >templates/types/six.bin
+cp templates/types/six.bin templates/copy
 cat >templates/copy/plain.cu <<'END'
 extern "C" __global__ void copy(const void *x, void *y, int n) {}
 END
 family copy copy '["X", "Y", "n"]'
-copy() { # DTYPE CONTENTS MORE: the file holds what the stand-in writes, 0.75 or 1
+copy() { # DTYPE CONTENTS MORE
 	operation copy "\"X\": {\"shape\": [2, 3], \"ld\": 5, \"dtype\": \"$1\", \"role\": \"in\"${2:-}},
  \"Y\": {\"shape\": [1000], \"dtype\": \"$1\", \"role\": \"out\"}" "${3:-}"
-	tune copy | grep -vE '^verified|exit 0' | sed "s/^/$1 /"
+	tune copy --evaluations 1 | grep -vE '^verified|exit 0' | sed "s/^/$1 /"
 }
+python3 - <<'END'
+types = "fp64 fp32 tf32 fp16 bf16 fp8_e4m3 fp8_e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool".split()
+contents = ['"zero"', '"one"', '"iota"', '"normal"', '{"expression": "index*n // 7"}', '{"file": "six.bin"}']
+lines, names = [], []
+def tensor(name, dtype, role, more=""):
+    names.append(name)
+    lines.append('"%s": {"shape": [2, 3], "ld": 5, "dtype": "%s", "role": "%s"%s}' % (name, dtype, role, more))
+for dtype in types:
+    tensor("in_" + dtype, dtype, "in")
+    tensor("out_" + dtype, dtype, "out")
+for i, each in enumerate(contents):
+    tensor("x%d" % i, "u8", "in", ', "contents": ' + each)
+tensor("shuffled", "i64", "in", ', "contents": "permutation"')
+open("tensors", "w").write(", ".join(lines))
+open("args", "w").write("[%s]" % ", ".join('"%s"' % name for name in names))
+open("templates/types/plain.cu", "w").write('extern "C" __global__ void copy(%s) {}' % ", ".join("void *" + name for name in names))
+END
 gpu 'kernel copy us=20'
-for dtype in fp64 fp32 tf32 fp16 bf16 fp8_e4m3 fp8_e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool; do
-	copy $dtype
-done
-for contents in zero one iota permutation normal; do
-	copy i32 ", \"contents\": \"$contents\""
-done
+family types copy "$(cat args)"
+operation types "$(cat tensors)" ""
+tune types --evaluations 1
 copy i16 ', "contents": "permutation"'
 copy fp32 ', "contents": "normal", "fill": [0, 0]'
 copy fp32 ', "contents": "zero", "fill": [0, 1]'
-copy fp32 ', "contents": {"expression": "index*n/7"}'
 copy fp32 ', "contents": {"expression": "index*m"}'
 copy i32 ', "contents": {"expression": "index/7"}'
-printf '123456' >templates/copy/six.bin
-copy u8 ', "contents": {"file": "six.bin"}'
 copy u16 ', "contents": {"file": "six.bin"}'
 echo "# the first element is off by so much: just inside, just outside"
 right='"reference": {"file": "right.npy"}'

@@ -362,7 +362,7 @@ static void test_dtypes_and_pipes(void **state)
 	(void)state;
 	for (int i = 0; i < DTYPE_COUNT; i++)
 		assert_int_equal(dtype_find(dtype_names[i]), i);
-	assert_int_equal(dtype_find("fp64"), -1);
+	assert_int_equal(dtype_find("fp80"), -1);
 	assert_int_equal(dtype_size(DTYPE_FP8_E4M3), 1);
 	assert_int_equal(dtype_size(DTYPE_BF16), 2);
 	assert_int_equal(dtype_size(DTYPE_TF32), 4);
