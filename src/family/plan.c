@@ -256,7 +256,7 @@ uint32_t plan_argument_bytes(enum argument_kind kind)
 	const enum dtype dtype = argument_dtype(kind);
 
 	if (dtype != DTYPE_COUNT)
-		return dtype_bytes(dtype);
+		return (uint32_t)dtype_size(dtype);
 	return kind == ARGUMENT_TENSOR_MAP ? 128 : kind == ARGUMENT_UNIT_COUNT ? 4 : 8;
 }
 
