@@ -15,7 +15,7 @@
 #include "tune/picks.h"
 #include "tune/search.h"
 
-static const double close_ratio = 1.04;
+static const double close_ratio = 1.04, preferred_ratio = 1.02;
 static const double seconds_per_candidate = 0.25;
 static const double part_of_left = 0.4; /* of the budget */
 /* An H200 moves its energy counter every 100 ms, and tells so some 15 ms later: enough to say what
@@ -27,7 +27,8 @@ enum {
 	 * that the re-measurement has warmed up. */
 	LAUNCHES_OF_A_KERNEL = 3,
 	/* The fastest kernels that the search saw: who is among the first few is chance. */
-	KERNELS_MAX = 16
+	KERNELS_MAX = 16,
+	PREFERRED_MAX = 8
 };
 
 static int compare_medians(const void *a, const void *b)
@@ -53,6 +54,33 @@ static unsigned launches_of_kernel(const struct search *search, struct evaluated
 	return launches;
 }
 
+/* Of those that look about as fast, more than are re-measured, the most preferred: one of them wins
+ * if it is tied. */
+static void mark_preferred(
+	const struct search *search, struct evaluated *const *order, size_t count, bool *is_marked)
+{
+	for (size_t turn = 0; turn < PREFERRED_MAX; turn++) {
+		struct comparable best = {0};
+		size_t found = SIZE_MAX;
+
+		for (size_t i = 0; i < count; i++) {
+			const size_t index = (size_t)(order[i] - search->evaluated.items);
+			const struct comparable comparable = comparable_of(search, order[i]);
+
+			if (order[i]->evaluation.time.median >
+				order[0]->evaluation.time.median * preferred_ratio)
+				break;
+			if (is_marked[index] ||
+				(found != SIZE_MAX && !select_prefers(&comparable, &best)))
+				continue;
+			found = index;
+			best = comparable;
+		}
+		if (found != SIZE_MAX)
+			is_marked[found] = true;
+	}
+}
+
 /* The top k and what stands beside them; caller frees. */
 static struct evaluated **choose(struct search *search, size_t *count)
 {
@@ -75,6 +103,8 @@ static struct evaluated **choose(struct search *search, size_t *count)
 		shortlisted_mark(&search->pool, list, is_listed);
 	else if (listed.index != SIZE_MAX)
 		is_listed[listed.index] = true;
+	if (search->session->objective == OBJECTIVE_TIME)
+		mark_preferred(search, order, ok, is_listed);
 	chosen = memory_zeroed(ok + 1, sizeof(struct evaluated *));
 	*count = 0;
 	for (size_t i = 0; i < ok; i++) {

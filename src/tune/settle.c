@@ -16,6 +16,7 @@ enum {
 	ROUGHLY_MAX = 30, /* in one load each */
 	BEST_MAX = 10,    /* in LOADS of each: two loads of one binary are not equally fast */
 	LOADS = 4,
+	NEAR_MAX = 64,
 	TRIALS_MAX = BEST_MAX * LOADS
 };
 
@@ -32,6 +33,8 @@ static const double rough_seconds = 0.025, best_seconds_per_load = 0.05;
 static const double rough_part_of_left = 0.3, best_part_of_left = 0.7;
 /* Beyond what is tied: a measurement may have put it there by chance. */
 static const double settle_ratio = 1.5 * SELECT_TIE_RATIO;
+/* At the power limit two first looks at one kernel were 8% apart, as the clock wanders. */
+static const double near_reach_ratio = 1.12;
 /* What a measurement in one load may be off by. */
 static const double surely_slower_ratio = 0.003;
 
@@ -80,45 +83,59 @@ static size_t keep_possible(struct remeasurement *remeasurements, size_t count)
 	return count ? kept : 0;
 }
 
-/* Those whose times may be compared and that are within reach of the fastest; with neighbours, what
- * the search found since that index, and the winner's kernel in all its launches: a first look may
- * have been unlucky with one of them. The fastest `most`, or the fastest and who is preferred. */
-static size_t choose_best(struct search *search, size_t neighbours, size_t most, bool by_preference,
+/* Those whose times may be compared and that are within reach of the fastest, by time; returns how
+ * many. */
+static size_t choose_measured(struct search *search, const struct selection *selection,
 	struct remeasurement *remeasurements)
 {
-	CLEANUP(selection_release) struct selection selection = selection_of(search);
-	struct evaluated *items = search->evaluated.items, *winner;
-	double fastest_us = INFINITY, search_us;
+	double fastest_us = INFINITY;
 	size_t count = 0;
 
-	if (!selection.count)
-		return 0;
-	winner = &items[selection.indices[selection.winner]];
-	search_us = evaluated_search_us(winner);
-	for (size_t i = 0; i < selection.count; i++)
-		fastest_us = fmin(fastest_us, selection.comparables[i].median_us);
-	for (size_t i = 0; i < selection.count; i++)
-		if (selection.tied[i] ||
-			selection.comparables[i].median_us <= fastest_us * (1 + settle_ratio))
-			remeasurements[count++] =
-				(struct remeasurement){&items[selection.indices[i]],
-					selection.comparables[i], {NULL}, false};
-	for (size_t i = 0; i < search->evaluated.count && neighbours != SIZE_MAX; i++) {
-		struct comparable comparable = comparable_of(search, &items[i]);
+	for (size_t i = 0; i < selection->count; i++)
+		fastest_us = fmin(fastest_us, selection->comparables[i].median_us);
+	for (size_t i = 0; i < selection->count; i++)
+		if (selection->tied[i] ||
+			selection->comparables[i].median_us <= fastest_us * (1 + settle_ratio))
+			remeasurements[count++] = (struct remeasurement){
+				&search->evaluated.items[selection->indices[i]],
+				selection->comparables[i], {NULL}, false};
+	qsort(remeasurements, count, sizeof(*remeasurements), compare_times);
+	return count;
+}
 
-		if (items[i].evaluation.outcome != OUTCOME_OK || items[i].remeasured ||
-			(i < neighbours && !shortlist_same_kernel(&search->pool.view,
-						   items[i].candidate, winner->candidate)) ||
-			comparable.median_us > search_us * REMEASURE_REACH_RATIO)
+/* What the search found since that index, the winner's kernel in all its launches, and what differs
+ * from it in one parameter: a first look may have been unlucky with one of them. */
+static size_t choose_neighbours(struct search *search, size_t winner_index, size_t since,
+	struct remeasurement *remeasurements)
+{
+	const struct search_view *view = &search->pool.view;
+	const struct evaluated *winner = &search->evaluated.items[winner_index];
+	const double search_us = evaluated_search_us(winner);
+	CLEANUP(neighbourhood_release) struct neighbourhood neighbourhood = {0};
+	size_t near[NEAR_MAX], near_count, count = 0;
+
+	neighbourhood_init(&neighbourhood, view);
+	near_count = neighbourhood_nearest(&neighbourhood, winner->candidate, near, NEAR_MAX);
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		struct evaluated *item = &search->evaluated.items[i];
+		const struct comparable comparable = comparable_of(search, item);
+		double reach_ratio = REMEASURE_REACH_RATIO;
+		bool is_near = false;
+
+		for (size_t k = 0; k < near_count && !is_near; k++)
+			is_near = near[k] == item->candidate;
+		if (is_near)
+			reach_ratio = near_reach_ratio;
+		else if (i < since &&
+			 !shortlist_same_kernel(view, item->candidate, winner->candidate))
 			continue;
-		comparable.median_us *= fastest_us / search_us; /* at the clock of the others */
-		remeasurements[count++] =
-			(struct remeasurement){&items[i], comparable, {NULL}, false};
+		if (item->evaluation.outcome == OUTCOME_OK && !item->remeasured &&
+			comparable.median_us <= search_us * reach_ratio)
+			remeasurements[count++] =
+				(struct remeasurement){item, comparable, {NULL}, false};
 	}
 	qsort(remeasurements, count, sizeof(*remeasurements), compare_times);
-	if (by_preference)
-		count = keep_possible(remeasurements, count);
-	return count < most ? count : most;
+	return count;
 }
 
 /* Round by round the mean of its loads. */
@@ -233,12 +250,19 @@ enum status settle_neighbours(struct search *search, size_t neighbours, struct e
 	CLEANUP(memory_free)
 	struct remeasurement *remeasurements =
 		memory_zeroed(search->evaluated.count + 1, sizeof(*remeasurements));
+	CLEANUP(selection_release) struct selection selection = {0};
 	double seconds;
 	size_t count;
 
 	if (!settles(search))
 		return STATUS_OK;
-	count = choose_best(search, neighbours, ROUGHLY_MAX, false, remeasurements);
+	selection = selection_of(search);
+	if (!selection.count)
+		return STATUS_OK;
+	count = choose_measured(search, &selection, remeasurements);
+	count += choose_neighbours(
+		search, selection.indices[selection.winner], neighbours, remeasurements + count);
+	count = count < ROUGHLY_MAX ? count : ROUGHLY_MAX;
 	seconds = fmin(rough_seconds * (double)count,
 		rough_part_of_left * budget_left_seconds(&search->budget));
 	return count > 1 ? settle(search, remeasurements, count, 1, seconds, err) : STATUS_OK;
@@ -250,12 +274,15 @@ enum status settle_best(struct search *search, struct error *err)
 	struct remeasurement *remeasurements =
 		memory_zeroed(search->evaluated.count + 1, sizeof(*remeasurements));
 	const double left_s = best_part_of_left * budget_left_seconds(&search->budget);
+	CLEANUP(selection_release) struct selection selection = {0};
 	double loads, round_s;
 	size_t count;
 
 	if (!settles(search))
 		return STATUS_OK;
-	count = choose_best(search, SIZE_MAX, BEST_MAX, true, remeasurements);
+	selection = selection_of(search);
+	count = keep_possible(remeasurements, choose_measured(search, &selection, remeasurements));
+	count = count < BEST_MAX ? count : BEST_MAX;
 	if (count < 2)
 		return STATUS_OK;
 	round_s = 1e-6 * remeasurements[0].comparable.median_us * (double)count;
@@ -293,7 +320,7 @@ static size_t untried_neighbours(
 	const double worth_trying_ratio = 1.1;
 	const struct search_view *view = &search->pool.view;
 	CLEANUP(neighbourhood_release) struct neighbourhood neighbourhood = {0};
-	size_t near[64], seen, count = 0;
+	size_t near[NEAR_MAX], seen, count = 0;
 
 	neighbourhood_init(&neighbourhood, view);
 	seen = neighbourhood_nearest(&neighbourhood, winner, near, ARRAY_COUNT(near));
@@ -314,11 +341,15 @@ size_t settle_untried(const struct search *search, size_t **candidates)
 	};
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	const size_t most = search->evaluated.count / TRIED_PER_NEIGHBOUR;
+	const struct budget *budget = &search->budget;
+	/* of the time after the search: the rest is for those that may win */
+	const double part_of_best = 0.5;
 	size_t count, winner;
 
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
 	if (!settles(search) || !selection.count || search->session->strategy ||
-		budget_left_seconds(&search->budget) <= 0)
+		budget_left_seconds(budget) <
+			part_of_best * (budget->seconds - budget->search_seconds))
 		return 0; /* a strategy that was asked for has the only say */
 	winner = search->evaluated.items[selection.indices[selection.winner]].candidate;
 	count = untried_launches(

@@ -7,6 +7,7 @@ sentences are recomputed, not all."""
 import collections
 import csv
 import functools
+import gzip
 import json
 import math
 import os
@@ -322,6 +323,81 @@ CLAIMS = [
 	(NOTES, "seed: [91.1%]", lambda: [100 * load("lookup_before")["reached_mean"]]),
 ]
 
+
+def slowed_medians():
+	medians = [k["slowed"]["ratio_median"] for k in load("pairs")["kernels"]]
+	return [100 * (min(medians) - 1), 100 * (max(medians) - 1)]
+
+
+def durations(*which):
+	"""Kernels beside ncu: how many are within in one of these ways, of those that the first one chooses."""
+	chooses, *ways = which
+	return sum(any(k["within" + way] for way in ways) for k in load("durations")["kernels"] if chooses(k))
+
+
+def beside_ncu(kernel_us, way="time_us"):
+	"""In us, of the kernel that takes about so long."""
+	k = min(load("durations")["kernels"], key=lambda k: abs(k["time_us"] - kernel_us))
+	return k[way] - k["ncu_us"], 100 * (k[way] / k["ncu_us"] - 1)
+
+
+def short_ones():
+	return [k for k in load("durations")["kernels"] if k["time_us"] < 15]
+
+
+def any_kernel(_):
+	return True
+
+
+def finish(name):
+	with gzip.open(f"{FOLDER}/exhaustive_cost_{name}.journal.jsonl.gz", "rt", encoding="utf-8") as file:
+		return [one for one in map(json.loads, file) if one["event"] == "finish"][-1]
+
+
+def over_larger(name):
+	end = finish(name)
+	return end["elapsed_s"] / max(end["compile_s"] / end["workers"], end["device_s"])
+
+
+def repeated(figure):
+	return load("repeat")[figure]
+
+
+def repeat_seconds():
+	return [second for problem in load("repeat")["problems"] for second in problem["seconds"]]
+
+
+CLAIMS += [
+	(NOTES, "`check` at a threshold of 3% calls 0 different, and for `tune` 0 are not tied; of 100 pairs with a copy that was slowed by 2.5 to 3.1% (median of each kernel) `check` finds 100, `tune` 100.",
+		lambda: [3, load("pairs")["unchanged"]["different"], load("pairs")["unchanged"]["not_tied"], load("pairs")["slowed"]["pairs"],
+			*slowed_medians(), load("pairs")["slowed"]["different"], load("pairs")["slowed"]["not_tied"]]),
+	(NOTES, "four kernels of 6 us to 1.6 ms, two of them at the power limit, loaded anew for each of 25 pairs. Of 100 pairs",
+		lambda: [min(k["time_us"] for k in load("pairs")["kernels"]), max(k["time_us"] for k in load("pairs")["kernels"]) / 1e3,
+			load("pairs")["kernels"][0]["unchanged"]["pairs"], load("pairs")["unchanged"]["pairs"]]),
+	(NOTES, "20 kernels of 1.7 us to 22 ms. As they are, 2 medians of 20 are within 2% or 0.5 us of ncu's duration",
+		lambda: [len(load("durations")["kernels"]), load("durations")["kernels"][0]["time_us"], load("durations")["kernels"][-1]["time_us"] / 1e3,
+			durations(any_kernel, ""), 20, 100 * load("durations")["allowed"]["ratio"], load("durations")["allowed"]["us"]]),
+	(NOTES, "by up to 20.1% at the power limit", lambda: [max(100 * (k["time_us"] / k["ncu_us"] - 1) for k in load("durations")["kernels"])]),
+	(NOTES, "11 of the 12 kernels above 80 us are within 2% of ncu (one is 2.9% below)", lambda: [durations(lambda k: k["time_us"] > 80, "_apart"),
+		sum(k["time_us"] > 80 for k in load("durations")["kernels"]), 80, 2, -beside_ncu(168, "apart_us")[1]]),
+	(NOTES, "our times would still be up to 8.8% longer", lambda: [max(100 * (k["at_ncu_clock_us"] / k["ncu_us"] - 1) for k in load("durations")["kernels"])]),
+	(NOTES, "by 0.6 to 1.1 us below 15 us", lambda: [min(k["ncu_us"] - k["time_us"] for k in short_ones()), max(k["ncu_us"] - k["time_us"] for k in short_ones()), 15]),
+	(NOTES, "under ncu mostly 10% below", lambda: [100 * (1 - statistics.median(k["ncu_mhz"] / 1980 for k in short_ones()))]),
+	(NOTES, "At ncu's clock 3 of these 5 are within 0.5 us", lambda: [durations(lambda k: k["time_us"] < 15, "_at_ncu_clock"), len(short_ones()), 0.5]),
+	(NOTES, "Within 2% or 0.5 us in one of the three ways: 15 of 20. Not: 1.7 us (0.76 us shorter at ncu's clock) and 4.5 us (0.60), and at 33, 54 and 168 us (3.4% shorter, 5.9% longer at its clock, 2.9% shorter with pauses)",
+		lambda: [2, 0.5, durations(any_kernel, "", "_at_ncu_clock", "_apart"), 20, 1.7, -beside_ncu(1.7, "at_ncu_clock_us")[0], 4.5, -beside_ncu(4.5, "at_ncu_clock_us")[0], 33, 54, 168,
+			-beside_ncu(33)[1], beside_ncu(54, "at_ncu_clock_us")[1], -beside_ncu(168, "apart_us")[1]]),
+	(NOTES, "of 12 GEMMs tuned 4 times afresh, the whole configuration is the same in all runs in 5, tile and schedule in 7",
+		lambda: [len(repeated("problems")), repeated("runs"), repeated("same_configuration"), repeated("same_tile")]),
+	(NOTES, "79% of the tunings", lambda: [100 * sum(p["same_configuration"] for p in repeated("problems")) / sum(p["runs"] for p in repeated("problems"))]),
+	(NOTES, "A problem took 2.9 s on average, 3.7 s at most: measuring again, neighbours and loads are 1.2 s of a budget of 3 s, and end late by up to 23%",
+		lambda: [statistics.fmean(repeat_seconds()), max(repeat_seconds()), 0.4 * 3, 3, 100 * (max(repeat_seconds()) / 3 - 1)]),
+	(NOTES, "176 configurations of `gemm/mma` took 7.0 s where compilers were busy for 63.4 s, 4.0 s each, and the GPU for 3.6 s: 1.76 times the larger",
+		lambda: [176, finish("mma")["elapsed_s"], finish("mma")["compile_s"], finish("mma")["compile_s"] / finish("mma")["workers"], finish("mma")["device_s"], over_larger("mma")]),
+	(NOTES, "180 of `flash_wgmma` 7.6 s, 3.3 s and 3.7 s: 2.05 times", lambda: [180, finish("flash")["elapsed_s"], finish("flash")["compile_s"] / finish("flash")["workers"],
+		finish("flash")["device_s"], over_larger("flash")]),
+]
+
 # Rows of tables as the files give them.
 ROWS = [(ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows)]
 
@@ -329,7 +405,8 @@ ROWS = [(ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows)]
 NOT_MEASURED = [
 	(HOME, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (HOME, "picks** (13.1.0)", "what ran"), (HOME, "cuDNN 9.19", "what ran"),
 	(NOTES, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (NOTES, "picks (13.1.0)", "what ran"), (NOTES, "PyTorch 2.11", "what ran"),
-	(NOTES, "slowed by 3%,", "what was asked for"),
+	(NOTES, "slowed by 3%,", "what was asked for"), (NOTES, "(wanted: 1.15)", "what was asked for"),
+	(NOTES, "the best again take 2.6 and 2.7 s of it", "worked out from the journals' at_s, by hand"),
 	(NOTES, "at most 1.8%, within 1% on 7 of 8", "tests/tools/model_quality over the journal: gemm.md has the table"),
 	(NOTES, "within 1% on 4 of 8, 8% at worst", "the same"),
 	(HOME, "compute capability 8.0", "not a measurement"), (HOME, "those within 1% or", "the rule's own limit"),

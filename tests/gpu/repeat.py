@@ -16,6 +16,7 @@ import gzip
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -36,17 +37,30 @@ def winners(path):
     return {problem_text(entry["problem"]): entry["winner"] for entry in entries}
 
 
+def seconds_of(path):
+    """What each problem took, in the order of the suite, from what the tuning printed."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        found = re.findall(r"evaluated in (?:(\d+)m )?([\d.]+) (m?s)", file.read())
+    return [60 * int(minutes or 0) + float(number) * (0.001 if unit == "ms" else 1) for minutes, number, unit in found]
+
+
 def agreement(values):
     """How many of them are the most frequent one."""
     return collections.Counter(values).most_common(1)[0][1]
 
 
 def rates(folder):
-    runs = [winners(path) for path in sorted(glob.glob(os.path.join(folder, "run-*.json"))) if "journal" not in path]
+    paths = [path for path in sorted(glob.glob(os.path.join(folder, "run-*.json"))) if "journal" not in path]
+    runs = [winners(path) for path in paths]
     if len(runs) < 2:
         sys.exit(f"{folder}: expected run-*.json of two tunings at least, found {len(runs)}")
+    with open(paths[0], encoding="utf-8") as file:
+        first = json.load(file)
+    seconds = list(zip(*(seconds_of(path.replace(".json", ".log")) for path in paths)))
     problems = []
-    for text in runs[0]:
+    for number, text in enumerate(runs[0]):
         rows = [run[text] for run in runs if text in run]
         whole = [json.dumps([row["family"], row["configuration"]]) for row in rows]
         tile = [json.dumps([row["family"], {name: value for name, value in row["configuration"].items()
@@ -55,6 +69,8 @@ def rates(folder):
         problems.append({"problem": text, "runs": len(rows), "same_configuration": agreement(whole),
             "same_tile": agreement(tile), "spread_ratio": round(max(times) / min(times) - 1, 5),
             "configurations": [json.loads(one) for one in sorted(set(whole))]})
+        if number < len(seconds):
+            problems[-1]["seconds"] = list(seconds[number])
     for problem in problems:
         print(f"{problem['same_tile']}/{problem['runs']} tiles and schedules, {problem['same_configuration']}/"
             f"{problem['runs']} configurations, times within {problem['spread_ratio']:.1%}  {problem['problem'][:60]}")
@@ -64,7 +80,8 @@ def rates(folder):
     print(f"of {len(problems)} problems: whole configuration the same in all runs in {equal}, tile and schedule in {tiles}; "
         f"runs that choose the most frequent one: {pairs:.0%}")
     with open(os.path.join(folder, "rates.json"), "w", encoding="utf-8") as file:
-        json.dump({"format": "tiletune.repeat_rates/1", "runs": len(runs), "problems": problems,
+        json.dump({"format": "tiletune.repeat_rates/1", "device": first["device"], "run": first["runs"][0],
+            "runs": len(runs), "problems": problems,
             "same_configuration": equal, "same_tile": tiles}, file, indent="\t")
         file.write("\n")
 
