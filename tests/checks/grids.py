@@ -7,6 +7,7 @@ defines and amounts of work are as in tests/data/family/amounts.txt.
 	tests/checks/grids.py OUT [FAMILY]		OUT: the folder with the binary; ACCEPT=1 writes amounts.txt, for a reviewed diff
 """
 import glob
+import hashlib
 import json
 import os
 import re
@@ -16,15 +17,16 @@ import sys
 OUT, ONLY = sys.argv[1], " ".join(sys.argv[2:]).replace(" ", "/")
 DEVICE, DRAWN = "h200-sxm", 6
 ODD = {
-	"gemm": ["M=257,N=131,K=77,dtype={}", "M=1,N=1,K=1,dtype={}", "M=100,N=4100,K=520,dtype={}", "M=513,N=264,K=2056,dtype={}"],
-	"gemm_chain": ["m=257,n=77,k=40,p=72,dtype={}", "m=1,n=33,k=16,p=24,dtype={}"],
+	"gemm": ["M=257,N=131,K=77,dtype={}", "M=1,N=1,K=1,dtype={}", "M=100,N=4100,K=520,dtype={}", "M=513,N=264,K=2056,dtype={}", "M=512,N=384,K=256,dtype={}"],
+	"gemm_chain": ["m=257,n=77,k=40,p=72,dtype={}", "m=1,n=33,k=16,p=24,dtype={}", "m=100,n=56,k=64,p=76,dtype={}", "m=300,n=224,k=256,p=208,dtype={}"],
 	"gemm_grouped": ["groups=5,tokens=257,N=131,K=77,dtype={}", "groups=300,tokens=7,N=33,K=16,dtype={},spread=zipf", "groups=5,tokens=645,N=136,K=136,dtype={},spread=steep"],
 	"attention": ["batch=2,heads=6,seq_q=77,seq_k=131,head_dim=64,dtype={},kv_heads=3", "batch=1,heads=4,seq_q=1,seq_k=1000,head_dim=128,dtype={},kv_heads=2",
-		"batch=3,heads=2,seq_q=193,seq_k=65,head_dim=40,dtype={},causal=1"],
+		"batch=3,heads=2,seq_q=193,seq_k=65,head_dim=40,dtype={},causal=1", "batch=1,heads=2,seq_q=33,seq_k=40,head_dim=8,dtype={}",
+		"batch=1,heads=2,seq_q=33,seq_k=40,head_dim=16,dtype={},causal=1"],
 }
 DTYPES = {"gemm": ["fp32", "tf32", "bf16", "fp8_e4m3"], "gemm_chain": ["bf16"], "gemm_grouped": ["bf16"], "attention": ["fp16"]}
 BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1, "i32": 4}
-AMOUNTS, PROBLEMS_KEPT = "tests/data/family/amounts.txt", 4
+AMOUNTS, PROBLEMS_KEPT = "tests/data/family/amounts.txt", 3
 failures, seen = 0, {}
 
 
@@ -194,13 +196,15 @@ def amounts_of(case):
 
 
 def check_amounts(cases):
-	"""Of the first problems of each family, the first configuration drawn."""
-	chosen, problems = [], {}
+	"""Of the first problems of each family, the first configuration drawn; of all, a digest of all drawn."""
+	chosen, groups, families = [], {}, {}
 	for case in cases:
-		seen_before = problems.setdefault(case["family"], [])
-		if case["problem"] not in seen_before:
-			seen_before.append(case["problem"])
-			chosen += amounts_of(case) if len(seen_before) <= PROBLEMS_KEPT else []
+		groups.setdefault((case["family"], words(case["problem"])), []).append(case)
+	for (family, _), group in groups.items():
+		lines = amounts_of(group[0])
+		families[family] = families.get(family, 0) + 1
+		digest = hashlib.sha256("\n".join("\n".join(amounts_of(case)) for case in group).encode()).hexdigest()[:8]
+		chosen += [f"{lines[0]}, {len(group)} drawn: {digest}"] + (lines[1:] if families[family] <= PROBLEMS_KEPT else [])
 	if os.environ.get("ACCEPT") and not ONLY:
 		with open(AMOUNTS, "w", encoding="utf-8") as file:
 			file.write("\n".join(chosen) + "\n")

@@ -9,7 +9,8 @@
 
 CUresult cuInit(unsigned int flags)
 {
-	(void)flags;
+	if (flags != 0)
+		return CUDA_ERROR_INVALID_VALUE;
 	standin_killed_once(standin_script()->killed_once);
 	if (standin_is_lost())
 		return CUDA_ERROR_NO_DEVICE;

@@ -285,7 +285,7 @@ class Lane:
 			file.write(mutant.apply(text))
 		try:
 			for name in names:
-				words = (mutant.family or mutant.file.split("/")[1]).replace("/", " ").replace("common", "")
+				words = (mutant.family or (mutant.file.split("/")[1] if mutant.file.startswith("templates/") else "")).replace("/", " ").replace("common", "")
 				if name == "check kernels.py" and not has_kernels(words):
 					continue
 				call = tests()[name] + ([words] if name in ("check kernels.py", "check grids.py") and words else [])

@@ -75,13 +75,13 @@ static void case_nvml(void)
 	char version[32];
 
 	nvml_driver_version(nvml, version, sizeof(version));
-	if (nvml)
-		nvml_select(nvml, "GPU-x");
+	nvml_select(nvml, "GPU-x"); /* without a library, too */
 	reading = nvml_read(nvml);
-	printf("%d|%s|%d|%.0f|%.0f|%.0f|%.0f|%.0f|%llx|%s\n", nvml != NULL, version, reading.valid,
-		reading.clock_sm_hz / 1e6, reading.clock_sm_max_hz / 1e6,
-		reading.clock_memory_hz / 1e6, reading.power_limit_w, reading.temperature_c,
-		reading.throttle_reasons, nvml_mig_mode(nvml));
+	printf("%d|%s|%d|%.0f|%.0f|%.0f|%.0f|%.0f|%.0f|%llx|%s|%.0f\n", nvml != NULL, version,
+		reading.valid, reading.clock_sm_hz / 1e6, reading.clock_sm_max_hz / 1e6,
+		reading.clock_memory_hz / 1e6, reading.power_w, reading.power_limit_w,
+		reading.temperature_c, reading.throttle_reasons, nvml_mig_mode(nvml),
+		nvml_energy_j(nvml));
 	nvml_close(nvml);
 }
 
@@ -222,11 +222,12 @@ static void test_find(void **state)
 static void test_nvml(void **state)
 {
 	(void)state;
-	expect("nvml", "", "1|999.42.01|1|1980|1980|3201|700|42|4|disabled\n");
-	expect("nvml", "throttle 1\nslow_clock 1", "|345|1980|3201|700|42|44|");
+	expect("nvml", "", "1|999.42.01|1|1980|1980|3201|312|700|42|4|disabled|1000\n");
+	expect("nvml", "energy_step_mj 0", "|4|disabled|0\n"); /* cards that do not tell */
+	expect("nvml", "throttle 1\nslow_clock 1", "|345|1980|3201|312|700|42|44|");
 	unlink_library("libnvidia-ml.so.1");
 	if (!dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL))
-		expect("nvml", "", "0||0|0|0|0|0|0|0|\n");
+		expect("nvml", "", "0||0|0|0|0|0|0|0|0||0\n");
 	link_library("libnvidia-ml.so.1");
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "compile/worker.h"
+#include "engine/blocks.h"
 #include "engine/candidates.h"
 #include "engine/evaluator.h"
 #include "unit/compile_units.h"
@@ -227,6 +228,37 @@ static void an_interrupt_ends_the_wait(void **state)
 	fixture_close(&fixture);
 }
 
+/* Medians of blocks, the warm-up left out; what is throttled once stays marked; a failure ends it.
+ */
+static void a_series_takes_what_the_device_says(void **state)
+{
+	char gone[] = "gone";
+	double samples_us[] = {3, 1, 8}, others_us[] = {5, 7};
+	struct block_series series = {.warm_up = 1};
+	const struct device_event first = {.samples_us = others_us, .sample_count = 2},
+				  hot = {.samples_us = samples_us,
+					  .sample_count = 3,
+					  .flags = FLAG_MASK(THROTTLED)},
+				  lost = {.outcome = OUTCOME_CRASHED, .detail = gone};
+
+	(void)state;
+	block_series_take(&series, &first);
+	assert_int_equal(series.blocks, 0);
+	assert_false(series.throttled);
+	block_series_take(&series, &hot);
+	block_series_take(&series, &first);
+	assert_true(series.throttled);
+	assert_int_equal(series.received, 3);
+	assert_int_equal(series.blocks, 2);
+	assert_true(series.block_us[0] == 3 && series.block_us[1] == 6);
+	block_series_take(&series, &lost);
+	block_series_take(&series, &first);
+	assert_int_equal(series.outcome, OUTCOME_CRASHED);
+	assert_string_equal(series.detail, "gone");
+	assert_int_equal(series.blocks, 2);
+	block_series_release(&series);
+}
+
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +267,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(results_are_taken_once),
 		cmocka_unit_test(loads_of_other_origin_are_sampled_too),
 		cmocka_unit_test(an_interrupt_ends_the_wait),
+		cmocka_unit_test(a_series_takes_what_the_device_says),
 	};
 
 	if (count == 2 && strcmp(arguments[1], "worker-compile") == 0)

@@ -75,6 +75,23 @@ static void test_newest_first(void **state)
 	folder_remove(root);
 }
 
+/* Of equals the one that was found first. */
+static void test_equals_keep_their_order(void **state)
+{
+	char *root = folder_new();
+	struct nvrtc_search search = {.system_root = root};
+
+	(void)state;
+	put(root, "usr/local/cuda-13.1/targets/x86_64-linux/lib/libnvrtc.so.13.1");
+	put(root, "usr/local/cuda-13.1/lib64/libnvrtc.so.13.1");
+	put(root, "usr/local/cuda-13.1/lib/libnvrtc.so.13.1");
+	expect_found(&search, root,
+		"/usr/local/cuda-13.1/lib64/libnvrtc.so.13.1 "
+		"/usr/local/cuda-13.1/lib/libnvrtc.so.13.1 "
+		"/usr/local/cuda-13.1/targets/x86_64-linux/lib/libnvrtc.so.13.1");
+	folder_remove(root);
+}
+
 static void test_home_before_usual(void **state)
 {
 	char *root = folder_new();
@@ -272,6 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_newest_first),
+		cmocka_unit_test(test_equals_keep_their_order),
 		cmocka_unit_test(test_home_before_usual),
 		cmocka_unit_test(test_wheels),
 		cmocka_unit_test(test_build_folder),
