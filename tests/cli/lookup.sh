@@ -10,6 +10,19 @@ lookup -p rows=300,cols=500 --device model:h200-sxm
 lookup -p rows=300,cols=500 --device model:h200-sxm --any-device | sed -n 2p
 lookup -p rows=300,colz=500
 lookup
+# beside an entry of another operation
+/usr/bin/python3 - <<'PYTHON'
+import json
+tuned = json.load(open("tuned.json"))
+other = json.loads(json.dumps(tuned["entries"][0]))
+other["operation"] = "gemm"
+other["problem"] = {"M": 64, "N": 64, "K": 64, "dtype": "bf16"}
+tuned["entries"].insert(0, other)
+json.dump(tuned, open("mixed.json", "w"))
+PYTHON
+"$TILETUNE" lookup tuned.json row_softmax --path "$toy" -p rows=300,cols=500 >alone.txt
+"$TILETUNE" lookup mixed.json row_softmax --path "$toy" -p rows=300,cols=500 >mixed.txt
+cmp alone.txt mixed.txt && echo "the same answer"
 # refused: exit code 1, the answer is there all the same
 sed 's/row_softmax\/online/row_softmax\/gone/' tuned.json >gone.json
 try "$TILETUNE" lookup gone.json row_softmax -p rows=300,cols=500 --path "$toy"

@@ -250,6 +250,7 @@ static void test_no_sheet(void **state)
 		.clock_hz = 1.695e9,
 		.memory_clock_hz = 9.751e9,
 		.memory_bus_bits = 384};
+	struct sheet_defaults defaults;
 	struct device_spec *spec;
 	struct error err = {0};
 
@@ -263,6 +264,11 @@ static void test_no_sheet(void **state)
 	assert_int_equal(spec->max_clusters[1], 0);
 	assert_near(spec->rate[PIPE_TENSOR_MMA][DTYPE_BF16], 1024, 0);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_BF16], 0, 0);
+	assert_ok(sheet_defaults_find(86, &defaults, &err));
+	assert_true(defaults.launch_us > 0 && spec->launch_us == defaults.launch_us);
+	assert_true(spec->dram_latency_us == defaults.dram_latency_us);
+	assert_true(spec->l2_latency_us == defaults.l2_latency_us);
+	assert_true(spec->sync_us == defaults.sync_us);
 	/* 936 GB/s on paper */
 	assert_near(spec->dram_bytes_per_s, 936e9 * 0.88, 1e9);
 	device_spec_free(spec);

@@ -27,7 +27,8 @@ static void case_open(void)
 
 	printf("status %d: %s\n", status, err.message);
 	if (status == STATUS_OK) {
-		printf("version %d from %s\n", cuda.driver_version, path_name(cuda.library.path));
+		printf("version %d from %s%s\n", cuda.driver_version,
+			cuda.library.path[0] == '/' ? "/.../" : "", path_name(cuda.library.path));
 		cuda_api_close(&cuda);
 	}
 }
@@ -169,7 +170,7 @@ static int teardown(void **state)
 static void test_open(void **state)
 {
 	(void)state;
-	expect("open", "", "status 0: \nversion 13000 from libcuda.so.1\n");
+	expect("open", "", "status 0: \nversion 13000 from /.../libcuda.so.1\n");
 	/* a newer driver is asked for what we were built for, an older one for what it has */
 	expect("open", "driver_version 14010", "status 0: \nversion 14010");
 	expect("open", "driver_version 12040", "status 0: \nversion 12040");

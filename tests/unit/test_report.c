@@ -74,6 +74,45 @@ static void test_a_journal_named_beside_its_tuned_file_counts_once(void **state)
 	report_release(&report);
 }
 
+/* Of several runs of a journal, the candidates are those of the run that the entry names. */
+static void test_the_run_that_the_entry_names(void **state)
+{
+	char folder[] = "/tmp/test_report_XXXXXX", tuned_path[64], journal_path[64];
+	struct text tuned = {0}, journal = {0}, later = {0};
+	struct report report;
+	struct error err = {0};
+	char *at, *end;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(tuned_path, sizeof(tuned_path), "%s/t.json", folder);
+	snprintf(journal_path, sizeof(journal_path), "%s/t.journal.jsonl", folder);
+	assert_ok(file_read(DATA "small.json", &tuned, &err));
+	assert_ok(file_read(DATA "small.journal.jsonl", &journal, &err));
+	/* a second run: the run's line and the problem's, and one evaluation */
+	text_append(&later, text_string(&journal));
+	end = later.data;
+	for (int line = 0; line < 3; line++)
+		end = strchr(end, '\n') + 1;
+	later.length = (size_t)(end - later.data);
+	at = strstr(later.data, "20261121T020212-bf59cb");
+	assert_non_null(at);
+	memcpy(at, "20261122T020212-bf59cc", 22);
+	text_append_bytes(&journal, later.data, later.length);
+	assert_ok(file_write(tuned_path, tuned.data, tuned.length, &err));
+	assert_ok(file_write(journal_path, journal.data, journal.length, &err));
+	open_report(&report, tuned_path, NULL);
+	assert_int_equal(report.entry_count, 1);
+	assert_int_equal(report.entries[0].candidate_count, 29);
+	report_release(&report);
+	unlink(tuned_path);
+	unlink(journal_path);
+	rmdir(folder);
+	text_release(&tuned);
+	text_release(&journal);
+	text_release(&later);
+}
+
 /* The lines of the small journal but the last `dropped`, in a file of their own. */
 static void cut_journal(const char *path, size_t dropped)
 {
@@ -334,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_tuned_file_brings_its_journal),
 		cmocka_unit_test(test_a_journal_named_beside_its_tuned_file_counts_once),
+		cmocka_unit_test(test_the_run_that_the_entry_names),
 		cmocka_unit_test(test_an_unfinished_search_has_a_leader),
 		cmocka_unit_test(test_wrong_files_are_refused),
 		cmocka_unit_test(test_the_same_problem_is_compared),

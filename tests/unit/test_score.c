@@ -46,6 +46,9 @@ static void golden_append(struct text *text, const char *device_name,
 	case_mma_work(mma, &work);
 	score_compute(device, &work.work, NULL, &score);
 	launch = &score.launches[score.longest];
+	if (launch->blocks_per_sm) /* every tensor once, at least */
+		assert_true(launch->dram_bytes >=
+			    2.0 * ((double)mma->m * mma->k + (double)mma->n * mma->k));
 	text_appendf(text, "%s,", device_name);
 	case_mma_name(mma, text);
 	text_appendf(text, ",%g,%g,%g,%.4f,%.4f,%d,%.4f,%s,%lld,%.4f,%.4f,%.4f,%.5g,%.5g,%s,%.4g\n",

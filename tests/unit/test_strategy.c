@@ -426,6 +426,8 @@ static void test_shortlist(void **state)
 		.configurations = &configurations[0][0],
 		.argument = argument};
 	struct search_family none = family;
+	static const uint32_t others[12] = {0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	const struct search_family two[] = {family, family};
 	struct search_view view = {
 		.count = 12, .family = of_family, .family_count = 1, .families = &family};
 	size_t order[] = {5, 4, 1, 7, 0, 6, 9, 2};
@@ -441,6 +443,11 @@ static void test_shortlist(void **state)
 	assert_int_equal(order[7], 2);
 	assert_int_equal(shortlist_choose(&view, order, 8, 2), 2);
 	assert_int_equal(shortlist_choose(&view, order, 8, 8), 3);
+	view.families = two; /* the same values in another family are another kernel */
+	view.family = others;
+	assert_true(shortlist_same_kernel(&view, 0, 2));
+	assert_false(shortlist_same_kernel(&view, 0, 3));
+	view.family = of_family;
 	none.argument = NULL; /* not known: every configuration is a kernel */
 	view.families = &none;
 	assert_false(shortlist_same_kernel(&view, 0, 3));
