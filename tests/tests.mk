@@ -105,10 +105,15 @@ include tests/gpu/gpu.mk
 test-gpu: $(BUILD)/tiletune gpu-programs
 	@sh tests/gpu/run.sh $(BUILD)
 
+## bench-search: strategies over recorded spaces, FILES="..." or the exhaustive journals of results/
+.PHONY: bench-search
+bench-search: $(OUT)/tests/bench_search
+	$< $(FILES)
+
 ## bench: what we promise of speed, as ratios; on a GPU also the kernels against cuBLASLt and others
 .PHONY: bench
 bench: $(BUILD)/tiletune $(patsubst %,$(OUT)/tests/%,$(bench_names)) gpu-programs
-	@sh tests/bench/run.sh $(OUT) $(BUILD) $(bench_names)
+	@sh tests/bench/run.sh $(OUT) $(BUILD) $(filter-out bench_search,$(bench_names))
 
 ## lint: layers, formatting, file sizes, headers on their own, shell scripts
 .PHONY: lint

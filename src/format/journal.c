@@ -15,6 +15,7 @@
 #include "base/record_read.h"
 #include "format/journal_line.h"
 #include "format/journal_table.h"
+#include "format/recorded.h"
 
 static const char run_line_start[] = "{\"event\":\"run\"";
 
@@ -409,6 +410,8 @@ static enum status read_record(const char *path, struct journal_record *record, 
 	struct reader reader = {.record = record};
 
 	TRY(file_read(path, &content, err));
+	if (recorded_is(&content))
+		return recorded_read(path, &content, record, err);
 	TRY(read_lines(&reader, path, &content, err));
 	if (record->bad_lines && !record->run_count)
 		return error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
