@@ -233,6 +233,7 @@ static enum status make(const struct making *making, struct error *err)
 	struct reference_plan *plan = making->plan;
 	CLEANUP(memory_free) char *folder = path_parent(operation->file);
 
+	plan->may_vary = !operation->is_deterministic;
 	plan->tensor_count = operation->tensor_count;
 	plan->tensors = memory_zeroed(operation->tensor_count + 1, sizeof(*plan->tensors));
 	plan->outputs = memory_zeroed(operation->tensor_count + 1, sizeof(*plan->outputs));

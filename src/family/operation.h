@@ -82,6 +82,7 @@ struct operation {
 	struct tensor *tensors;
 	size_t tensor_count;
 	size_t output;                       /* the one output tensor */
+	bool is_deterministic;               /* else bits may differ from run to run */
 	struct expression *flop, *min_bytes; /* NULL: not known; every tensor once */
 	struct tolerance tolerance;          /* of outputs that have none of their own */
 	struct reference_list references;

@@ -23,7 +23,9 @@ bool own_kernel_is_file(const char *name)
 static char *stem(const char *path)
 {
 	const char *name = path_name(path);
-	char *made = string_copy_bytes(name, strcspn(name, "."));
+	const int length = (int)strcspn(name, ".");
+	char *made =
+		string_format("%s%.*s", isdigit((unsigned char)*name) ? "_" : "", length, name);
 
 	for (char *c = made; *c; c++)
 		if (!isalnum((unsigned char)*c))

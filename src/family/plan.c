@@ -483,6 +483,8 @@ static RECORD_DEFINE(
 	struct plan_contents, contents_record, contents_members, .name = "plan_contents");
 
 static const struct record_member reference_members[] = {
+	RECORD_VALUE(struct reference_plan, may_vary, "may_vary", "bits may differ from run to run",
+		.flags = RECORD_OPTIONAL),
 	RECORD_RECORDS(struct reference_plan, tensors, tensor_count, buffer_record, "tensors",
 		"the operation's"),
 	RECORD_RECORDS(struct reference_plan, outputs, output_count, output_record, "outputs",

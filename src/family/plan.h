@@ -192,6 +192,7 @@ struct reference_output {
 
 /* What a problem's outputs are compared with. */
 struct reference_plan {
+	bool may_vary;               /* two runs on the same inputs may differ in bits */
 	struct plan_buffer *tensors; /* the operation's */
 	size_t tensor_count;
 	struct reference_output *outputs;

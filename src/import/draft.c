@@ -6,6 +6,8 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "expr/expression.h"
+#include "expr/operator.h"
 
 /* ---- parameters ---- */
 static struct json *marks(size_t count)
@@ -103,21 +105,26 @@ static struct json *tensor_of(const struct source_variable *variable)
 static void add_argument(const struct source_variable *argument, struct json *keys,
 	struct json *tensors, struct json *arguments)
 {
+	/* `in` and `range` are words of expressions */
+	const bool is_word = !name_is_valid(argument->name) ||
+			     function_find(argument->name, strlen(argument->name));
+	CLEANUP(memory_free)
+	char *name = string_format("%s%s", argument->name, is_word ? "_" : "");
 	struct json *scalar;
 
 	if (argument->is_pointer) {
-		json_put(tensors, argument->name, tensor_of(argument));
-		json_push(arguments, json_new_string(argument->name));
+		json_put(tensors, name, tensor_of(argument));
+		json_push(arguments, json_new_string(name));
 		return;
 	}
 	if (argument->is_integer)
-		json_put(keys, argument->name, json_new_object());
+		json_put(keys, name, json_new_object());
 	if (argument->is_integer && strcmp(argument->scalar, "i32") == 0) {
-		json_push(arguments, json_new_string(argument->name));
+		json_push(arguments, json_new_string(name));
 		return;
 	}
 	scalar = json_new_object();
-	json_put_string(scalar, "value", argument->is_integer ? argument->name : DRAFT_MARK);
+	json_put_string(scalar, "value", argument->is_integer ? name : DRAFT_MARK);
 	json_put_string(scalar, "type", argument->scalar ? argument->scalar : DRAFT_MARK);
 	json_push(arguments, scalar);
 }

@@ -248,28 +248,39 @@ static enum status convert_source(struct t1 *t1, struct error *err)
 	return STATUS_OK;
 }
 
+/* Onto a list of the object, which begins with the first of them. */
+static void push_string(
+	struct json *object, const char *key, struct json **list, const char *string)
+{
+	if (!*list)
+		json_put(object, key, *list = json_new_array());
+	json_push(*list, json_new_string(string));
+}
+
+/* As NVRTC documents them: two hyphens before a word, but for -std. Folders are no options here. */
 static enum status convert_options(struct t1 *t1, struct error *err)
 {
-	struct json *options = json_new_array();
+	struct json *options = NULL, *folders = NULL;
 	struct json_at list, item = {0};
 	const char *option;
 
-	json_put(t1->own, "options", options);
 	if (!t1_find(&t1->specification, "CompilerOptions", &list))
 		return STATUS_OK;
 	TRY(json_expect(&list, JSON_ARRAY, err));
 	while (json_next(&list, &item)) {
-		TRY(json_get_string(&item, &option, err));
-		if (!*option)
-			continue;
-		/* as NVRTC documents them: two hyphens before a word */
-		if (option[0] == '-' && option[1] != '-' && strlen(option) > 2 &&
-			!isupper((unsigned char)option[1])) {
-			CLEANUP(memory_free) char *word = string_format("-%s", option);
+		CLEANUP(memory_free) char *word = NULL;
 
-			json_push(options, json_new_string(word));
-		} else
-			json_push(options, json_new_string(option));
+		TRY(json_get_string(&item, &option, err));
+		word = string_format("-%s", option);
+		if (string_starts_with(option, "-I"))
+			push_string(t1->own, "include_paths", &folders, option + strlen("-I"));
+		else if (*option)
+			push_string(t1->own, "options", &options,
+				(option[0] == '-' && option[1] != '-' &&
+							!string_starts_with(option, "-std=") &&
+							islower((unsigned char)option[1])
+						? word
+						: option));
 	}
 	return STATUS_OK;
 }

@@ -6,7 +6,7 @@ cat draft.json
 echo "# the marks are refused; once they are filled in the rest is right"
 tiletune validate draft.json
 sed 's/"shape": \["?"\]/"shape": ["n"]/; s/"grid": \["?"\]/"grid": ["ceil_div(n, block_size_x)"]/' draft.json >filled.json
-diff vector_add.json filled.json | grep -c '"source"'
+tiletune validate filled.json
 echo "# headers, constant memory, conditions, defaults, a template"
 tiletune new convolution.cu
 tiletune new dedispersion.cu
@@ -14,11 +14,12 @@ tiletune new reduction.cu
 tiletune new pnpoly.cu
 tiletune new sgemm.cu | sed '/^notice/d'
 echo "# several kernels, one in another folder, one that no compiler likes"
-printf '/* __global__ void no(int) */ __global__ void first(int *a) { a[0]++; }\n__global__ void second(float4 *__restrict__ b, const short c[], double d) { f(b); }\n' >two.cu
+printf '/* __global__ void no(int) */ __global__ void first(int *a) { a[0]++; }\n__global__ void second(float4 *__restrict__ b, const short c[], double d) { f(b); }\n__global__ void third(float *in, int range) { in[range] = 0; }\n' >two.cu
 tiletune new two.cu | sed 's/ compiler: .*/ compiler: .../'
 mkdir elsewhere
 tiletune new two.cu -e second -o elsewhere/second.json | sed 's/ compiler: .*/ compiler: .../'
 sed 's|"source": "/.*/|"source": "/.../|' elsewhere/second.json
+tiletune new two.cu -e third | sed '/notice/d'
 tiletune new two.cu -e frist
 tiletune new missing.cu
 echo 'int x;' >none.cu
@@ -37,3 +38,5 @@ bad 's/"ProblemSize": \[100000\]/"ProblemSize": ["n"]/'
 bad 's/"Generator", "DataSource": "1/"Script", "DataSource": "1/' scale.t1.json
 bad 's/"MemoryType": "Vector"}/"MemoryType": "Local"}/' scale.t1.json
 bad 's/"GlobalSize"/"GlobalSizes"/' scale.t1.json
+sed 's/"-use_fast_math"/"-Iinclude", "-DX=1", "-use_fast_math"/' scale.t1.json >options.t1.json
+tiletune new options.t1.json | grep -E 'options|include'

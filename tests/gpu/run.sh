@@ -2,7 +2,7 @@
 # Tests on a real GPU; ends with one line: N passed, N failed. Needs a driver and NVRTC, no more:
 # the programs are built already (`make test-gpu`), or lie in a folder made by `make dist TESTS=1`.
 #
-#	tests/gpu/run.sh BUILD [odd|occupancy|device|timing|resume]...
+#	tests/gpu/run.sh BUILD [odd|own|occupancy|device|timing|resume]...
 #
 # From the environment:
 #	TEST_DEVICE       cuda:0
@@ -15,7 +15,7 @@
 set -u
 build=$1
 shift
-[ $# -gt 0 ] || set -- odd occupancy device timing resume
+[ $# -gt 0 ] || set -- odd own occupancy device timing resume
 device=${TEST_DEVICE:-cuda:0}
 evaluations=${TEST_EVALUATIONS:-4}
 seed=${TEST_SEED:-1}
@@ -146,6 +146,23 @@ phase_odd() {
 			odd_family "$suite" "$family"
 		done
 		[ -n "${TEST_FAMILIES:-}" ] || odd_coverage "$suite"
+	done
+}
+
+# Kernels as others bring them (tests/own): every one that is tried must run and agree with its
+# default configuration.
+phase_own() {
+	for file in "$here"/../own/*.json; do
+		name=own-$(basename "$file" .json)
+		rm -f "$work/journals/$name".*
+		tune "$name" "$file" --strategy random --evaluations "$((2 * evaluations))"
+		code=$?
+		found=$(outcomes "$work/journals/$name.journal.jsonl")
+		if [ $code -eq 0 ] && ! echo "$found" | grep -qE "$bad_outcomes"; then
+			pass "$name: $found"
+		else
+			fail "$name: exit $code, ${found:-nothing}" "$work/logs/$name.log"
+		fi
 	done
 }
 
