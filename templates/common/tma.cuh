@@ -55,6 +55,16 @@ __device__ __forceinline__ void tma_load_multicast(
 		     : "memory");
 }
 
+// A run of bytes, a multiple of 16 at multiples of 16.
+__device__ __forceinline__ void bulk_load(
+	u32 destination, const void *source, u32 bytes, u32 barrier)
+{
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+		     "[%0], [%1], %2, [%3];" ::"r"(destination),
+		     "l"(source), "r"(bytes), "r"(barrier)
+		     : "memory");
+}
+
 __device__ __forceinline__ void tma_store(const tensor_map &map, u32 source, i32 inner, i32 outer)
 {
 	asm volatile(

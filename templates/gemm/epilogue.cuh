@@ -107,7 +107,7 @@ struct epilogue {
 	template <int COUNT>
 	__device__ __forceinline__ epilogue_columns<COUNT> columns(i32 column) const
 	{
-		epilogue_columns<COUNT> some;
+		epilogue_columns<COUNT> some = {};
 		if constexpr (scales_rows)
 			load_run<fp32>(scale_b + column, n - column, true, some.scale);
 		if constexpr (adds_bias)

@@ -33,8 +33,8 @@ constexpr int staging_bytes = staging_type::buffer_bytes * store_buffers;
 #else
 constexpr int staging_bytes = 0;
 #endif
-static_assert(SMEM_BYTES == ring_bytes + GROUPS * staging_bytes + STAGES * 16 + 16,
-	"stages, store buffers, barriers: what the launch asks for");
+static_assert(SMEM_BYTES == ring_bytes + GROUPS * staging_bytes + STAGES * (16 + scale_bytes) + 16,
+	"stages, store buffers, barriers, scales: what the launch asks for");
 
 template <int COUNT, bool MORE> __device__ __forceinline__ void set_registers()
 {
@@ -73,7 +73,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	u32 base = shared_address(shared);
-	pipeline ring = {base, base + ring_bytes + GROUPS * staging_bytes};
+	u32 barriers = base + ring_bytes + GROUPS * staging_bytes;
+	pipeline ring = {base, barriers, barriers + STAGES * 16 + 16};
 	turns turn = {ring.barriers + STAGES * 16};
 	cluster_place place(cluster_plane > 1 ? cluster_rank() : 0);
 	// The shuffle tells the compiler that the value is the same in all lanes.
@@ -106,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 	if (group == 0) {
 		set_registers<producer_registers, false>();
 		if (threadIdx.x == 0) {
-			loader load = {map_a, map_b, place, 0, 0};
+			loader load = {map_a, map_b, place, 0, 0, {scale_a, (m + 3) / 4 * 4}};
 			for (; more; more = list.next(item))
 				load.run(ring, at, item.row, item.column, item.first_step,
 					item.steps);
@@ -129,14 +130,15 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 			more = list.next(item);
 		}
 		while (more) {
+			epilogue_touch<fragments>(
+				finish, item.row + multiply_by.first_row, item.column, thread);
 			if (PINGPONG)
 				turn.wait(group, round++);
 #if ACCUM_promoted
 			block_scales<fragments> scales;
 			if constexpr (scales_blocks)
-				scales.start(scale_a, scale_b, m, n, list.steps,
-					item.row + multiply_by.first_row, item.column, thread,
-					item.first_step);
+				scales.start(scale_b, n, list.steps, item.column,
+					multiply_by.first_row, thread, item.first_step, item.steps);
 			multiply_by.run_promoted(sums, ring, at, item.steps, scales);
 			if (PINGPONG)
 				turn.pass(group, thread);

@@ -8,6 +8,7 @@
 struct pipeline {
 	u32 stages;   // shared address of the first stage, aligned to 1024 bytes
 	u32 barriers; // shared address of STAGES pairs of barriers, `full` first
+	u32 scales;   // shared address of A's scales, scale_bytes a stage
 
 	__device__ __forceinline__ u32 rows(u32 stage) const
 	{
@@ -61,22 +62,25 @@ struct loader {
 	const tensor_map &rows_map, &columns_map;
 	cluster_place place;
 	u64 rows_policy, columns_policy; // 0: none
+	scale_source scales;
 
 	// Loads `steps` stages from k step `first_step` on, for the tile at (row, column).
 	__device__ __forceinline__ void run(const pipeline &ring, position &at, i32 row, i32 column,
 		i32 first_step, i32 steps) const
 	{
 		u16 row_blocks = place.row_blocks(), column_blocks = place.column_blocks();
+		i32 scaled = ROWS_ARE_B ? column : row;
 		for (i32 k = first_step * BK; steps > 0; --steps, k += BK) {
 			u32 full = ring.full(at.stage);
 			// The ring starts empty, so the first round's waits pass.
 			mbarrier_wait(ring.empty(at.stage), at.parity ^ 1);
 			// All slices of the stage count here, those that other blocks send too.
-			mbarrier_arrive_expect(full, stage_bytes);
+			mbarrier_arrive_expect(full, stage_bytes + scales.bytes(scaled));
 			rows_operand::load(ring.rows(at.stage), rows_map, full, row, k,
 				place.column, row_blocks, rows_policy);
 			columns_operand::load(ring.columns(at.stage), columns_map, full, column, k,
 				place.row, column_blocks, columns_policy);
+			scales.load(ring.scales + at.stage * scale_bytes, full, scaled, k / BK);
 			at.next();
 		}
 	}
@@ -205,7 +209,7 @@ template <int FRAGMENTS> struct multiplier {
 		mbarrier_wait(ring.full(at.stage), at.parity);
 		step(part.sums, ring, at.stage, 0);
 		if constexpr (scales_blocks)
-			scales.load(part.scales);
+			scales.load(part.scales, ring.scales + at.stage * scale_bytes);
 	}
 
 	// Adds the sums of the step at `at`, which is in flight, and moves on. With MORE the next
@@ -224,13 +228,13 @@ template <int FRAGMENTS> struct multiplier {
 		release(ring, stage);
 		if constexpr (scales_blocks) {
 			scales.add(sums, part.sums, part.scales);
-			return;
+		} else {
+#pragma unroll
+			for (int fragment = 0; fragment < FRAGMENTS; ++fragment)
+#pragma unroll
+				for (int i = 0; i < TILE_COLUMNS / 2; ++i)
+					sums[fragment][i] += part.sums[fragment][i];
 		}
-#pragma unroll
-		for (int fragment = 0; fragment < FRAGMENTS; ++fragment)
-#pragma unroll
-			for (int i = 0; i < TILE_COLUMNS / 2; ++i)
-				sums[fragment][i] += part.sums[fragment][i];
 	}
 
 	static __device__ __forceinline__ void clear(sums_type &sums)

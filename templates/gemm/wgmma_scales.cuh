@@ -1,6 +1,6 @@
 // Scales of blocks, fp32: 1 x 128 of A, at [k / 128][m], and 128 x 128 of B, at [n / 128][k / 128],
 // rows of a multiple of 4. The sums of each step of 128 k are multiplied by theirs when they are
-// promoted. A thread reads those of its own rows and columns, while the step is under way.
+// promoted. A's arrive with the stage, B's a thread reads while the step is under way.
 // The including .cu says which operand is wgmma's m side: ROWS_ARE_B.
 #include "wgmma_tile.cuh"
 #pragma once
@@ -16,6 +16,42 @@ template <int FRAGMENTS> struct step_scales {
 	float columns[ROWS_ARE_B ? TILE_COLUMNS / 4 : 2];
 };
 
+constexpr int scale_rows = ROWS_ARE_B ? TILE_COLUMNS : TILE_ROWS; // of A
+constexpr int scale_bytes = scales_blocks ? scale_rows * 4 : 0;   // of A's scales in a stage
+
+// Where A's scales of a tile come from: they arrive with the stage that they belong to.
+struct scale_source {
+	const float *a;
+	i32 pitch;
+
+	// Bytes of the tile whose first row of A is `first`; those behind the last row stay as they
+	// are.
+	__device__ __forceinline__ u32 bytes(i32 first) const
+	{
+		return scales_blocks ? (u32)max(0, min(scale_rows, pitch - first)) * 4 : 0;
+	}
+	__device__ __forceinline__ void load(u32 to, u32 barrier, i32 first, i32 step) const
+	{
+		u32 count = bytes(first);
+		if (scales_blocks && count)
+			bulk_load(to, a + (i64)step * pitch + first, count, barrier);
+	}
+};
+
+// Reads a byte into L1, ahead of those who need its neighbours.
+__device__ __forceinline__ void touch(const void *address)
+{
+	u32 unused;
+	asm volatile("ld.global.u8 %0, [%1];" : "=r"(unused) : "l"(address) : "memory");
+}
+
+__device__ __forceinline__ float shared_load(u32 address)
+{
+	float value;
+	asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+	return value;
+}
+
 template <int FRAGMENTS> struct block_scales {
 	// Runs of columns within one block of B, whatever the tile's first column is.
 	static constexpr int part = SCALE_PART;
@@ -24,29 +60,30 @@ template <int FRAGMENTS> struct block_scales {
 			(TILE_COLUMNS % part == 0 && 128 % part == 0 && TILE_COLUMNS <= 128 + part),
 		"a tile's columns lie in two blocks of B");
 
-	const float *a, *b; // of this thread's first row or column of A; of the first block of B
-	i32 a_pitch, a_left, b_pitch, b_last; // rows of A and blocks of B that follow
-	i32 first_part; // columns of the tile that lie in the first block of B
+	u32 a;               // bytes to this thread's first row or column among a stage's scales
+	const float *b;      // of the first block of B
+	i32 b_pitch, b_last; // blocks of B that follow
+	i32 first_part;      // columns of the tile that lie in the first block of B
 
-	// For a tile of which this warp group has the rows from `row` and the columns from `column`
-	// on; k in blocks.
-	__device__ __forceinline__ void start(const float *scale_a, const float *scale_b, i32 m,
-		i32 n, i32 k_blocks, i32 row, i32 column, u32 thread, i32 first_block)
+	// For steps of a tile: k in blocks, from `first_block` on. b_first: the first row of B that
+	// this warp group multiplies; first_row: of the group in the tile.
+	__device__ __forceinline__ void start(const float *scale_b, i32 n, i32 k_blocks,
+		i32 b_first, u32 first_row, u32 thread, i32 first_block, i32 steps)
 	{
-		i32 a_first = ROWS_ARE_B ? column + (i32)(thread % 4 * 2)
-					 : row + (i32)(thread / 32 * 16 + thread % 32 / 4);
-		i32 b_first = min(ROWS_ARE_B ? row : column, n - 1);
-		a_pitch = (m + 3) / 4 * 4;
+		a = 4 *
+		    (ROWS_ARE_B ? thread % 4 * 2 : first_row + thread / 32 * 16 + thread % 32 / 4);
+		b_first = min(b_first, n - 1);
 		b_pitch = (k_blocks + 3) / 4 * 4;
-		a_left = a_pitch - a_first;
 		b_last = (n - 1) / 128 - b_first / 128;
 		first_part = 128 - b_first % 128;
-		a = scale_a + (i64)first_block * a_pitch + a_first;
 		b = scale_b + (i64)(b_first / 128) * b_pitch + first_block;
+		i32 ahead = (i32)thread % 64 * 32;
+		if (ahead < steps)
+			touch(b + (thread < 64 || b_last == 0 ? 0 : b_pitch) + ahead);
 	}
 
-	// Those of the next step.
-	__device__ __forceinline__ void load(step_scales<FRAGMENTS> &to)
+	// Those of the next step; `from`: A's scales in its stage.
+	__device__ __forceinline__ void load(step_scales<FRAGMENTS> &to, u32 from)
 	{
 		if constexpr (ROWS_ARE_B) {
 #pragma unroll
@@ -55,24 +92,18 @@ template <int FRAGMENTS> struct block_scales {
 				to.rows[f][0] = b[(i64)min(block, b_last) * b_pitch];
 			}
 #pragma unroll
-			for (int j = 0; j < TILE_COLUMNS / 8; ++j) {
-				float2 pair = make_float2(0.0f, 0.0f);
-				if (j * 8 < a_left)
-					pair = *(const float2 *)(a + j * 8);
-				to.columns[2 * j] = pair.x;
-				to.columns[2 * j + 1] = pair.y;
-			}
+			for (int j = 0; j < TILE_COLUMNS / 4; ++j)
+				to.columns[j] = shared_load(from + a + (j / 2 * 8 + j % 2) * 4);
 		} else {
 #pragma unroll
 			for (int f = 0; f < FRAGMENTS; ++f) {
-				to.rows[f][0] = f * 64 < a_left ? a[f * 64] : 0.0f;
-				to.rows[f][1] = f * 64 + 8 < a_left ? a[f * 64 + 8] : 0.0f;
+				to.rows[f][0] = shared_load(from + a + f * 64 * 4);
+				to.rows[f][1] = shared_load(from + a + (f * 64 + 8) * 4);
 			}
 			to.columns[0] = b[0];
 			if constexpr (part < 128)
 				to.columns[1] = b[b_last > 0 ? b_pitch : 0];
 		}
-		a += a_pitch;
 		b += 1;
 	}
 

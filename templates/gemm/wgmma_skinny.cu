@@ -36,9 +36,9 @@ constexpr int ring_bytes = STAGES * stage_bytes;
 constexpr int vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1;
 
 static_assert(sums_each % CLUSTER_K == 0, "every block of the cluster completes equally many sums");
-static_assert(
-	SMEM_BYTES == ring_bytes + STAGES * 16 + (CLUSTER_K > 1 ? 4 * sums_each * consumers : 0),
-	"stages, barriers, exchange buffer: what the launch asks for");
+static_assert(SMEM_BYTES == ring_bytes + STAGES * (16 + scale_bytes) +
+				    (CLUSTER_K > 1 ? 4 * sums_each * consumers : 0),
+	"stages, barriers, scales, exchange buffer: what the launch asks for");
 
 // Where the sums number `index`.. of a thread lie in the exchange buffer of the block that
 // completes them: [sending block][vector][thread].
@@ -68,13 +68,6 @@ __device__ __forceinline__ void exchange_send(
 	}
 }
 
-__device__ __forceinline__ float shared_load(u32 address)
-{
-	float value;
-	asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
-	return value;
-}
-
 struct place_in_c {
 	i32 row, column;
 };
@@ -96,8 +89,8 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	u32 base = shared_address(shared);
-	pipeline ring = {base, base + ring_bytes};
-	u32 buffer = base + ring_bytes + STAGES * 16;
+	pipeline ring = {base, base + ring_bytes, base + ring_bytes + STAGES * 16};
+	u32 buffer = ring.scales + STAGES * scale_bytes;
 	cluster_place place(cluster_plane * CLUSTER_K > 1 ? cluster_rank() : 0);
 	u32 warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
 
@@ -133,7 +126,8 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 		if (threadIdx.x % 32 == 0) {
 			u64 once = l2_policy_evict_first(), again = l2_policy_evict_last();
 			loader load = {SWAP ? map_b : map_a, SWAP ? map_a : map_b, place,
-				SWAP ? once : again, SWAP ? again : once};
+				SWAP ? once : again, SWAP ? again : once,
+				{scale_a, (m + 3) / 4 * 4}};
 			load.run(ring, at, SWAP ? column : row, SWAP ? row : column, first_step,
 				steps);
 		}
@@ -142,9 +136,9 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 #if ACCUM_promoted
 		block_scales<fragments> scales;
 		if constexpr (scales_blocks)
-			scales.start(scale_a, scale_b, m, n, all_steps,
-				(SWAP ? column : row) + multiply_by.first_row, SWAP ? row : column,
-				thread, first_step);
+			scales.start(scale_b, n, all_steps,
+				column + (SWAP ? multiply_by.first_row : 0), multiply_by.first_row,
+				thread, first_step, steps);
 		multiply_by.run_promoted(sums, ring, at, steps, scales);
 #else
 		multiply_by.finish(sums, ring, multiply_by.run(sums, ring, at, steps));

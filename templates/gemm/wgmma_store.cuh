@@ -7,6 +7,7 @@
 #include "common/stmatrix.cuh"
 #include "common/tma.cuh"
 #include "epilogue.cuh"
+#include "wgmma_scales.cuh"
 #pragma once
 // Barrier 0 belongs to __syncthreads; each multiplying group has one of its own.
 __device__ __forceinline__ void group_barrier(u32 group)
@@ -40,6 +41,23 @@ __device__ __forceinline__ void store_pair(
 		c[offset + column] = output::store(low);
 	if (column + 1 < n)
 		c[offset + column + 1] = output::store(high);
+}
+
+// One warp of a group brings into L1, while the group multiplies, what its 64 * FRAGMENTS rows and
+// up to 256 columns have in common: 8 elements, a sector at most, each lane.
+template <int FRAGMENTS>
+__device__ __forceinline__ void epilogue_touch(
+	const epilogue &finish, i32 row, i32 column, u32 thread)
+{
+	if (thread >= 32)
+		return;
+	if constexpr (scales_rows) {
+		touch(finish.scale_b + min(column + (i32)thread * 8, finish.n - 1));
+		if (thread < 8 * FRAGMENTS)
+			touch(finish.scale_a + min(row + (i32)thread * 8, finish.m - 1));
+	}
+	if constexpr (adds_bias)
+		touch(finish.bias_values + min(column + (i32)thread * 8, finish.n - 1));
 }
 
 // What the epilogue needs for the two rows of a thread among 64.

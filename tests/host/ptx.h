@@ -397,6 +397,11 @@ static inline void ptx_st_shared_v4_b32(
 	memcpy(host::shared_pointer(address), words, 16);
 }
 
+static inline void ptx_rcp_approx_ftz_f32(float &y, float x)
+{
+	y = 1.0f / x;
+}
+
 static inline void ptx_ex2_approx_ftz_f32(float &y, float x)
 {
 	host::ex2(y, x);

@@ -146,6 +146,13 @@ static int describe_rest(const struct lt *lt, const struct lt_shape *shape, void
 	if (result == 0 && shape->scale != LT_SCALE_NONE)
 		result = lt->description_set(
 			description, LT_DESC_B_SCALE_MODE, &our_a[shape->scale], sizeof(our_a[0]));
+	/* the heuristic wants to see that there are scales */
+	if (result == 0 && shape->scale != LT_SCALE_NONE)
+		result = lt->description_set(description, LT_DESC_A_SCALE_POINTER, &lt->workspace,
+			sizeof(lt->workspace));
+	if (result == 0 && shape->scale != LT_SCALE_NONE)
+		result = lt->description_set(description, LT_DESC_B_SCALE_POINTER, &lt->workspace,
+			sizeof(lt->workspace));
 	if (result == 0 && epilogue)
 		result = lt->description_set(
 			description, LT_DESC_EPILOGUE, &epilogue, sizeof(epilogue));
