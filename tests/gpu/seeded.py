@@ -10,8 +10,8 @@ import shlex
 import sys
 
 TUNED, SUITE, OUTPUT, REST = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-NEAREST, MOST = 2, 10
-# what the model may choose again where scales of blocks rule a tile out
+NEAREST, MOST = 2, 12
+# what the model may choose again where scales of blocks take room, or a tile is another
 FREE = ("STAGES", "SMS", "BAND", "ALONG_N", "STORE_DEPTH")
 
 
@@ -23,12 +23,17 @@ def part(columns):
 	return math.gcd(columns, 128)
 
 
-def alternatives(configuration, scale):
-	"""With scales of blocks a tile's columns lie in two blocks of B at most, and k in steps of 128."""
-	columns = configuration["BN"]
-	if scale != "block" or configuration.get("SWAP") == 1 or columns <= 128 + part(columns):
-		return [configuration]
-	return [{**{k: v for k, v in configuration.items() if k not in FREE}, "BN": n} for n in (128, 160) if n < columns]
+def alternatives(configuration, problem):
+	"""With scales of blocks a tile's columns lie in two blocks of B at most, and stages are larger. An
+	activation takes time that another group's multiplications hide."""
+	free = {k: v for k, v in configuration.items() if k not in FREE}
+	columns, block = configuration["BN"], problem.get("scale") == "block"
+	found = [free] if block else [configuration]
+	if block and configuration.get("SWAP") != 1 and columns > 128 + part(columns):
+		found = [{**free, "BN": n} for n in (128, 160) if n < columns]
+	if "act" in problem and configuration.get("PINGPONG") == 0 and configuration["GROUPS"] == 2:
+		found += [{**free, "BM": 128, "PINGPONG": 1, "BN": n} for n in (128, 192) if n <= max(columns, 128)]
+	return found
 
 
 def distance(entry, problem):
@@ -50,7 +55,7 @@ def main():
 		for entry in like[:NEAREST]:
 			for row in [entry["winner"]] + entry.get("tied", []) + entry.get("families", []):
 				if row["family"] in ("gemm/wgmma", "gemm/wgmma_skinny") and (row["family"] == "gemm/wgmma" or int(problem["M"]) <= 256):
-					for one in alternatives(row["configuration"], problem.get("scale")):
+					for one in alternatives(row["configuration"], problem):
 						if one not in families.setdefault(row["family"], []) and len(families[row["family"]]) < MOST:
 							families[row["family"]].append(one)
 		for family, found in families.items():
