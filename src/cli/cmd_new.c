@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/common.h"
+#include "compile/cubin.h"
+#include "expr/dtype.h"
 #include "family/own_kernel.h"
 #include "import/draft.h"
 
@@ -90,6 +92,67 @@ static enum status try_compile(struct compiler *compiler, const char *arch, cons
 		       : error_set(err, STATUS_FAILED, "%s: the compiler gave no answer", name);
 }
 
+/* A kernel of the cubin by the name of the source: as it is, or with its length before it within a
+ * C++ name. NULL: there is none, as of a template. */
+static const char *find_compiled(const struct cubin *cubin, const char *name)
+{
+	CLEANUP(memory_free) char *mangled = string_format("%zu%s", strlen(name), name);
+	const char *found;
+
+	for (size_t i = 0; (found = cubin_kernel_name(cubin, i)) != NULL; i++)
+		if (strcmp(found, name) == 0 ||
+			(string_starts_with(found, "_Z") && strstr(found, mangled)))
+			return found;
+	return NULL;
+}
+
+/* What a declaration says that an argument takes; 0: it does not say. */
+static uint32_t declared_bytes(const struct source_variable *argument)
+{
+	const int dtype = argument->dtype ? dtype_find(argument->dtype) : -1;
+
+	return argument->is_pointer ? 8
+	       : dtype < 0          ? 0
+				    : (uint32_t)dtype_size((enum dtype)dtype) * argument->lanes;
+}
+
+/* Declarations that the compiler read otherwise (by an #if, say) lose their type, and so are
+ * marked. */
+static void check_sizes(const struct text *code, struct kernel_source *source)
+{
+	struct cubin cubin;
+
+	if (cubin_open(&cubin, code->data, code->length, NULL) != STATUS_OK)
+		return;
+	for (size_t i = 0; i < source->kernel_count; i++) {
+		struct source_kernel *kernel = &source->kernels[i];
+		const char *name = find_compiled(&cubin, kernel->name);
+		struct cubin_kernel found;
+
+		if (!name || !cubin_kernel_find(&cubin, name, &found) || found.param_count < 0)
+			continue;
+		if ((size_t)found.param_count != kernel->argument_count)
+			fprintf(stderr,
+				"notice: %s takes %d arguments as it is compiled, %zu were read\n",
+				kernel->name, found.param_count, kernel->argument_count);
+		for (size_t k = 0; k < kernel->argument_count; k++) {
+			struct source_variable *argument = &kernel->arguments[k];
+			const bool is_there = k < (size_t)found.param_count;
+			const uint32_t bytes = declared_bytes(argument);
+
+			if (is_there && (!bytes || bytes == found.param_bytes[k]))
+				continue;
+			argument->dtype = argument->scalar = NULL;
+			argument->is_integer = false;
+			if (is_there)
+				fprintf(stderr,
+					"notice: %s: %s has %u bytes as it is compiled, %u were "
+					"read\n",
+					kernel->name, argument->name, found.param_bytes[k], bytes);
+		}
+	}
+}
+
 /* Macros that are read in code. Where there is no compiler, or the source needs more than macros,
  * that is said, and what was read stays. */
 static enum status ask_compiler(const struct new_options *options, const char *file,
@@ -118,6 +181,8 @@ static enum status ask_compiler(const struct new_options *options, const char *f
 	if (status == STATUS_OK && result.outcome != OUTCOME_OK)
 		status = error_set(
 			err, STATUS_FAILED, "%.*s", (int)strcspn(result.log, "\n"), result.log);
+	if (status == STATUS_OK)
+		check_sizes(&result.cubin, source);
 	compile_result_release(&result);
 	compiler_close(compiler);
 	return status;

@@ -129,7 +129,7 @@ static void add_argument(const struct source_variable *argument, struct json *ke
 	json_push(arguments, scalar);
 }
 
-/* "sgemm<{BM}, {BN}>"; as macros its parameters have names that the source does not use. */
+/* "sgemm<{BM}, {BN}>": what an entry reads is no macro. */
 static char *entry_of(const struct source_kernel *kernel, struct json *parameters)
 {
 	struct text entry = {0};
@@ -137,14 +137,9 @@ static char *entry_of(const struct source_kernel *kernel, struct json *parameter
 	text_append(&entry, kernel->name);
 	for (size_t i = 0; i < kernel->template_count; i++) {
 		const struct source_variable *one = &kernel->templates[i];
-		CLEANUP(memory_free) char *macro = string_format("macro TEMPLATE_%s", one->name);
-		struct json *parameter;
 
 		text_appendf(&entry, "%s{%s}", i ? ", " : "<", one->name);
-		parameter = json_new_object();
-		json_put(parameter, "values", marks(1));
-		json_put_string(parameter, "as", macro);
-		json_put(parameters, one->name, parameter);
+		json_put(parameters, one->name, marks(1));
 	}
 	text_append(&entry, kernel->template_count ? ">" : "");
 	return text_detach(&entry);

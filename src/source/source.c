@@ -151,8 +151,11 @@ static enum status refuse_doubtful(
 static enum status expand_text(
 	struct expansion *expansion, const char *root, const char *name, const struct text *content)
 {
-	const char *text = text_string(content), *line = text, *stop = text + content->length;
-	struct directive_scan scan = {.text = text, .size = content->length};
+	/* a byte order mark is no token of the compiler's where it does not come first */
+	const size_t mark = string_starts_with(text_string(content), "\xef\xbb\xbf") ? 3 : 0;
+	const char *text = text_string(content) + mark, *line = text;
+	const char *stop = text_string(content) + content->length;
+	struct directive_scan scan = {.text = text, .size = content->length - mark};
 	size_t hash = 0;
 	bool includes = false, found = directive_next(&scan, &hash, &includes);
 

@@ -19,6 +19,9 @@ tiletune new two.cu | sed 's/ compiler: .*/ compiler: .../'
 mkdir elsewhere
 tiletune new two.cu -e second -o elsewhere/second.json | sed 's/ compiler: .*/ compiler: .../'
 sed 's|"source": "/.*/|"source": "/.../|' elsewhere/second.json
+printf '#if N == 1\n#define int long long\n#endif\n__global__ void k(float *a,\n#if N == 1\n\tint n, int m\n#else\n\tint n\n#endif\n) { a[n] = 0; }\n__global__ void widened(float *a, int n) { a[n] = 0; }\n' >sizes.cu
+tiletune new sizes.cu
+tiletune new sizes.cu -e widened 2>&1 | grep -E 'notice|args'
 tiletune new two.cu -e third | sed '/notice/d'
 tiletune new two.cu -e frist
 tiletune new missing.cu

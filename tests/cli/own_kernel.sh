@@ -14,7 +14,7 @@ mkdir sub && cp vector_add.* sub
 for file in tuned.json sub.json; do grep kernel_hash $file | sort >$file.hashes; done
 cmp tuned.json.hashes sub.json.hashes
 tiletune tune vector_add.json -p n=1024 -f vector_add -w 'block_size_x == 64' -d model:h200-sxm --dry-run
-cp vector_add.cu 2nd.kernel.cu
+printf '\357\273\277' | cat - vector_add.cu >2nd.kernel.cu
 sed 's/vector_add.cu/2nd.kernel.cu/' vector_add.json >2nd.json
 tiletune tune 2nd.json -d model:h200-sxm --effort estimate -o 2nd.tuned.json | grep -o '_2nd.*legal'
 

@@ -12,6 +12,7 @@
 
 enum {
 	KERNELS_MAX = 32,
+	VARIABLES_MAX = 16,
 	INFO_REGISTERS = 0x2f, /* EIATTR_REGCOUNT: symbol, registers */
 	INFO_PARAMETER = 0x17, /* EIATTR_KPARAM_INFO: index, ordinal, offset, size in bits 18.. */
 };
@@ -19,6 +20,12 @@ enum {
 struct standin_library {
 	struct standin_kernel kernels[KERNELS_MAX];
 	int count;
+	struct {
+		char name[128];
+		void *data;
+		size_t bytes;
+	} variables[VARIABLES_MAX]; /* of a cubin of NVRTC's: __constant__ and __device__ */
+	int variable_count;
 };
 
 static uint64_t hash_bytes(const void *data, size_t size)
@@ -179,6 +186,32 @@ static void visit_registers(const struct elf *elf, struct standin_library *libra
 	}
 }
 
+static void variables_read(struct standin_library *library, const struct elf *elf)
+{
+	for (unsigned i = 0; i < elf->count; i++) {
+		const Elf64_Shdr *section = &elf->sections[i];
+		const Elf64_Sym *symbols =
+			(const Elf64_Sym *)(const void *)(elf->bytes + section->sh_offset);
+
+		if (section->sh_type != SHT_SYMTAB)
+			continue;
+		for (size_t k = 0; k < section->sh_size / sizeof(*symbols); k++) {
+			const int count = library->variable_count;
+
+			if (ELF64_ST_TYPE(symbols[k].st_info) != STT_OBJECT ||
+				!symbols[k].st_size || count == VARIABLES_MAX)
+				continue;
+			snprintf(library->variables[count].name,
+				sizeof(library->variables[count].name), "%s",
+				elf->bytes + elf->sections[section->sh_link].sh_offset +
+					symbols[k].st_name);
+			library->variables[count].bytes = symbols[k].st_size;
+			library->variables[count].data = calloc(1, symbols[k].st_size);
+			library->variable_count++;
+		}
+	}
+}
+
 static bool library_from_elf(struct standin_library *library, const void *image)
 {
 	const Elf64_Ehdr *header = image;
@@ -212,6 +245,7 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 	for (int i = 0; i < library->count; i++)
 		if (library->kernels[i].smem_static >= reserved)
 			library->kernels[i].smem_static -= reserved;
+	variables_read(library, &elf);
 	spin(library);
 	library->kernels[0].cubin_hash = hash;
 	return library->count > 0;
@@ -272,6 +306,12 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary library, 
 			strcmp(loaded->kernels[i].symbol, name) == 0) {
 			*out = (CUdeviceptr)(uintptr_t)loaded->kernels[i].symbol_data;
 			*bytes = loaded->kernels[i].symbol_bytes;
+			return CUDA_SUCCESS;
+		}
+	for (int i = 0; i < loaded->variable_count; i++)
+		if (strcmp(loaded->variables[i].name, name) == 0) {
+			*out = (CUdeviceptr)(uintptr_t)loaded->variables[i].data;
+			*bytes = loaded->variables[i].bytes;
 			return CUDA_SUCCESS;
 		}
 	return CUDA_ERROR_NOT_FOUND;
