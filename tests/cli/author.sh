@@ -30,7 +30,8 @@ cat >filter.json <<'JSON'
  "constants": {"TYPE": {"value": "'float'", "as": "macro REAL"}},
  "symbols": {"d_filter": "F"},
  "launches": [{"entry": "{'blur'}<{BLOCK}>", "grid": ["ceil_div(n, BLOCK*UNROLL)"], "block": ["BLOCK"], "smem_bytes": "SMEM",
-  "args": ["X", "Y", "n"]}]}
+  "args": ["X", "Y", "n"]}],
+ "examples": {"legal": [{"problem": "n=4096", "config": {}}]}}
 JSON
 cat >include/taps.h <<'CUDA'
 #define TAPS 17
@@ -75,6 +76,7 @@ grep -c 'was declared but never referenced' warned.journal.jsonl
 echo "# an argument too few"
 change 's/"X", "Y", "n"/"X", "Y"/' json
 failed few.json
+try "$TILETUNE" validate mine/templates/blur/filter.json
 echo "# a header that is not there, an option that is not safe"
 change 's/^#include <taps.h>/#include <tapes.h>/' cu
 failed header.json | sed 's/toolkit.s in.*/toolkit/' | head -n 1
