@@ -17,9 +17,9 @@
 #include "candidate/bound_family.h"
 #include "check/check_json.h"
 #include "cli/common.h"
+#include "cli/families_check.h"
 #include "engine/explanation.h"
 #include "engine/kernel_json.h"
-#include "engine/trial.h"
 #include "family/family.h"
 #include "format/journal_line.h"
 #include "format/tuned.h"
@@ -170,112 +170,6 @@ static enum status read_record(
 	return STATUS_OK;
 }
 
-/* ---- what a compiler says ---- */
-static void stop_compiler(struct compiler **compiler)
-{
-	compiler_close(*compiler);
-}
-
-/* A problem to compile for: that of the keys' defaults, or of an example; none. */
-static enum status some_problem(
-	const struct family *family, struct problem_list *problems, struct error *err)
-{
-	const struct example_list *examples = &family->examples;
-	const struct string_list none = {0};
-	struct error reason = {0};
-
-	if (common_problems(family->operation, &none, NULL, "validate", "", problems, &reason) ==
-		STATUS_OK)
-		return STATUS_OK;
-	return examples->legal_count
-		       ? problem_parse(family->operation, examples->legal[0].problem, problems, err)
-		       : STATUS_OK;
-}
-
-/* Compiles the default configuration: whether it does, and the kernels take what they are given. */
-static enum status compile_one(const struct family *family, const struct device_spec *device,
-	struct kernel_store *store, struct error *err)
-{
-	CLEANUP(problem_list_release) struct problem_list problems = {0};
-	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
-	CLEANUP(trial_release) struct trial trial = {0};
-	struct candidate candidate = {0};
-	bool found = false;
-
-	TRY(some_problem(family, &problems, err));
-	if (problems.count)
-		TRY(family_bind_if_applies(
-			family, problems.items[0], device, NULL, &bound, NULL, err));
-	if (bound)
-		TRY(configuration_default(bound, candidate.choices, &found, err));
-	if (!found) {
-		fprintf(stderr, "notice: %s: nothing to compile was found%s\n", family->file,
-			problems.count ? "" : " (an example would name a problem)");
-		return STATUS_OK;
-	}
-	candidate.bound = bound;
-	TRY(trial_start(&trial, &candidate, store, err));
-	while (trial.stage < TRIAL_COMPILED) {
-		kernel_store_poll(store, 1);
-		TRY(trial_take_compiled(&trial, false, err));
-	}
-	return trial.evaluation.outcome == OUTCOME_OK ||
-			       trial.evaluation.outcome == OUTCOME_PRUNED_BY_MODEL
-		       ? STATUS_OK
-		       : error_set(err, STATUS_BAD_INPUT,
-				 "%s: %s: expected it to compile with %s, found %s", family->file,
-				 problems.items[0]->text, trial.evaluation.configuration,
-				 trial.evaluation.detail);
-}
-
-/* Where there is a compiler. only: as below. */
-static enum status compile_families(const struct catalogue *catalogue, const char *only,
-	const struct device_spec *device, struct error *err)
-{
-	CLEANUP(memory_free) char *cache = NULL;
-	CLEANUP(stop_compiler) struct compiler *compiler = NULL;
-	struct compiler_options options = {.workers = 1};
-	struct kernel_store *store;
-	struct error reason = {0};
-	enum status status = STATUS_OK;
-
-	if (path_cache_folder(NULL, &cache, &reason) == STATUS_OK)
-		options.cache_folder = cache;
-	if (compiler_open(&options, &compiler, &reason) != STATUS_OK) {
-		fprintf(stderr, "notice: nothing was compiled: %.*s\n",
-			(int)strcspn(reason.message, "\n"), reason.message);
-		return STATUS_OK;
-	}
-	store = kernel_store_new(compiler, device->arch);
-	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
-		const struct family *family = catalogue->families[i];
-
-		if ((!only || strcmp(strrchr(family->name, '/') + 1, only) == 0) &&
-			!family->step_count)
-			status = compile_one(family, device, store, err);
-	}
-	kernel_store_free(store);
-	return status;
-}
-
-/* Whether a family's own examples are what they say, on the default device; the tests try them on
- * one sheet of every compute capability. only: the family's own name; NULL: all of them. */
-static enum status check_examples(
-	const struct catalogue *catalogue, const char *only, struct error *err)
-{
-	CLEANUP(device_spec_release) struct device_spec *device = NULL;
-
-	TRY(device_spec_load(NULL, NULL, &device, err));
-	for (size_t i = 0; i < catalogue->family_count; i++) {
-		const struct family *family = catalogue->families[i];
-
-		if ((!only || strcmp(strrchr(family->name, '/') + 1, only) == 0) &&
-			!family->step_count)
-			TRY(family_examples_check(family, device, err));
-	}
-	return compile_families(catalogue, only, device, err);
-}
-
 /* An operation or family: its folder is loaded as the catalogue loads it, other families too. */
 static enum status read_template(const struct checked *file, struct error *err)
 {
@@ -293,7 +187,7 @@ static enum status read_template(const struct checked *file, struct error *err)
 	TRY(catalogue_load(
 		folders.items, path_name(resolved ? resolved : folder), &catalogue, err));
 	stem[strcspn(stem, ".")] = 0;
-	return file->schema_only ? STATUS_OK : check_examples(&catalogue, stem, err);
+	return file->schema_only ? STATUS_OK : families_check(&catalogue, stem, err);
 }
 
 /* A file that is operation and family. */
@@ -302,7 +196,7 @@ static enum status read_own_kernel(const struct checked *file, struct error *err
 	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 
 	TRY(catalogue_load(file->folders->templates, file->path, &catalogue, err));
-	return file->schema_only ? STATUS_OK : check_examples(&catalogue, NULL, err);
+	return file->schema_only ? STATUS_OK : families_check(&catalogue, NULL, err);
 }
 
 static const struct {

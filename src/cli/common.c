@@ -39,7 +39,7 @@ static const char *const *roots_find(const struct string_list *paths)
 
 	/* named folders count even if they are empty: the error then names them */
 	for (size_t i = 0; i < paths->count; i++) {
-		if (!directory_exists(paths->items[i]))
+		if (access(paths->items[i], F_OK) != 0)
 			fprintf(stderr, "notice: --path %s: there is no such folder\n",
 				paths->items[i]);
 		string_list_add(&list, string_copy(paths->items[i]));

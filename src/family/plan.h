@@ -12,6 +12,7 @@
 
 #include "base/record.h"
 #include "expr/named_values.h"
+#include "family/plan_argument.h"
 #include "spec/device_spec.h"
 
 enum {
@@ -70,42 +71,6 @@ struct plan_buffer {
 	enum buffer_contents contents; /* inputs */
 	double fill_low, fill_high;
 };
-
-enum argument_kind {
-	ARGUMENT_BUFFER,
-	ARGUMENT_TENSOR_MAP,
-	ARGUMENT_INT32,
-	ARGUMENT_INT64,
-	ARGUMENT_FLOAT32,
-	ARGUMENT_INT8,
-	ARGUMENT_INT16,
-	ARGUMENT_UINT8,
-	ARGUMENT_UINT16,
-	ARGUMENT_UINT32,
-	ARGUMENT_UINT64, /* its bits as an int64 */
-	ARGUMENT_BOOL,
-	ARGUMENT_FLOAT64,
-	ARGUMENT_FLOAT16,
-	ARGUMENT_BFLOAT16,
-	ARGUMENT_UNITS,      /* reference only: const int64 *units */
-	ARGUMENT_UNIT_COUNT, /* reference only: int32 */
-	ARGUMENT_EXPECTED,   /* reference only: double * */
-};
-
-struct plan_argument {
-	enum argument_kind kind;
-	uint32_t index; /* of the buffer or tensor map */
-	int64_t integer;
-	double real;
-};
-
-/* Of a kernel's parameter. */
-uint32_t plan_argument_bytes(enum argument_kind kind);
-extern const char *const argument_kind_names[]; /* as JSON says them, NULL-terminated */
-/* The type of a number; DTYPE_COUNT: the argument is none. */
-enum dtype argument_dtype(enum argument_kind kind);
-/* A number as the kernel gets it, little end first. */
-uint64_t plan_argument_bits(const struct plan_argument *argument);
 
 struct plan_launch {
 	uint32_t unit; /* index of the build unit (cubin) */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/families_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "candidate/bound_family.h"
+#include "cli/common.h"
+#include "engine/trial.h"
+
+static void stop_compiler(struct compiler **compiler)
+{
+	compiler_close(*compiler);
+}
+
+/* A problem to compile for: that of the keys' defaults, or of an example; none. */
+static enum status some_problem(
+	const struct family *family, struct problem_list *problems, struct error *err)
+{
+	const struct example_list *examples = &family->examples;
+	const struct string_list none = {0};
+	struct error reason = {0};
+
+	if (common_problems(family->operation, &none, NULL, "validate", "", problems, &reason) ==
+		STATUS_OK)
+		return STATUS_OK;
+	return examples->legal_count
+		       ? problem_parse(family->operation, examples->legal[0].problem, problems, err)
+		       : STATUS_OK;
+}
+
+/* Compiles the default configuration: whether it does, and the kernels take what they are given. */
+static enum status compile_one(const struct family *family, const struct device_spec *device,
+	struct kernel_store *store, struct error *err)
+{
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
+	CLEANUP(trial_release) struct trial trial = {0};
+	struct candidate candidate = {0};
+	bool found = false;
+
+	TRY(some_problem(family, &problems, err));
+	if (problems.count)
+		TRY(family_bind_if_applies(
+			family, problems.items[0], device, NULL, &bound, NULL, err));
+	if (bound)
+		TRY(configuration_default(bound, candidate.choices, &found, err));
+	if (!found) {
+		fprintf(stderr, "notice: %s: nothing to compile was found%s\n", family->file,
+			problems.count ? "" : " (an example would name a problem)");
+		return STATUS_OK;
+	}
+	candidate.bound = bound;
+	TRY(trial_start(&trial, &candidate, store, err));
+	while (trial.stage < TRIAL_COMPILED) {
+		kernel_store_poll(store, 1);
+		TRY(trial_take_compiled(&trial, false, err));
+	}
+	return trial.evaluation.outcome == OUTCOME_OK ||
+			       trial.evaluation.outcome == OUTCOME_PRUNED_BY_MODEL
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "%s: %s: expected it to compile with %s, found %s", family->file,
+				 problems.items[0]->text, trial.evaluation.configuration,
+				 trial.evaluation.detail);
+}
+
+/* Where there is a compiler. only: as in families_check(). */
+static enum status compile_families(const struct catalogue *catalogue, const char *only,
+	const struct device_spec *device, struct error *err)
+{
+	CLEANUP(memory_free) char *cache = NULL;
+	CLEANUP(stop_compiler) struct compiler *compiler = NULL;
+	struct compiler_options options = {.workers = 1};
+	struct kernel_store *store;
+	struct error reason = {0};
+	enum status status = STATUS_OK;
+
+	if (path_cache_folder(NULL, &cache, &reason) == STATUS_OK)
+		options.cache_folder = cache;
+	if (compiler_open(&options, &compiler, &reason) != STATUS_OK) {
+		fprintf(stderr, "notice: nothing was compiled: %.*s\n",
+			(int)strcspn(reason.message, "\n"), reason.message);
+		return STATUS_OK;
+	}
+	store = kernel_store_new(compiler, device->arch);
+	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
+		const struct family *family = catalogue->families[i];
+
+		if ((!only || strcmp(strrchr(family->name, '/') + 1, only) == 0) &&
+			!family->step_count)
+			status = compile_one(family, device, store, err);
+	}
+	kernel_store_free(store);
+	return status;
+}
+
+enum status families_check(const struct catalogue *catalogue, const char *only, struct error *err)
+{
+	CLEANUP(device_spec_release) struct device_spec *device = NULL;
+
+	TRY(device_spec_load(NULL, NULL, &device, err));
+	for (size_t i = 0; i < catalogue->family_count; i++) {
+		const struct family *family = catalogue->families[i];
+
+		if ((!only || strcmp(strrchr(family->name, '/') + 1, only) == 0) &&
+			!family->step_count)
+			TRY(family_examples_check(family, device, err));
+	}
+	return compile_families(catalogue, only, device, err);
+}

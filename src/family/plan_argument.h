@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a launch hands to a kernel: a buffer, a tensor map, or a number of some type.
+ */
+#ifndef FAMILY_PLAN_ARGUMENT_H
+#define FAMILY_PLAN_ARGUMENT_H
+
+#include "expr/dtype.h"
+
+enum argument_kind {
+	ARGUMENT_BUFFER,
+	ARGUMENT_TENSOR_MAP,
+	ARGUMENT_INT32,
+	ARGUMENT_INT64,
+	ARGUMENT_FLOAT32,
+	ARGUMENT_INT8,
+	ARGUMENT_INT16,
+	ARGUMENT_UINT8,
+	ARGUMENT_UINT16,
+	ARGUMENT_UINT32,
+	ARGUMENT_UINT64, /* its bits as an int64 */
+	ARGUMENT_BOOL,
+	ARGUMENT_FLOAT64,
+	ARGUMENT_FLOAT16,
+	ARGUMENT_BFLOAT16,
+	ARGUMENT_UNITS,      /* reference only: const int64 *units */
+	ARGUMENT_UNIT_COUNT, /* reference only: int32 */
+	ARGUMENT_EXPECTED,   /* reference only: double * */
+};
+
+struct plan_argument {
+	enum argument_kind kind;
+	uint32_t index; /* of the buffer or tensor map */
+	int64_t integer;
+	double real;
+};
+
+/* Kind, name, type of a number. */
+#define ARGUMENTS(ROW)                                                                             \
+	ROW(ARGUMENT_BUFFER, "buffer", DTYPE_COUNT)                                                \
+	ROW(ARGUMENT_TENSOR_MAP, "tensor_map", DTYPE_COUNT)                                        \
+	ROW(ARGUMENT_INT32, "i32", DTYPE_I32)                                                      \
+	ROW(ARGUMENT_INT64, "i64", DTYPE_I64)                                                      \
+	ROW(ARGUMENT_FLOAT32, "f32", DTYPE_FP32)                                                   \
+	ROW(ARGUMENT_INT8, "i8", DTYPE_I8)                                                         \
+	ROW(ARGUMENT_INT16, "i16", DTYPE_I16)                                                      \
+	ROW(ARGUMENT_UINT8, "u8", DTYPE_U8)                                                        \
+	ROW(ARGUMENT_UINT16, "u16", DTYPE_U16)                                                     \
+	ROW(ARGUMENT_UINT32, "u32", DTYPE_U32)                                                     \
+	ROW(ARGUMENT_UINT64, "u64", DTYPE_U64)                                                     \
+	ROW(ARGUMENT_BOOL, "bool", DTYPE_BOOL)                                                     \
+	ROW(ARGUMENT_FLOAT64, "f64", DTYPE_FP64)                                                   \
+	ROW(ARGUMENT_FLOAT16, "f16", DTYPE_FP16)                                                   \
+	ROW(ARGUMENT_BFLOAT16, "bf16", DTYPE_BF16)                                                 \
+	ROW(ARGUMENT_UNITS, "units", DTYPE_COUNT)                                                  \
+	ROW(ARGUMENT_UNIT_COUNT, "unit_count", DTYPE_COUNT)                                        \
+	ROW(ARGUMENT_EXPECTED, "expected", DTYPE_COUNT)
+
+/* The type of a number; DTYPE_COUNT: the argument is none. */
+static inline enum dtype argument_dtype(enum argument_kind kind)
+{
+#define ROW(kind, name, dtype) [kind] = (dtype),
+	static const enum dtype dtypes[] = {ARGUMENTS(ROW)};
+#undef ROW
+
+	return dtypes[kind];
+}
+
+/* A number as the kernel gets it, little end first. */
+static inline uint64_t plan_argument_bits(const struct plan_argument *argument)
+{
+	const enum dtype dtype = argument_dtype(argument->kind);
+
+	return dtype_is_float(dtype) ? dtype_bits(dtype, argument->real)
+				     : (uint64_t)argument->integer;
+}
+
+/* Of a kernel's parameter. */
+static inline uint32_t plan_argument_bytes(enum argument_kind kind)
+{
+	const enum dtype dtype = argument_dtype(kind);
+
+	if (dtype != DTYPE_COUNT)
+		return (uint32_t)dtype_size(dtype);
+	return kind == ARGUMENT_TENSOR_MAP ? 128 : kind == ARGUMENT_UNIT_COUNT ? 4 : 8;
+}
+
+extern const char *const argument_kind_names[]; /* as JSON says them, NULL-terminated; plan.c */
+
+#endif
