@@ -46,9 +46,11 @@ attention flash_mma batch=2,heads=4,seq_q=70,seq_k=41,head_dim=64,dtype=fp16,kv_
 gemm_grouped mma groups=5,tokens=200,N=45,K=50,dtype=bf16 BM=32,WM=16,BN=32,WN=16,BK=32,STAGES=2
 gemm_grouped mma groups=40,tokens=300,N=72,K=64,dtype=fp16,spread=zipf BM=64,WM=32,BN=64,WN=32,BK=32,STAGES=2
 gemm_grouped mma groups=3,tokens=9,N=33,K=132,dtype=bf16,spread=steep BM=16,WM=16,BN=32,WN=32,BK=64,STAGES=2
+attention flash_mma batch=1,heads=1,seq_q=21,seq_k=300,head_dim=16,dtype=bf16 -
 gemm_chain fused m=37,n=45,k=21,p=19,dtype=bf16 RESIDENT=regs
 gemm_chain fused m=50,n=70,k=40,p=72,dtype=fp16,act=relu RESIDENT=smem
 gemm_chain fused_resident m=37,n=40,k=24,p=24,dtype=bf16 -
+gemm_chain fused_resident m=21,n=264,k=24,p=24,dtype=bf16 -
 """
 DEVICE = "model:h200-sxm"
 FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-w"]
