@@ -301,7 +301,7 @@ class Lane:
 
 
 def limit(name, covered):
-	return 15 + 4 * covered[name]["seconds"]
+	return 30 + 6 * covered[name]["seconds"]
 
 
 class TooLong(Exception):
