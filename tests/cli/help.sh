@@ -5,5 +5,6 @@ try "$TILETUNE" tune --dvice model:h200-sxm
 try "$TILETUNE" tune gemm -p M=1 --effort sloppy
 try "$TILETUNE" help explain
 try "$TILETUNE" help --format pdf
+try "$TILETUNE" tune gemm -p
 try "$TILETUNE" help tune --format man
 "$TILETUNE" help --format man | sed -n '/^\.SS.*families/,/^\.SS/p'
