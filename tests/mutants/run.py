@@ -117,7 +117,8 @@ def measure_coverage(fresh):
 	path, kept = WORK + "/coverage.json", {}
 	if os.path.exists(path) and not fresh:
 		with open(path, encoding="utf-8") as file:
-			kept = json.load(file)
+			kept = {name: test for name, test in json.load(file).items() if name in tests()}
+
 	def state(name):
 		place = [f for f in tests()[name] if f.startswith("tests/") and os.path.isfile(f)] or [f"tests/{name.replace(' ', '/')}.c"]
 		return hashlib.sha256("".join(mutate.read(f) for f in place).encode()).hexdigest()[:12]
