@@ -208,7 +208,7 @@ static void merge_object(struct json *to, const struct json *from, const char *n
 /* The elements of both lists of this name, without those that a file need not say. */
 static void merge_list(struct json *to, const struct json *from, const char *name)
 {
-	static const char *const known[] = {"name", "summary", NULL};
+	static const char *const known[] = {"name", "summary", "operation", NULL};
 	const struct json *const schemas[] = {to, from};
 	CLEANUP(name_set_release) struct name_set seen = {0};
 	struct json *list = json_new_array();

@@ -17,7 +17,6 @@ static void assert_near(double found, double expected)
 		fail_msg("expected %.17g, found %.17g", expected, found);
 }
 
-
 static void open_widget(struct fixture *fixture, const char *problem, const char *configuration)
 {
 	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
