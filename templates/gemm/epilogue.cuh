@@ -31,6 +31,12 @@ constexpr bool scales_all = true;
 #else
 constexpr bool scales_all = false;
 #endif
+// Builds from files of before these keys leave them out.
+#ifndef alpha
+#define alpha 1
+#define beta 0
+#define residual 0
+#endif
 #if BIAS_row || BIAS_row_fp32
 constexpr bool adds_bias = true;
 #else
