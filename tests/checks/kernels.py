@@ -68,43 +68,30 @@ def describe(lines):
 	return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def closing(text, at):
-	"""Where the parenthesis at `at` closes; strings are passed over."""
+def code(text, at):
+	"""(place, character, depth of brackets behind it) of what stands outside of strings."""
 	depth, quoted = 0, False
-	while True:
-		c = text[at]
-		if quoted and c == "\\":
-			at += 1
-		elif c == '"':
-			quoted = not quoted
-		elif not quoted and c in "([{":
-			depth += 1
-		elif not quoted and c in ")]}":
-			depth -= 1
-			if depth == 0:
-				return at
-		at += 1
-
-
-def split(text, separator):
-	"""At separators that stand outside of brackets and strings."""
-	parts, depth, quoted, start = [], 0, False, 0
-	at = 0
 	while at < len(text):
 		c = text[at]
 		if quoted and c == "\\":
 			at += 1
 		elif c == '"':
 			quoted = not quoted
-		elif not quoted and c in "([{":
-			depth += 1
-		elif not quoted and c in ")]}":
-			depth -= 1
-		elif not quoted and depth == 0 and c == separator and text[at : at + 2] != "::" and text[at - 1 : at + 1] != "::":
-			parts.append(text[start:at])
-			start = at + 1
+		elif not quoted:
+			depth += (c in "([{") - (c in ")]}")
+			yield at, c, depth
 		at += 1
-	return parts + [text[start:]]
+
+
+def closing(text, at):
+	"""Where the parenthesis at `at` closes."""
+	return next(place for place, c, depth in code(text, at) if depth == 0)
+
+
+def split(text, separator):
+	"""At separators that stand outside of brackets and strings."""
+	ends = [at for at, c, depth in code(text, 0) if depth == 0 and c == separator and "::" not in (text[at : at + 2], text[at - 1 : at + 1])]
+	return [text[start + 1 : end] for start, end in zip([-1, *ends], [*ends, len(text)])]
 
 
 def call_of(statement):

@@ -50,6 +50,10 @@ def without_gpu(words):
 		words = words + ["--dry-run"]
 	elif words[0] == "tune" and "replay:" not in " ".join(words):
 		words = words + ["--effort", "estimate"]
+	elif words[0] == "advise":  # sweeps with fewer sizes
+		words = [re.sub(r"(=\d+:\d+):32$", r"\1:512", word) for word in words]
+	elif words[0] == "report":  # of a small file
+		words = [word.replace("results/nvidia-h200/tuned.json", "tuned.json") for word in words]
 	return words
 
 

@@ -22,6 +22,7 @@ import jsonschema
 TILETUNE = os.path.join(os.path.abspath(sys.argv[1]), "tiletune")
 ENVIRONMENT = {**os.environ, "TILETUNE_PATH": os.getcwd()}  # wherever OUT is
 MUTANTS_PER_FORMAT = 64
+LINES_PER_JOURNAL = 200 if os.environ.get("TEST_SIZE") == "full" else 20
 # Their readers also hold members against each other, which no schema says.
 READ_STRICTLY = {"tiletune.correction/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1", "tiletune.lookup/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
@@ -211,7 +212,7 @@ def main():
                 fail(f"{path}: no schema for {name}")
                 continue
             # ours reads every line of a long journal below; python would take minutes
-            for number, document in spread(list(enumerate(documents)), 200):
+            for number, document in spread(list(enumerate(documents)), LINES_PER_JOURNAL):
                 for error in schemas[name].iter_errors(document):
                     fail(f"{path}: document {number}: {list(error.absolute_path)}: {error.message[:200]}")
                     break

@@ -24,44 +24,36 @@ for number in 1 2 3 4 5 6; do
 done
 table alone.json >alone.csv
 wc -l <alone.csv
-round=0 pids=
-while [ $round -lt 20 ]; do
-	round=$((round + 1))
-	rm -f tuned.json tuned.journal.jsonl
+start() { # OPTION...
+	pids=
 	for number in 1 2 3 4 5 6; do
-		tune $number >/dev/null &
+		tune $number "$@" >out.$number &
 		pids="$pids $!"
 	done
-	# every other round they are killed at some time, and begin again
+}
+# together ROUND OPTION...: every other round they are killed at some time, and begin again
+together() {
+	round=$1
+	shift
+	start "$@"
 	if [ $((round % 2)) = 0 ]; then
 		sleep 0.0$round
+		# shellcheck disable=SC2086
 		kill -9 $pids
 		wait
-		for number in 1 2 3 4 5 6; do
-			tune $number >/dev/null &
-		done
+		start "$@"
 	fi
 	wait
-	pids=
+}
+for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	rm -f tuned.json tuned.journal.jsonl
+	together $round
 	table tuned.json | cmp - alone.csv || cat talk.*
 	"$TILETUNE" validate --path "$ROOT" tuned.json tuned.journal.jsonl | grep -v ': ok'
 done 2>/dev/null
-echo "20 rounds on one file"
+echo "12 rounds on one file"
 for round in 1 2 3 4; do
-	for number in 1 2 3 4 5 6; do
-		tune $number -o - >out.$number &
-		pids="$pids $!"
-	done
-	if [ $((round % 2)) = 0 ]; then
-		sleep 0.0$round
-		kill -9 $pids
-		wait
-		for number in 1 2 3 4 5 6; do
-			tune $number -o - >out.$number &
-		done
-	fi
-	wait
-	pids=
+	together $round -o -
 	for number in 1 2 3 4 5 6; do
 		table out.$number | cmp - own.$number || cat talk.$number
 	done

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compiles a sample of every family for every device sheet that it applies to: each value of each
- * parameter that becomes a -D constant at least once, for each of the problems that the family's
- * examples name (dtypes, layouts, alignments). Nothing may fail to compile.
+ * Compiles a sample of every family for every device sheet that it applies to. Nothing may fail to
+ * compile.
  *
  *	sample_families ROOT CACHE WORKER LIMIT DEVICE...
  *
- * LIMIT: at most so many configurations per problem; those with most values not seen yet first.
+ * LIMIT 0: few configurations that reach everything: on the first device each problem that the
+ * family's examples name and each value of each parameter that becomes a -D constant (of long lists
+ * six), on the others each dtype. What is compiled is printed, a line of JSON for each source and
+ * its options (tests/checks/families.py).
+ * LIMIT N: on each device for each problem each of these values, in up to N configurations.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "family/family.h"
@@ -22,10 +27,33 @@
 #include "space/enumerate.h"
 #include "candidate/bound_family.h"
 
+/* What all devices and problems have shown, as hashes of texts that say it. */
+struct shown {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+static bool was_shown(const struct shown *shown, uint64_t what)
+{
+	for (size_t i = 0; i < shown->count; i++)
+		if (shown->items[i] == what)
+			return true;
+	return false;
+}
+
+static void show(struct shown *shown, uint64_t what)
+{
+	if (was_shown(shown, what))
+		return;
+	ARRAY_GROW(shown->items, shown->count, shown->capacity);
+	shown->items[shown->count++] = what;
+}
+
 /* What one family and problem still has to show. */
 struct sample {
 	struct bound_family *bound;
-	bool **seen;            /* parameter x value */
+	bool **seen; /* parameter x value */
+	bool problem_seen;
 	choice *configurations; /* legal ones, a reservoir */
 	size_t count, capacity, visited;
 	struct random_state random;
@@ -58,7 +86,7 @@ static bool keep(const choice *configuration, const struct value *slots, void *c
 /* How many values a configuration would show for the first time. */
 static size_t news(const struct sample *sample, const choice *configuration)
 {
-	size_t count = 0;
+	size_t count = !sample->problem_seen;
 
 	for (size_t i = 0; i < sample->bound->space->parameter_count; i++)
 		count += !sample->seen[i][configuration[i]];
@@ -67,8 +95,18 @@ static size_t news(const struct sample *sample, const choice *configuration)
 
 static void mark(struct sample *sample, const choice *configuration)
 {
+	sample->problem_seen = true;
 	for (size_t i = 0; i < sample->bound->space->parameter_count; i++)
 		sample->seen[i][configuration[i]] = true;
+}
+
+static bool all_seen(const struct sample *sample)
+{
+	for (size_t i = 0; i < sample->bound->space->parameter_count; i++)
+		for (size_t k = 0; k < sample->bound->space->parameters[i].values.count; k++)
+			if (!sample->seen[i][k])
+				return false;
+	return sample->problem_seen;
 }
 
 /* The configuration with most news, or NULL when all were seen. */
@@ -90,11 +128,29 @@ static const choice *most_news(const struct sample *sample)
 }
 
 struct totals {
+	struct shown *shown; /* or NULL: each problem shows everything */
+	size_t device;       /* which of them it is */
 	size_t units, failed;
 	const struct compile_result **kernels;
 	char **labels;
 	size_t count, capacity, labels_capacity;
 };
+
+static void print_unit(const struct build_unit *unit, int compute_capability)
+{
+	struct json *json = json_new_object(), *options = json_new_array();
+	char *line;
+
+	for (size_t i = 0; i < unit->option_count; i++)
+		json_push(options, json_new_string(unit->options[i]));
+	json_put_int(json, "compute_capability", compute_capability);
+	json_put_string(json, "source", unit->source);
+	json_put(json, "options", options);
+	line = json_print(json, false);
+	puts(line);
+	free(line);
+	json_free(json);
+}
 
 static enum status submit(struct context *bench, const struct bound_family *bound,
 	const choice *configuration, struct totals *totals, struct error *err)
@@ -117,6 +173,8 @@ static enum status submit(struct context *bench, const struct bound_family *boun
 	for (size_t i = 0; i < build.unit_count && status == STATUS_OK; i++) {
 		const struct compile_result *kernel;
 
+		if (totals->shown)
+			print_unit(&build.units[i], bound->device->compute_capability);
 		status = kernel_store_request(bench->store, &build.units[i], &kernel, err);
 		ARRAY_GROW(totals->kernels, totals->count, totals->capacity);
 		ARRAY_GROW(totals->labels, totals->count, totals->labels_capacity);
@@ -133,29 +191,93 @@ static enum status submit(struct context *bench, const struct bound_family *boun
 	return status;
 }
 
+static uint64_t hash_text(char *text)
+{
+	uint64_t hash = hash_bytes(text, strlen(text), 0);
+
+	free(text);
+	return hash;
+}
+
+/* "dtype=bf16" of a problem, or all of it. */
+static const char *dtype_of(const struct problem *problem, int *length)
+{
+	const char *dtype = strstr(problem->text, "dtype=");
+
+	*length = (int)(dtype ? strcspn(dtype, ",") : strlen(problem->text));
+	return dtype ? dtype : problem->text;
+}
+
+/* A value; of a switch with each dtype: templates have branches of both. */
+static uint64_t hash_value(const struct bound_family *bound, size_t parameter, size_t value)
+{
+	const struct value_list *values = &bound->space->parameters[parameter].values;
+	CLEANUP(text_release) struct text text = {0};
+	int length;
+	const char *dtype = dtype_of(bound->problem, &length);
+
+	value_format(values->items[value], &text);
+	return hash_text(string_format("%s %s=%s %.*s", bound->family->name,
+		space_parameter_name(bound->space, parameter), text_string(&text),
+		values->count == 2 ? length : 0, dtype));
+}
+
+/* Of a long list LOOKED_AT values are looked at, the first and the last among them. */
+static bool is_looked_at(size_t value, size_t count)
+{
+	enum {
+		LOOKED_AT = 6
+	};
+
+	for (size_t i = 0; i < LOOKED_AT && count > LOOKED_AT; i++)
+		if (value == i * (count - 1) / (LOOKED_AT - 1))
+			return true;
+	return count <= LOOKED_AT;
+}
+
+/* On the first device the whole problem, on another its dtype. */
+static uint64_t hash_problem(const struct bound_family *bound, size_t device)
+{
+	const struct problem *problem = bound->problem;
+	int length = (int)strlen(problem->text);
+	const char *text = device ? dtype_of(problem, &length) : problem->text;
+
+	return hash_text(string_format("%s %zu %.*s", bound->family->name, device, length, text));
+}
+
 static enum status sample_problem(struct context *bench, const struct family *family,
 	const struct problem *problem, size_t limit, struct totals *totals, struct error *err)
 {
 	struct sample sample = {0};
+	struct shown *shown = totals->shown;
 	bool applies;
 	size_t parameters;
-	enum status status =
-		family_applies(family, problem, device_spec(bench->device), &applies, NULL, err);
+	enum status status = STATUS_OK;
 
-	if (status != STATUS_OK || !applies)
-		return status;
-	status = family_bind(family, problem, device_spec(bench->device), NULL, &sample.bound, err);
-	if (status != STATUS_OK)
-		return status;
+	TRY(family_applies(family, problem, device_spec(bench->device), &applies, NULL, err));
+	if (!applies)
+		return STATUS_OK;
+	TRY(family_bind(family, problem, device_spec(bench->device), NULL, &sample.bound, err));
 	parameters = sample.bound->space->parameter_count;
+	sample.problem_seen =
+		!shown || was_shown(shown, hash_problem(sample.bound, totals->device));
 	sample.seen = memory_zeroed(parameters, sizeof(*sample.seen));
-	for (size_t i = 0; i < parameters; i++)
-		sample.seen[i] = memory_zeroed(
-			sample.bound->space->parameters[i].values.count, sizeof(bool));
+	for (size_t i = 0; i < parameters; i++) {
+		size_t count = sample.bound->space->parameters[i].values.count;
+
+		sample.seen[i] = memory_zeroed(count, sizeof(bool));
+		for (size_t k = 0; k < count; k++)
+			sample.seen[i][k] =
+				family->parameters[i].is_argument ||
+				(shown &&
+					(totals->device > 0 || !is_looked_at(k, count) ||
+						was_shown(shown, hash_value(sample.bound, i, k))));
+	}
 	sample.configurations = memory_zeroed(RESERVOIR, parameters * sizeof(choice));
 	random_seed(&sample.random, 1);
-	status = space_enumerate(sample.bound->space, keep, &sample, NULL, err);
-	for (size_t i = 0; i < limit && status == STATUS_OK; i++) {
+	if (!all_seen(&sample))
+		status = space_enumerate(sample.bound->space, keep, &sample, NULL, err);
+	for (size_t i = 0; (shown || i < limit) && status == STATUS_OK; i++) {
 		const choice *configuration = most_news(&sample);
 
 		if (!configuration)
@@ -163,8 +285,15 @@ static enum status sample_problem(struct context *bench, const struct family *fa
 		mark(&sample, configuration);
 		status = submit(bench, sample.bound, configuration, totals, err);
 	}
-	for (size_t i = 0; i < parameters; i++)
+	if (shown && sample.problem_seen)
+		show(shown, hash_problem(sample.bound, totals->device));
+	for (size_t i = 0; i < parameters; i++) {
+		for (size_t k = 0; shown && k < sample.bound->space->parameters[i].values.count;
+			k++)
+			if (sample.seen[i][k])
+				show(shown, hash_value(sample.bound, i, k));
 		free(sample.seen[i]);
+	}
 	free(sample.seen);
 	free(sample.configurations);
 	bound_family_free(sample.bound);
@@ -198,22 +327,24 @@ static void wait_for_all(struct context *bench, struct totals *totals)
 		if (totals->kernels[i]->outcome == OUTCOME_OK)
 			continue;
 		totals->failed++;
-		printf("%s: %s: %s\n", totals->labels[i], outcome_name(totals->kernels[i]->outcome),
+		fprintf(stderr, "%s: %s: %s\n", totals->labels[i],
+			outcome_name(totals->kernels[i]->outcome),
 			totals->kernels[i]->log ? totals->kernels[i]->log : "");
 	}
 }
 
-static enum status sample_device(const char *root, const char *device, const char *cache,
-	const char *worker, size_t limit, struct totals *sum, struct error *err)
+static enum status sample_device(
+	char **arguments, size_t number, struct shown *shown, struct totals *sum, struct error *err)
 {
-	const char *roots[] = {root, NULL};
+	const char *roots[] = {arguments[1], NULL}, *device = arguments[5 + number];
+	const size_t limit = (size_t)atoi(arguments[4]);
 	struct context_options options = {.roots = roots,
 		.device = device,
 		.need_compiler = true,
-		.worker_path = worker,
-		.cache_folder = cache};
+		.worker_path = arguments[3],
+		.cache_folder = arguments[2]};
 	struct context bench;
-	struct totals totals = {0};
+	struct totals totals = {.shown = limit ? NULL : shown, .device = number};
 	enum status status = context_open(&options, &bench, err);
 
 	if (status != STATUS_OK)
@@ -223,7 +354,7 @@ static enum status sample_device(const char *root, const char *device, const cha
 			status = sample_family(
 				&bench, bench.catalogue.families[i], limit, &totals, err);
 	wait_for_all(&bench, &totals);
-	printf("%s: %zu kernels of %zu families, %zu failed\n", device, totals.units,
+	fprintf(stderr, "%s: %zu kernels of %zu families, %zu failed\n", device, totals.units,
 		bench.catalogue.family_count, totals.failed);
 	sum->units += totals.units;
 	sum->failed += totals.failed;
@@ -237,22 +368,21 @@ static enum status sample_device(const char *root, const char *device, const cha
 
 int main(int count, char **arguments)
 {
+	struct shown shown = {0};
 	struct totals sum = {0};
 	struct error err = {0};
 	enum status status = STATUS_OK;
-	size_t limit;
 
-	if (count < 6 || atoi(arguments[4]) < 1) {
+	if (count < 6) {
 		fprintf(stderr, "usage: sample_families ROOT CACHE WORKER LIMIT DEVICE...\n");
 		return STATUS_BAD_INPUT;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	limit = (size_t)atoi(arguments[4]);
-	for (int i = 5; i < count && status == STATUS_OK; i++)
-		status = sample_device(
-			arguments[1], arguments[i], arguments[2], arguments[3], limit, &sum, &err);
+	for (size_t i = 0; i + 5 < (size_t)count && status == STATUS_OK; i++)
+		status = sample_device(arguments, i, &shown, &sum, &err);
+	free(shown.items);
 	if (status != STATUS_OK) {
-		printf("%s\n", err.message);
+		fprintf(stderr, "%s\n", err.message);
 		return (int)status;
 	}
 	return sum.failed || !sum.units ? STATUS_FAILED : STATUS_OK;

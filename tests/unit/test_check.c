@@ -8,7 +8,7 @@
 
 enum {
 	ENTRIES = 4,
-	CHECKS = 200,
+	CHECKS = 100,
 };
 
 /* fast_N: as the baseline; slow_N: 5% slower. The clock swings by 3% over 40 ms. Loads of the

@@ -1,0 +1,81 @@
+"""Every family compiles over a sample of its space, for each compute capability that the device
+sheets have (a sheet of a new capability joins them), and the sample reaches each branch of the
+preprocessor in the templates. On Hopper each problem of a family's examples and each value of each
+parameter, on the others each dtype (tests/tools/sample_families.c). With TEST_SIZE=full every sheet,
+and up to 400 configurations of each problem.
+
+	families.py OUT"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+OUT = sys.argv[1]
+FIRST = "h200-sxm"  # all families run there
+DIRECTIVE = re.compile(r"^#\s*(if|ifdef|ifndef|elif|else)\b")
+# for programs of tests and sanitizers, which define it
+NEVER = re.compile(r"MBARRIER_POLL_LIMIT")
+failures = []
+
+
+def sheets():
+	"""One sheet per capability."""
+	chosen = {}
+	for path in [f"configs/devices/{FIRST}.json", *sorted(glob.glob("configs/devices/*.json"))]:
+		with open(path, encoding="utf-8") as file:
+			chosen.setdefault(json.load(file)["compute_capability"], os.path.basename(path)[:-5])
+	return list(chosen.values())
+
+
+def sample(limit, names):
+	result = subprocess.run([f"{OUT}/tests/sample_families", ".", os.environ.get("TEST_BUILD", "build") + "/test-cache",
+		f"{OUT}/tiletune", str(limit), *("model:" + name for name in names)], stdout=subprocess.PIPE, text=True)
+	if result.returncode:
+		failures.append(f"sample_families: exit {result.returncode}")
+	return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def marked(source, places):
+	"""The source with the place of each branch in it; all places are added to places."""
+	lines, file, number = [], "", 0
+	given = source.split("\n")
+	for line, following in zip(given, [*given[1:], ""]):
+		lines.append(line)
+		begin = re.match(r'#line (\d+) "(.*)"', line)
+		if begin:
+			number, file = int(begin.group(1)), begin.group(2)
+			continue
+		if DIRECTIVE.match(line):
+			if not following.startswith("#error"):
+				places.setdefault(f"{file}:{number}", line)
+			lines.append(f"@{file}:{number}@")
+		number += 1
+	return "\n".join(lines)
+
+
+def check_branches(units):
+	places, reached = {}, set()
+	texts = {unit["source"]: None for unit in units}
+	for source in texts:
+		texts[source] = marked(source, places)
+	for unit in units:
+		defines = [option for option in unit["options"] if option.startswith("-D")]
+		result = subprocess.run(["cpp", "-P", "-w", f"-D__CUDA_ARCH__={unit['compute_capability']}0", "-x", "c++",
+			*defines, "-"], input=texts[unit["source"]], capture_output=True, text=True, check=True)
+		reached.update(re.findall(r"@([^@\n]*)@", result.stdout))
+	for place, line in sorted(places.items()):
+		if place not in reached and not NEVER.search(line):
+			failures.append(f"templates/{place}: {line.strip()}: no kernel of the sample has this branch")
+	print(f"{len(units)} kernels, {len(places)} branches")
+	if len(places) < 50:
+		failures.append("expected many branches")
+
+
+if os.environ.get("TEST_SIZE") == "full":
+	sample(400, [os.path.basename(path)[:-5] for path in sorted(glob.glob("configs/devices/*.json"))])
+else:
+	check_branches(sample(0, sheets()))
+print("\n".join(failures))
+sys.exit(1 if failures else 0)
