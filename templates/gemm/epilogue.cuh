@@ -96,17 +96,19 @@ struct epilogue {
 	const float *scale_c;
 	i32 m, n, ldc;
 
-	// A row behind the last one stands for the last one: nobody writes it.
+	// A row behind the last one stands for the last one: nobody writes it. `scale`: the row's.
+	__device__ __forceinline__ epilogue_row row(i32 index, float scale) const
+	{
+		return {(float)alpha * scale, (i64)min(index, m - 1) * ldc};
+	}
 	__device__ __forceinline__ epilogue_row row(i32 index) const
 	{
-		epilogue_row one = {(float)alpha, 0};
-		index = min(index, m - 1);
+		float scale = 1;
 		if constexpr (scales_rows)
-			one.scale *= scale_a[index];
+			scale = scale_a[min(index, m - 1)];
 		if constexpr (scales_all)
-			one.scale *= scale_a[0] * scale_b[0];
-		one.offset = (i64)index * ldc;
-		return one;
+			scale = scale_a[0] * scale_b[0];
+		return row(index, scale);
 	}
 
 	// What COUNT columns from a multiple of COUNT on have in common over all rows.

@@ -33,7 +33,9 @@ constexpr int staging_bytes = staging_type::buffer_bytes * store_buffers;
 #else
 constexpr int staging_bytes = 0;
 #endif
-static_assert(SMEM_BYTES == ring_bytes + GROUPS * staging_bytes + STAGES * (16 + scale_bytes) + 16,
+typedef tile_factors<fragments * 64, BN, 128> factors;
+static_assert(SMEM_BYTES == ring_bytes + GROUPS * (staging_bytes + factors::bytes) +
+				    STAGES * (16 + scale_bytes) + 16,
 	"stages, store buffers, barriers, scales: what the launch asks for");
 
 template <int COUNT, bool MORE> __device__ __forceinline__ void set_registers()
@@ -123,6 +125,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 		staging_type stage = {base + ring_bytes + group * staging_bytes, group, thread};
 #endif
 		const epilogue finish = {EPILOGUE_ARGUMENTS, m, n, ldc};
+		float *shared_factors = (float *)(shared + (ring.scales - base) +
+						  STAGES * scale_bytes + group * factors::bytes);
 		float sums[fragments][BN / 2];
 		u32 round = 0;
 		if (PINGPONG && group == 1 && more) {
@@ -130,8 +134,9 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 			more = list.next(item);
 		}
 		while (more) {
-			epilogue_touch<fragments>(
-				finish, item.row + multiply_by.first_row, item.column, thread);
+			factors own;
+			own.load(
+				finish, item.row + (i32)multiply_by.first_row, item.column, thread);
 			if (PINGPONG)
 				turn.wait(group, round++);
 #if ACCUM_promoted
@@ -156,10 +161,16 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 					(place.rank * GROUPS + group) * 128 + thread);
 #endif
 			if (store) {
+				if (STORE != 1 && factors::bytes > 0)
+					group_barrier(group);
+				own.put(shared_factors, thread);
+				if (factors::bytes > 0)
+					group_barrier(group);
 #pragma unroll
 				for (int f = 0; f < fragments; ++f) {
 					i32 row = item.row + multiply_by.first_row + f * 64;
-					thread_rows rows(finish, row, item.column, thread);
+					thread_rows<factors> rows(finish, row, item.column, thread,
+						shared_factors, f);
 #if STORE == 1
 					stage.store_boxes<BN>(
 						sums[f], rows, map_c, row, item.column);

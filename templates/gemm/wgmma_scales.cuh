@@ -38,13 +38,6 @@ struct scale_source {
 	}
 };
 
-// Reads a byte into L1, ahead of those who need its neighbours.
-__device__ __forceinline__ void touch(const void *address)
-{
-	u32 unused;
-	asm volatile("ld.global.u8 %0, [%1];" : "=r"(unused) : "l"(address) : "memory");
-}
-
 __device__ __forceinline__ float shared_load(u32 address)
 {
 	float value;
@@ -60,37 +53,50 @@ template <int FRAGMENTS> struct block_scales {
 			(TILE_COLUMNS % part == 0 && 128 % part == 0 && TILE_COLUMNS <= 128 + part),
 		"a tile's columns lie in two blocks of B");
 
-	u32 a;               // bytes to this thread's first row or column among a stage's scales
-	const float *b;      // of the first block of B
-	i32 b_pitch, b_last; // blocks of B that follow
-	i32 first_part;      // columns of the tile that lie in the first block of B
+	// Blocks of B that a step needs a scale of.
+	static constexpr int blocks = ROWS_ARE_B ? FRAGMENTS : part < 128 ? 2 : 1;
+
+	u32 a;          // bytes to this thread's first row or column among a stage's scales
+	const float *b; // of the first block of B, and this lane's step
+	i32 pitch[blocks];
+	i32 first_part; // columns of the tile that lie in the first block of B
+	i32 step, steps;
+	// Lane i of a warp has the scale of step i of 32, and of 32 more that are under way: no
+	// step waits for memory.
+	float now[blocks], next[blocks];
 
 	// For steps of a tile: k in blocks, from `first_block` on. b_first: the first row of B that
 	// this warp group multiplies; first_row: of the group in the tile.
 	__device__ __forceinline__ void start(const float *scale_b, i32 n, i32 k_blocks,
-		i32 b_first, u32 first_row, u32 thread, i32 first_block, i32 steps)
+		i32 b_first, u32 first_row, u32 thread, i32 first_block, i32 count)
 	{
 		a = 4 *
 		    (ROWS_ARE_B ? thread % 4 * 2 : first_row + thread / 32 * 16 + thread % 32 / 4);
 		b_first = min(b_first, n - 1);
-		b_pitch = (k_blocks + 3) / 4 * 4;
-		b_last = (n - 1) / 128 - b_first / 128;
 		first_part = 128 - b_first % 128;
-		b = scale_b + (i64)(b_first / 128) * b_pitch + first_block;
-		i32 ahead = (i32)thread % 64 * 32;
-		if (ahead < steps)
-			touch(b + (thread < 64 || b_last == 0 ? 0 : b_pitch) + ahead);
+		i32 line = (k_blocks + 3) / 4 * 4, last = (n - 1) / 128 - b_first / 128;
+		b = scale_b + (i64)(b_first / 128) * line + first_block + thread % 32;
+#pragma unroll
+		for (int i = 0; i < blocks; ++i)
+			pitch[i] = min(ROWS_ARE_B ? (i * 64 + 128 - first_part) / 128 : i, last) *
+				   line;
+		steps = count - (i32)(thread % 32);
+		step = 0;
+		read(now, 0);
+		read(next, 32);
+	}
+
+	__device__ __forceinline__ void read(float (&to)[blocks], i32 from) const
+	{
+#pragma unroll
+		for (int i = 0; i < blocks; ++i)
+			to[i] = from < steps ? b[pitch[i] + from] : 0.0f;
 	}
 
 	// Those of the next step; `from`: A's scales in its stage.
 	__device__ __forceinline__ void load(step_scales<FRAGMENTS> &to, u32 from)
 	{
 		if constexpr (ROWS_ARE_B) {
-#pragma unroll
-			for (int f = 0; f < FRAGMENTS; ++f) {
-				i32 block = (f * 64 + 128 - first_part) / 128;
-				to.rows[f][0] = b[(i64)min(block, b_last) * b_pitch];
-			}
 #pragma unroll
 			for (int j = 0; j < TILE_COLUMNS / 4; ++j)
 				to.columns[j] = shared_load(from + a + (j / 2 * 8 + j % 2) * 4);
@@ -100,11 +106,22 @@ template <int FRAGMENTS> struct block_scales {
 				to.rows[f][0] = shared_load(from + a + f * 64 * 4);
 				to.rows[f][1] = shared_load(from + a + (f * 64 + 8) * 4);
 			}
-			to.columns[0] = b[0];
-			if constexpr (part < 128)
-				to.columns[1] = b[b_last > 0 ? b_pitch : 0];
 		}
-		b += 1;
+#pragma unroll
+		for (int i = 0; i < blocks; ++i) {
+			float scale = __shfl_sync(0xffffffffu, now[i], step % 32);
+			if constexpr (ROWS_ARE_B)
+				to.rows[i][0] = scale;
+			else
+				to.columns[i] = scale;
+		}
+		step += 1;
+		if (step % 32 == 0) {
+#pragma unroll
+			for (int i = 0; i < blocks; ++i)
+				now[i] = next[i];
+			read(next, step + 32);
+		}
 	}
 
 	// sums += part of the step, scaled.

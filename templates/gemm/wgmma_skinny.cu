@@ -25,7 +25,7 @@
 #ifndef B_LAYOUT_kn
 #define B_LAYOUT_kn 0
 #endif
-#include "epilogue.cuh"
+#include "tile_factors.cuh"
 #include "wgmma_pipeline.cuh"
 
 constexpr int consumers = 128 * GROUPS;
@@ -33,11 +33,13 @@ constexpr int fragments = TILE_ROWS / 64 / GROUPS;
 constexpr int sums_each = fragments * TILE_COLUMNS / 2; // accumulators of a thread
 constexpr int share = sums_each / CLUSTER_K;            // of them, those that a block completes
 constexpr int ring_bytes = STAGES * stage_bytes;
+typedef tile_factors<BM, BN, consumers> factors;
 constexpr int vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1;
 
 static_assert(sums_each % CLUSTER_K == 0, "every block of the cluster completes equally many sums");
 static_assert(SMEM_BYTES == ring_bytes + STAGES * (16 + scale_bytes) +
-				    (CLUSTER_K > 1 ? 4 * sums_each * consumers : 0),
+				    (CLUSTER_K > 1 ? 4 * sums_each * consumers : 0) +
+				    factors::bytes,
 	"stages, barriers, scales, exchange buffer: what the launch asks for");
 
 // Where the sums number `index`.. of a thread lie in the exchange buffer of the block that
@@ -68,19 +70,18 @@ __device__ __forceinline__ void exchange_send(
 	}
 }
 
-struct place_in_c {
-	i32 row, column;
+struct place_in_tile {
+	u32 row, column;
 };
 
-// Of the thread's sum number `index` of the tile at (row, column).
-__device__ __forceinline__ place_in_c place_of(
-	u32 index, u32 first_row, u32 thread, i32 row, i32 column)
+// Of a thread's sum number `index` + `rest`: `index` is a multiple of 4, or `rest` 0.
+__device__ __forceinline__ place_in_tile place_of(u32 index, u32 rest, u32 first_row, u32 thread)
 {
-	u32 fragment = index / (TILE_COLUMNS / 2), rest = index % (TILE_COLUMNS / 2);
-	i32 tile_row =
-		first_row + fragment * 64 + thread / 32 * 16 + thread % 32 / 4 + rest % 4 / 2 * 8;
-	i32 tile_column = rest / 4 * 8 + thread % 4 * 2 + rest % 2;
-	return {row + (SWAP ? tile_column : tile_row), column + (SWAP ? tile_row : tile_column)};
+	u32 fragment = index / (TILE_COLUMNS / 2), at = index % (TILE_COLUMNS / 2);
+	u32 row = first_row + fragment * 64 + thread / 32 * 16 + thread % 32 / 4 + at % 4 / 2 * 8 +
+		  rest / 2 * 8;
+	u32 column = at / 4 * 8 + thread % 4 * 2 + at % 2 + rest % 2;
+	return {SWAP ? column : row, SWAP ? row : column};
 }
 
 extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm_wgmma_skinny(
@@ -91,6 +92,7 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	u32 base = shared_address(shared);
 	pipeline ring = {base, base + ring_bytes, base + ring_bytes + STAGES * 16};
 	u32 buffer = ring.scales + STAGES * scale_bytes;
+	float *shared_factors = (float *)(shared + SMEM_BYTES - factors::bytes);
 	cluster_place place(cluster_plane * CLUSTER_K > 1 ? cluster_rank() : 0);
 	u32 warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
 
@@ -118,6 +120,10 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	else
 		__syncthreads();
 
+	const epilogue finish = {EPILOGUE_ARGUMENTS, m, n, ldc};
+	factors own;
+	if (warp < consumers / 32)
+		own.load(finish, row, column, threadIdx.x);
 	position at;
 	float sums[fragments][TILE_COLUMNS / 2];
 	u32 thread = threadIdx.x % 128, group = warp / 4;
@@ -148,6 +154,8 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	}
 
 	const float(&flat)[sums_each] = reinterpret_cast<const float(&)[sums_each]>(sums);
+	if (warp < consumers / 32)
+		own.put(shared_factors, threadIdx.x);
 	if constexpr (CLUSTER_K > 1) {
 		// The first barrier of the kernel told that every neighbour's shared memory exists.
 		if (warp < consumers / 32)
@@ -155,32 +163,42 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 		cluster_sync();
 	} else if constexpr (cluster_plane > 1) {
 		cluster_sync();
+	} else if constexpr (factors::bytes > 0) {
+		__syncthreads();
 	}
 	if (warp == consumers / 32)
 		return;
-	const epilogue finish = {EPILOGUE_ARGUMENTS, m, n, ldc};
+	constexpr u32 run = share % 4 == 0 ? 4 : 1;
 	float values[share];
 #pragma unroll
 	for (u32 i = 0; i < share; ++i) {
-		float(&value)[1] = reinterpret_cast<float(&)[1]>(values[i]);
-		value[0] = flat[i];
+		values[i] = flat[i];
 		if constexpr (CLUSTER_K > 1) {
-			value[0] = 0.0f;
+			values[i] = 0.0f;
 #pragma unroll
 			for (u32 sender = 0; sender < CLUSTER_K; ++sender)
-				value[0] += shared_load(exchange_place(buffer, sender,
-								i / vector * vector, threadIdx.x) +
-							i % vector * 4);
+				values[i] += shared_load(exchange_place(buffer, sender,
+								 i / vector * vector, threadIdx.x) +
+							 i % vector * 4);
 		}
-		place_in_c at_c = place_of(
-			place.depth * share + i, multiply_by.first_row, thread, row, column);
-		finish.apply(value, finish.row(at_c.row), at_c.column);
 	}
 #pragma unroll
 	for (u32 i = 0; i < share; ++i) {
-		place_in_c at_c = place_of(
-			place.depth * share + i, multiply_by.first_row, thread, row, column);
-		if (at_c.row < m && at_c.column < n)
-			c[(i64)at_c.row * ldc + at_c.column] = output::store(values[i]);
+		place_in_tile in_tile = place_of(place.depth * share + i / run * run, i % run,
+			multiply_by.first_row, thread);
+		float(&value)[1] = reinterpret_cast<float(&)[1]>(values[i]);
+		finish.apply(value,
+			finish.row(row + (i32)in_tile.row,
+				factors::row_scale(shared_factors, in_tile.row)),
+			factors::columns<1>(shared_factors, in_tile.column),
+			column + (i32)in_tile.column);
+	}
+#pragma unroll
+	for (u32 i = 0; i < share; ++i) {
+		place_in_tile in_tile = place_of(place.depth * share + i / run * run, i % run,
+			multiply_by.first_row, thread);
+		i32 c_row = row + (i32)in_tile.row, c_column = column + (i32)in_tile.column;
+		if (c_row < m && c_column < n)
+			c[(i64)c_row * ldc + c_column] = output::store(values[i]);
 	}
 }

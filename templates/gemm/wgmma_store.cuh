@@ -6,8 +6,7 @@
 //   warp
 #include "common/stmatrix.cuh"
 #include "common/tma.cuh"
-#include "epilogue.cuh"
-#include "wgmma_scales.cuh"
+#include "tile_factors.cuh"
 #pragma once
 // Barrier 0 belongs to __syncthreads; each multiplying group has one of its own.
 __device__ __forceinline__ void group_barrier(u32 group)
@@ -43,56 +42,45 @@ __device__ __forceinline__ void store_pair(
 		c[offset + column + 1] = output::store(high);
 }
 
-// One warp of a group brings into L1, while the group multiplies, what its 64 * FRAGMENTS rows and
-// up to 256 columns have in common: 8 elements, a sector at most, each lane.
-template <int FRAGMENTS>
-__device__ __forceinline__ void epilogue_touch(
-	const epilogue &finish, i32 row, i32 column, u32 thread)
-{
-	if (thread >= 32)
-		return;
-	if constexpr (scales_rows) {
-		touch(finish.scale_b + min(column + (i32)thread * 8, finish.n - 1));
-		if (thread < 8 * FRAGMENTS)
-			touch(finish.scale_a + min(row + (i32)thread * 8, finish.m - 1));
-	}
-	if constexpr (adds_bias)
-		touch(finish.bias_values + min(column + (i32)thread * 8, finish.n - 1));
-}
-
 // What the epilogue needs for the two rows of a thread among 64.
-struct thread_rows {
+template <typename FACTORS> struct thread_rows {
 	const epilogue &finish;
 	i32 row, column; // the thread's first, in C
+	const float *factors;
+	u32 first; // the thread's first column in the tile
 	epilogue_row upper, lower;
 
-	__device__ __forceinline__ thread_rows(
-		const epilogue &finish, i32 first_row, i32 first_column, u32 thread)
+	// For the fragment's 64 rows from first_row on, in C.
+	__device__ __forceinline__ thread_rows(const epilogue &finish, i32 first_row,
+		i32 first_column, u32 thread, const float *factors, int fragment)
 	    : finish(finish), row(first_row + (i32)(thread / 32 * 16 + thread % 32 / 4)),
-	      column(first_column + (i32)(thread % 4 * 2)), upper(finish.row(row)),
-	      lower(finish.row(row + 8))
+	      column(first_column + (i32)(thread % 4 * 2)), factors(factors), first(thread % 4 * 2)
 	{
+		u32 in_tile = fragment * 64 + thread / 32 * 16 + thread % 32 / 4;
+		upper = finish.row(row, FACTORS::row_scale(factors, in_tile));
+		lower = finish.row(row + 8, FACTORS::row_scale(factors, in_tile + 8));
 	}
 
 	// The four values of the block of 8 columns number `block`: two of each row.
 	__device__ __forceinline__ void values(
 		const float *sums, int block, float (&high)[2], float (&low)[2]) const
 	{
-		i32 first = column + block * 8;
-		epilogue_columns<2> columns = finish.columns<2>(first);
+		i32 at = column + block * 8;
+		epilogue_columns<2> columns =
+			FACTORS::template columns<2>(factors, first + block * 8);
 		high[0] = sums[4 * block];
 		high[1] = sums[4 * block + 1];
 		low[0] = sums[4 * block + 2];
 		low[1] = sums[4 * block + 3];
-		finish.apply(high, upper, columns, first);
-		finish.apply(low, lower, columns, first);
+		finish.apply(high, upper, columns, at);
+		finish.apply(low, lower, columns, at);
 	}
 };
 
 // Writes the 64 x COLUMNS sums of a warp group.
-template <int PAIRS, int COLUMNS>
+template <int PAIRS, int COLUMNS, typename ROWS>
 __device__ __forceinline__ void store_direct(
-	const float (&sums)[COLUMNS / 2], output::memory *c, const thread_rows &rows)
+	const float (&sums)[COLUMNS / 2], output::memory *c, const ROWS &rows)
 {
 	const epilogue &finish = rows.finish;
 	i64 upper = (i64)rows.row * finish.ldc, lower = upper + (i64)finish.ldc * 8;
@@ -131,9 +119,9 @@ template <int BOX, int DEPTH> struct staging {
 	}
 
 	// Rounds the sums of box number `box` into a buffer. Each warp fills 16 rows.
-	template <int COLUMNS>
-	__device__ __forceinline__ void fill(const float (&sums)[COLUMNS / 2],
-		const thread_rows &rows, u32 buffer, int box) const
+	template <int COLUMNS, typename ROWS>
+	__device__ __forceinline__ void fill(
+		const float (&sums)[COLUMNS / 2], const ROWS &rows, u32 buffer, int box) const
 	{
 		u32 lane = thread % 32;
 		u32 line = thread / 32 * 16 + lane % 16;
@@ -159,9 +147,9 @@ template <int BOX, int DEPTH> struct staging {
 	}
 
 	// Writes 64 x COLUMNS sums to the matrix of `map` at (row, column).
-	template <int COLUMNS>
+	template <int COLUMNS, typename ROWS>
 	__device__ __forceinline__ void store_boxes(const float (&sums)[COLUMNS / 2],
-		const thread_rows &rows, const tensor_map &map, i32 row, i32 column)
+		const ROWS &rows, const tensor_map &map, i32 row, i32 column)
 	{
 		static_assert(DEPTH >= 2, "one buffer is written while another is read");
 #pragma unroll
@@ -224,9 +212,9 @@ template <int BOX, int DEPTH> struct staging {
 	}
 
 	// Writes 64 x COLUMNS sums to C of any pitch, every warp the lines that it filled.
-	template <int COLUMNS>
+	template <int COLUMNS, typename ROWS>
 	__device__ __forceinline__ void store_rows(const float (&sums)[COLUMNS / 2],
-		const thread_rows &rows, u16 *c, i32 row, i32 column) const
+		const ROWS &rows, u16 *c, i32 row, i32 column) const
 	{
 		const i32 m = rows.finish.m, n = rows.finish.n, ldc = rows.finish.ldc;
 		i32 lane = thread % 32;

@@ -78,7 +78,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_groupe
 #pragma unroll
 			for (int f = 0; f < fragments; ++f) {
 				i32 row = tile.row + (i32)multiply_by.first_row + f * 64;
-				thread_rows rows(finish, row, tile.column, thread);
+				thread_rows<tile_factors<BM / GROUPS, BN, 128>> rows(
+					finish, row, tile.column, thread, nullptr, f);
 #if STORE
 				stage.store_rows<BN>(sums[f], rows, c, row, tile.column);
 #else
