@@ -15,6 +15,10 @@ PYTHON  ?= /usr/bin/python3
 .SECONDARY:
 .SUFFIXES:
 Q := $(if $(V),,@)
+# all cores, also where nobody asked for them with -j (clean and what follows it are not made at once)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(filter clean,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 comma := ,
 VARIANT := $(if $(SAN),san-$(subst $(comma),-,$(SAN)),release)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))

@@ -85,7 +85,7 @@ grep -q 'timed_out.*no answer within 5 s' "$work/hang.log" || fail "a hanging ke
 sed -i 's/ hang$//' "$work/script"
 
 # killed in the second experiment: the first is there, whole
-COUNT=25 COUNT_KEPT=0 LIMIT=600 sh tests/gpu/check.sh killed.json >"$work/killed.log" 2>&1 &
+COUNT=10 COUNT_KEPT=0 LIMIT=600 sh tests/gpu/check.sh killed.json >"$work/killed.log" 2>&1 &
 killed=$!
 until grep -q '"kind": "5%"' killed.json 2>/dev/null || ! kill -0 $killed 2>/dev/null; do
 	sleep 0.1
@@ -95,19 +95,19 @@ wait $killed 2>/dev/null
 valid killed.json
 /usr/bin/python3 - killed.json <<'PYTHON' || fail "killed.json: not as expected" "$work/killed.log"
 import json, sys
-first, second = json.load(open(sys.argv[1]))["experiments"]
-assert (first["checks"], first["wanted"], first["checks_with_none_slower"]) == (25, 25, 25), first
-assert 0 < second["checks"] < 25 and second["checks_with_all_slower"] == second["checks"], second
+first, second, *_ = json.load(open(sys.argv[1]))["experiments"]  # more, if the kill was late
+assert (first["checks"], first["wanted"], first["checks_with_none_slower"]) == (10, 10, 10), first
+assert 0 < second["checks"] <= 10 and second["checks_with_all_slower"] == second["checks"], second
 PYTHON
 
-# lookup: four problems, tuned, compared; with what was tuned the first time a second run only compares
-export COUNT=4 SMALL=1 TUNE='--family mma --evaluations 3'
+# lookup: three problems, tuned, compared; with what was tuned the first time a second run only compares
+export COUNT=3 SMALL=1 TUNE='--family mma --evaluations 3 --where (STAGES==2)*(BK==32)*(SPLIT_K==1)*(MIN_BLOCKS==1)'
 sh tests/gpu/lookup.sh lookup.json >"$work/lookup.log" 2>&1 || fail "lookup.sh" "$work/lookup.log"
 valid lookup.json lookup-work/result.json lookup-work/lookups.json
 /usr/bin/python3 - lookup.json <<'PYTHON' || fail "lookup.json: not as expected" "$work/lookup.log"
 import json, sys
 file = json.load(open(sys.argv[1]))
-assert [file[key] for key in ("problems", "tuned", "answered", "compared")] == [4, 4, 4, 4], file
+assert [file[key] for key in ("problems", "tuned", "answered", "compared")] == [3, 3, 3, 3], file
 assert all(0.98 < row["reached_ratio"] < 1.02 for row in file["rows"]), file
 PYTHON
 # a tuning that was cut short: what it had is compared, the others are said to be missing
@@ -120,7 +120,7 @@ PYTHON
 rm lookup-work/fresh.journal.jsonl
 TUNE='--where BM*0' sh tests/gpu/lookup.sh short.json >"$work/short.log" 2>&1 && fail "a short one passed" "$work/short.log"
 valid short.json
-grep -q '4 of 4 answered, 2 compared' "$work/short.log" || fail "short.json: not as expected" "$work/short.log"
+grep -q '3 of 3 answered, 2 compared' "$work/short.log" || fail "short.json: not as expected" "$work/short.log"
 # comparisons that are stopped print what they had
 /usr/bin/python3 - lookup-work/comparisons.json <<'PYTHON'
 import json, sys

@@ -46,12 +46,12 @@ def without_gpu(words):
 	"""The command as a machine without a GPU can run it."""
 	if words[0] in ("tune", "explain", "advise", "check") and "--device" not in words:
 		words = words + MODEL
+	if words[0] in ("tune", "advise") and {"--suite", "--sweep"} & set(words) and "--family" not in words:
+		words = words + ["--family", "wgmma"]  # of many problems: one family each
 	if words[0] == "tune" and "--suite" in words:
 		words = words + ["--dry-run"]
 	elif words[0] == "tune" and "replay:" not in " ".join(words):
 		words = words + ["--effort", "estimate"]
-	elif words[0] == "advise":  # sweeps with fewer sizes
-		words = [re.sub(r"(=\d+:\d+):32$", r"\1:512", word) for word in words]
 	elif words[0] == "report":  # of a small file
 		words = [word.replace("results/nvidia-h200/tuned.json", "tuned.json") for word in words]
 	return words

@@ -7,8 +7,8 @@
  *
  * LIMIT 0: few configurations that reach everything: on the first device each problem that the
  * family's examples name and each value of each parameter that becomes a -D constant (of long lists
- * six), on the others each dtype. What is compiled is printed, a line of JSON for each source and
- * its options (tests/checks/families.py).
+ * four), on each other one, and on the others together each dtype. What is compiled is printed, a
+ * line of JSON for each source and its options (tests/checks/families.py).
  * LIMIT N: on each device for each problem each of these values, in up to N configurations.
  */
 #include <signal.h>
@@ -152,8 +152,30 @@ static void print_unit(const struct build_unit *unit, int compute_capability)
 	json_free(json);
 }
 
+static uint64_t hash_text(char *text)
+{
+	uint64_t hash = hash_bytes(text, strlen(text), 0);
+
+	free(text);
+	return hash;
+}
+
+/* Whether a constant of it has a value that no kernel of the family had. */
+static bool show_options(
+	struct shown *shown, const struct bound_family *bound, const struct build_unit *unit)
+{
+	const size_t before = shown->count;
+
+	for (size_t i = 0; i < unit->option_count; i++)
+		show(shown,
+			hash_text(string_format("%s %s", bound->family->name, unit->options[i])));
+	return shown->count > before;
+}
+
+/* is_needed: it has a parameter's value that is new; else a kernel with a new constant is compiled.
+ */
 static enum status submit(struct context *bench, const struct bound_family *bound,
-	const choice *configuration, struct totals *totals, struct error *err)
+	const choice *configuration, bool is_needed, struct totals *totals, struct error *err)
 {
 	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	struct build build = {0};
@@ -173,6 +195,9 @@ static enum status submit(struct context *bench, const struct bound_family *boun
 	for (size_t i = 0; i < build.unit_count && status == STATUS_OK; i++) {
 		const struct compile_result *kernel;
 
+		if (totals->shown && !show_options(totals->shown, bound, &build.units[i]) &&
+			!is_needed)
+			continue;
 		if (totals->shown)
 			print_unit(&build.units[i], bound->device->compute_capability);
 		status = kernel_store_request(bench->store, &build.units[i], &kernel, err);
@@ -189,14 +214,6 @@ static enum status submit(struct context *bench, const struct bound_family *boun
 	text_release(&label);
 	free(slots);
 	return status;
-}
-
-static uint64_t hash_text(char *text)
-{
-	uint64_t hash = hash_bytes(text, strlen(text), 0);
-
-	free(text);
-	return hash;
 }
 
 /* "dtype=bf16" of a problem, or all of it. */
@@ -226,7 +243,7 @@ static uint64_t hash_value(const struct bound_family *bound, size_t parameter, s
 static bool is_looked_at(size_t value, size_t count)
 {
 	enum {
-		LOOKED_AT = 6
+		LOOKED_AT = 4
 	};
 
 	for (size_t i = 0; i < LOOKED_AT && count > LOOKED_AT; i++)
@@ -235,14 +252,20 @@ static bool is_looked_at(size_t value, size_t count)
 	return count <= LOOKED_AT;
 }
 
-/* On the first device the whole problem, on another its dtype. */
+/* That the family is on a device; the problem on the first, its dtype on the others. */
+static uint64_t hash_device(const struct bound_family *bound, size_t device)
+{
+	return hash_text(string_format("%s on %zu", bound->family->name, device));
+}
+
 static uint64_t hash_problem(const struct bound_family *bound, size_t device)
 {
 	const struct problem *problem = bound->problem;
 	int length = (int)strlen(problem->text);
 	const char *text = device ? dtype_of(problem, &length) : problem->text;
 
-	return hash_text(string_format("%s %zu %.*s", bound->family->name, device, length, text));
+	return hash_text(
+		string_format("%s %d %.*s", bound->family->name, device > 0, length, text));
 }
 
 static enum status sample_problem(struct context *bench, const struct family *family,
@@ -260,7 +283,8 @@ static enum status sample_problem(struct context *bench, const struct family *fa
 	TRY(family_bind(family, problem, device_spec(bench->device), NULL, &sample.bound, err));
 	parameters = sample.bound->space->parameter_count;
 	sample.problem_seen =
-		!shown || was_shown(shown, hash_problem(sample.bound, totals->device));
+		!shown || (was_shown(shown, hash_problem(sample.bound, totals->device)) &&
+				  was_shown(shown, hash_device(sample.bound, totals->device)));
 	sample.seen = memory_zeroed(parameters, sizeof(*sample.seen));
 	for (size_t i = 0; i < parameters; i++) {
 		size_t count = sample.bound->space->parameters[i].values.count;
@@ -279,14 +303,18 @@ static enum status sample_problem(struct context *bench, const struct family *fa
 		status = space_enumerate(sample.bound->space, keep, &sample, NULL, err);
 	for (size_t i = 0; (shown || i < limit) && status == STATUS_OK; i++) {
 		const choice *configuration = most_news(&sample);
+		bool is_needed;
 
 		if (!configuration)
 			break;
+		is_needed = totals->device || news(&sample, configuration) > !sample.problem_seen;
 		mark(&sample, configuration);
-		status = submit(bench, sample.bound, configuration, totals, err);
+		status = submit(bench, sample.bound, configuration, is_needed, totals, err);
 	}
-	if (shown && sample.problem_seen)
+	if (shown && sample.problem_seen) {
 		show(shown, hash_problem(sample.bound, totals->device));
+		show(shown, hash_device(sample.bound, totals->device));
+	}
 	for (size_t i = 0; i < parameters; i++) {
 		for (size_t k = 0; shown && k < sample.bound->space->parameters[i].values.count;
 			k++)
