@@ -328,10 +328,12 @@ void json_path(const struct json_at *at, struct text *text)
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
 {
 	CLEANUP(text_release) struct text path = {0}, expected = {0};
-	CLEANUP(memory_free)
-	char *found = at->node ? json_print(at->node, false) : string_copy("otherwise");
+	CLEANUP(memory_free) char *found = NULL;
 	va_list args;
 
+	if (!err) /* nobody reads it */
+		return STATUS_BAD_INPUT;
+	found = at->node ? json_print(at->node, false) : string_copy("otherwise");
 	json_path(at, &path);
 	va_start(args, expectation);
 	text_append_args(&expected, expectation, args);

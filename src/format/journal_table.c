@@ -201,71 +201,136 @@ void journal_table_put(const struct evaluation *evaluations, size_t count, const
 
 /* ---- reading ---- */
 struct field {
-	const char *path;
 	const struct json *value;    /* of the row at hand; NULL: there is none */
 	struct json_at column, next; /* where it varies */
 };
 
+/* A step of paths: where one ends its field, and the steps that follow. */
+struct step {
+	char *key;
+	size_t index; /* of an array's element */
+	bool is_element;
+	const struct field *field; /* NULL: no path ends here */
+	struct step *first, *next;
+};
+
+/* The columns of a line, and their paths, taken apart once. */
 struct fields {
 	struct field *items;
 	size_t count;
+	struct step root;
 };
 
-/* What lies under a prefix ("" or "time_us."), put together again. */
-static struct json *assemble(const struct fields *fields, const char *prefix)
+static void steps_free(struct step *step)
 {
-	const size_t length = strlen(prefix);
+	while (step) {
+		struct step *next = step->next;
+
+		steps_free(step->first);
+		free(step->key);
+		free(step);
+		step = next;
+	}
+}
+
+static void fields_release(struct fields *fields)
+{
+	free(fields->items);
+	steps_free(fields->root.first);
+}
+
+/* The step below, which is made where there is none; elements are in their order. */
+static struct step *step_below(struct step *parent, const char *key, size_t length)
+{
+	const bool is_element = isdigit((unsigned char)*key);
+	const size_t index = is_element ? strtoul(key, NULL, 10) : 0;
+	struct step **place = &parent->first, *step;
+
+	for (; *place; place = &(*place)->next) {
+		if (strncmp((*place)->key, key, length) == 0 && !(*place)->key[length])
+			return *place;
+		if (is_element && (*place)->is_element && (*place)->index > index)
+			break;
+	}
+	step = memory_zeroed(1, sizeof(*step));
+	*step = (struct step){.key = string_copy_bytes(key, length),
+		.index = index,
+		.is_element = is_element,
+		.next = *place};
+	return *place = step;
+}
+
+static void fields_add(struct fields *fields, const char *path, struct field field)
+{
+	struct step *step = &fields->root;
+
+	for (;; path++) {
+		const size_t length = strcspn(path, ".");
+
+		step = step_below(step, path, length);
+		path += length;
+		if (!*path)
+			break;
+	}
+	fields->items[fields->count] = field;
+	if (!step->field)
+		step->field = &fields->items[fields->count];
+	fields->count++;
+}
+
+/* What lies below a step, put together again; NULL: nothing. */
+static struct json *assemble(const struct step *parent)
+{
 	struct json *whole = NULL;
-	struct json_at at, member;
+	bool is_array = false;
+	size_t count = 0;
 
-	for (size_t i = 0; i < fields->count; i++) {
-		const struct field *field = &fields->items[i];
-		CLEANUP(memory_free) char *key = NULL, *inner = NULL;
-		const char *name = field->path + length;
-		const bool is_leaf = !strchr(name, '.');
+	for (const struct step *step = parent->first; step; step = step->next) {
+		const struct json *leaf = step->field ? step->field->value : NULL;
+		struct json *value = leaf ? json_copy(leaf) : assemble(step);
 
-		if (!field->value || strncmp(field->path, prefix, length) != 0)
+		if (!value)
 			continue;
-		if (!whole)
-			whole = isdigit((unsigned char)*name) ? json_new_array()
-							      : json_new_object();
-		at = json_root(whole, "");
-		key = string_copy_bytes(name, strcspn(name, "."));
-		inner = string_format("%s%s.", prefix, key);
-		/* elements follow each other, the members of one may not */
-		if (json_type(&at) == JSON_ARRAY ? strtoul(key, NULL, 10) != json_count(&at)
-						 : json_find(&at, key, &member))
-			continue;
-		if (json_type(&at) == JSON_ARRAY)
-			json_push(
-				whole, is_leaf ? json_copy(field->value) : assemble(fields, inner));
+		if (!whole) {
+			is_array = step->is_element;
+			whole = is_array ? json_new_array() : json_new_object();
+		}
+		if (!is_array)
+			json_put(whole, step->key, value);
+		else if (step->is_element && step->index == count++) /* they follow each other */
+			json_push(whole, value);
 		else
-			json_put(whole, key,
-				is_leaf ? json_copy(field->value) : assemble(fields, inner));
+			json_free(value);
 	}
 	return whole;
 }
 
+static void append_value(const struct json *node, struct text *text)
+{
+	const struct json_at at = json_root(node, NULL);
+	const char *string;
+	int64_t number;
+
+	if (json_get_string(&at, &string, NULL) == STATUS_OK)
+		text_append(text, string);
+	else if (json_get_int(&at, &number, NULL) == STATUS_OK && number / INT32_MAX == 0)
+		text_appendf(text, "%d", (int)number);
+	else
+		json_append(node, false, text);
+}
+
 /* "BM=128,BN=256" by the line's order of parameters. */
 static void put_configuration(
-	struct json *whole, const struct fields *fields, char *const *parameters)
+	struct json *whole, const struct step *configuration, char *const *parameters)
 {
 	CLEANUP(text_release) struct text text = {0};
 
 	for (; *parameters; parameters++)
-		for (size_t i = 0; i < fields->count; i++) {
-			CLEANUP(memory_free) char *printed = NULL;
-			int quotes;
-
-			if (!fields->items[i].value ||
-				!string_starts_with(fields->items[i].path, configuration_path) ||
-				strcmp(fields->items[i].path + strlen(configuration_path),
-					*parameters))
+		for (const struct step *step = configuration; step; step = step->next) {
+			if (!step->field || !step->field->value || strcmp(step->key, *parameters))
 				continue;
-			printed = json_print(fields->items[i].value, false);
-			quotes = *printed == '"';
-			text_appendf(&text, "%s%s=%.*s", text.length ? "," : "", *parameters,
-				(int)strlen(printed) - 2 * quotes, printed + quotes);
+			text_appendf(&text, "%s%s=", text.length ? "," : "", step->key);
+			append_value(step->field->value, &text);
 		}
 	json_put_string(whole, "configuration", text_string(&text));
 }
@@ -289,20 +354,18 @@ static enum status read_row(const struct json_at *place, const struct journal_ta
 	struct fields *fields, struct evaluation *evaluation, struct error *err)
 {
 	CLEANUP(json_release) struct json *whole = NULL;
+	const struct step *configuration = fields->root.first;
 	struct json_at at = *place;
 
 	TRY(next_row(fields, err));
-	whole = assemble(fields, "");
+	whole = assemble(&fields->root);
 	if (!whole)
 		whole = json_new_object();
 	at.node = whole;
-	put_configuration(whole, fields, table->parameters);
+	while (configuration && strcmp(configuration->key, "configuration") != 0)
+		configuration = configuration->next;
+	put_configuration(whole, configuration ? configuration->first : NULL, table->parameters);
 	return record_from_json(&evaluation_record, &at, evaluation, NULL, err);
-}
-
-static void fields_release(struct fields *fields)
-{
-	free(fields->items);
 }
 
 /* NULL: it is taken. */
@@ -328,10 +391,10 @@ enum status journal_table_read(const struct json_at *line, const struct journal_
 	fields.items =
 		memory_zeroed(json_count(&same) + json_count(&columns) + 1, sizeof(*fields.items));
 	while (json_next(&same, &item))
-		fields.items[fields.count++] = (struct field){item.key, .value = item.node};
+		fields_add(&fields, item.key, (struct field){.value = item.node});
 	item = (struct json_at){0};
 	while (json_next(&columns, &item))
-		fields.items[fields.count++] = (struct field){item.key, .column = item};
+		fields_add(&fields, item.key, (struct field){.column = item});
 	item = (struct json_at){0};
 	for (size_t i = 0; json_next(&places, &item); i++) {
 		struct evaluation *evaluation =
