@@ -42,14 +42,15 @@ $(foreach n,$(unit_names),$(eval $(call unit_rules,$(patsubst test_%,%,$(n)))))
 
 # ---- stand-ins for NVIDIA's libraries (tests/faults) ----
 fault_driver_sources := $(filter-out %/fake_nvrtc.c,$(sort $(wildcard tests/faults/*.c)))
-$(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(wildcard tests/faults/*.h) | packages
+fault_headers := $(wildcard tests/faults/*.h src/driver/*.def $(foreach f,base driver expr family measure spec,src/$(f)/*.h))
+$(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(fault_headers) | packages
 	@mkdir -p $(@D)
 	$(Q)if [ -n "$(fault_driver_sources)" ]; then \
 		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $(fault_driver_sources) -lm -lpthread; \
 	else touch $@; fi
-$(OUT)/faults/libnvrtc.so.13: $(wildcard tests/faults/fake_nvrtc.c) $(wildcard tests/faults/*.h) | packages
+$(OUT)/faults/libnvrtc.so.13: $(wildcard tests/faults/fake_nvrtc.c) $(fault_headers) | packages
 	@mkdir -p $(@D)
-	$(Q)if [ -n "$^" ]; then \
+	$(Q)if [ -n "$(filter %.c,$^)" ]; then \
 		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libnvrtc.so.13 -o $@ $(filter %.c,$^); \
 	else touch $@; fi
 

@@ -82,10 +82,10 @@ static void put_argument(struct bundle *bundle, const struct launches *launches,
 		argument.name = bundle_put_text(bundle, plan->tensor_maps[from->index].name);
 		break;
 	default:
-		/* what the kernel reads of the bits is its own size */
 		argument.kind = from->kind == ARGUMENT_INT32     ? TTL_I32
 				: from->kind == ARGUMENT_FLOAT32 ? TTL_F32
-								 : TTL_I64;
+								 : TTL_NUMBER;
+		argument.index = plan_argument_bytes(from->kind);
 		/* 0: a tensor that a step's problem does not have */
 		argument.name = bundle_put_text(
 			bundle, named->expression ? expression_text(named->expression) : "0");
@@ -176,7 +176,6 @@ static void put_buffer(struct bundle *bundle, const struct plan_buffer *from)
 	bundle_put(bundle, TTL_TABLE_buffers, &buffer);
 }
 
-/* Everything of an entry but sizes and images. */
 /* Launches by the names that the code has for their entries. */
 static enum status take_names(
 	struct bundle *bundle, const struct build *build, struct plan *plan, struct error *err)
@@ -191,6 +190,7 @@ static enum status take_names(
 	return STATUS_OK;
 }
 
+/* Everything of an entry but sizes and images. */
 static enum status put_plan(struct bundle *bundle, const struct candidate *candidate,
 	const struct plan *plan, const struct value *slots, struct ttl_entry *entry,
 	struct error *err)
@@ -204,14 +204,22 @@ static enum status put_plan(struct bundle *bundle, const struct candidate *candi
 	entry->tensor_count = (uint32_t)plan->tensor_count;
 	entry->buffers.first = bundle_count(bundle, TTL_TABLE_buffers);
 	entry->maps.first = bundle_count(bundle, TTL_TABLE_maps);
+	entry->symbols.first = bundle_count(bundle, TTL_TABLE_symbols);
 	entry->steps.first = bundle_count(bundle, TTL_TABLE_steps);
 	for (size_t i = 0; i < plan->buffer_count; i++)
 		put_buffer(bundle, &plan->buffers[i]);
 	for (size_t i = 0; i < plan->tensor_map_count; i++)
 		put_map(bundle, &launches, i);
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		const struct ttl_symbol symbol = {bundle_put_text(bundle, plan->symbols[i].name),
+			plan->symbols[i].unit, plan->symbols[i].buffer};
+
+		bundle_put(bundle, TTL_TABLE_symbols, &symbol);
+	}
 	TRY(put_launches(bundle, &launches, err));
 	entry->buffers = bundle_since(bundle, TTL_TABLE_buffers, entry->buffers.first);
 	entry->maps = bundle_since(bundle, TTL_TABLE_maps, entry->maps.first);
+	entry->symbols = bundle_since(bundle, TTL_TABLE_symbols, entry->symbols.first);
 	entry->steps = bundle_since(bundle, TTL_TABLE_steps, entry->steps.first);
 	return STATUS_OK;
 }
@@ -273,6 +281,14 @@ static bool same_entry(
 
 	if (entry->steps.count != other->steps.count)
 		return false;
+	/* a launch copies as much as the entry says */
+	for (size_t i = 0; i < entry->symbols.count; i++) {
+		const struct ttl_symbol *symbol =
+			ITEMS(bundle, symbols, struct ttl_symbol, entry->symbols) + i;
+
+		if (b[symbol->buffer].bytes != buffers[symbol->buffer].bytes)
+			return false;
+	}
 	for (size_t i = 0; i < entry->buffers.count; i++)
 		if (b[i].bytes > buffers[i].bytes || !b[i].bytes != !buffers[i].bytes)
 			return false;

@@ -18,7 +18,8 @@
 		f(cuLibraryGetKernel) f(cuKernelGetFunction) f(cuFuncSetAttribute)                 \
 			f(cuFuncGetParamInfo) f(cuFuncLoad) f(cuLaunchKernelEx) f(cuMemAlloc)      \
 				f(cuMemFree) f(cuMemsetD8Async) f(cuStreamSynchronize)             \
-					f(cuTensorMapEncodeTiled) f(cuGetErrorString)
+					f(cuMemcpyDtoDAsync) f(cuLibraryGetGlobal)                 \
+						f(cuTensorMapEncodeTiled) f(cuGetErrorString)
 #define TTL_POINTER(name) __typeof__(&name) name##_;
 #define TTL_CUDA(name)    ttl_cuda.name##_
 static struct {
@@ -45,6 +46,7 @@ struct ttl_kernel {
 	CUlibrary *libraries; /* one per unit */
 	uint32_t library_count;
 	CUfunction *functions; /* one per step */
+	CUdeviceptr *symbols;  /* 0: the unit lacks it */
 };
 
 struct ttl_run {
@@ -195,7 +197,8 @@ static const char *ttl_check_step(struct ttl_bundle *b, const struct ttl_operati
 		const struct ttl_argument *argument = &b->arguments[step->arguments.first + i];
 
 		TTL_EXPECT_TEXT(argument->name);
-		TTL_EXPECT(argument->kind <= TTL_F32);
+		TTL_EXPECT(argument->kind <= TTL_NUMBER);
+		TTL_EXPECT(argument->kind != TTL_NUMBER || argument->index <= sizeof(int64_t));
 		TTL_EXPECT(argument->kind != TTL_BUFFER || argument->index < entry->buffers.count);
 		TTL_EXPECT(argument->kind != TTL_MAP || argument->index < entry->maps.count);
 		TTL_EXPECT(!ttl_check_key(b, operation, entry, argument->key));
@@ -223,6 +226,7 @@ static const char *ttl_check_entry(
 	TTL_EXPECT_RANGE(entry->sizes, sizes);
 	TTL_EXPECT_RANGE(entry->buffers, buffers);
 	TTL_EXPECT_RANGE(entry->maps, maps);
+	TTL_EXPECT_RANGE(entry->symbols, symbols);
 	TTL_EXPECT_RANGE(entry->steps, steps);
 	TTL_EXPECT_RANGE(entry->images, images);
 	TTL_EXPECT(entry->sizes.count == operation->keys.count);
@@ -246,6 +250,11 @@ static const char *ttl_check_entry(
 	}
 	for (uint32_t i = 0; i < entry->maps.count; i++)
 		TTL_EXPECT(!ttl_check_map(b, operation, entry, &b->maps[entry->maps.first + i]));
+	for (uint32_t i = 0; i < entry->symbols.count; i++) {
+		TTL_EXPECT_TEXT(b->symbols[entry->symbols.first + i].name);
+		TTL_EXPECT(b->symbols[entry->symbols.first + i].unit < entry->images.count);
+		TTL_EXPECT(b->symbols[entry->symbols.first + i].buffer < entry->buffers.count);
+	}
 	for (uint32_t i = 0; i < entry->steps.count; i++)
 		TTL_EXPECT(!ttl_check_step(b, operation, entry, &b->steps[entry->steps.first + i]));
 	return NULL;
@@ -308,7 +317,9 @@ enum ttl_status ttl_open_memory(
 	if (size < sizeof(*header) || memcmp(header->magic, "ttbundle", 8) != 0)
 		return ttl_fail(err, TTL_BAD_BUNDLE, "expected a bundle, found something else");
 	if (header->version != TTL_VERSION)
-		return ttl_fail(err, TTL_BAD_BUNDLE, "expected version %d of the format, found %u",
+		return ttl_fail(err, TTL_BAD_BUNDLE,
+			"expected version %d of the format, found %u: export it again, with the "
+			"tiletune that this header is of",
 			(int)TTL_VERSION, (unsigned)header->version);
 	if (header->bytes != size || header->header_bytes != sizeof(*header))
 		return ttl_fail(err, TTL_BAD_BUNDLE, "expected %llu bytes, found %llu",

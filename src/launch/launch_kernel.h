@@ -83,13 +83,15 @@ static enum ttl_status ttl_check_arguments(const struct ttl_bundle *b, const str
 	CUfunction function, struct ttl_error *err)
 {
 #if CUDA_VERSION >= 12040
-	static const size_t bytes[] = {8, sizeof(CUtensorMap), 4, 8, 4}; /* of a ttl_kind */
+	static const size_t bytes[] = {8, sizeof(CUtensorMap), 4, 4}; /* of a ttl_kind */
+	const struct ttl_argument *arguments = b->arguments + step->arguments.first;
 	size_t offset, size = 0;
 	uint32_t i = 0;
 
 	while (i < step->arguments.count &&
 		TTL_CUDA(cuFuncGetParamInfo)(function, i, &offset, &size) == CUDA_SUCCESS &&
-		size == bytes[b->arguments[step->arguments.first + i].kind])
+		size == (arguments[i].kind == TTL_NUMBER ? arguments[i].index
+							 : bytes[arguments[i].kind]))
 		i++;
 	if (i < step->arguments.count ||
 		TTL_CUDA(cuFuncGetParamInfo)(function, i, &offset, &size) == CUDA_SUCCESS)
@@ -128,6 +130,43 @@ static enum ttl_status ttl_load_step(
 	return TTL_OK;
 }
 
+/* Where the variables lie: each is in some unit, and large enough. */
+static enum ttl_status ttl_load_symbols(struct ttl_kernel *kernel, struct ttl_error *err)
+{
+	const struct ttl_bundle *b = kernel->bundle;
+	const struct ttl_range range = kernel->entry->symbols;
+	const struct ttl_symbol *symbols = b->symbols + range.first;
+
+	for (uint32_t i = 0; i < range.count; i++) {
+		const char *name = b->texts + symbols[i].name;
+		CUresult found = CUDA_ERROR_NOT_FOUND;
+		size_t bytes = 0;
+
+		if (symbols[i].unit < kernel->library_count)
+			found = TTL_CUDA(cuLibraryGetGlobal)(&kernel->symbols[i], &bytes,
+				kernel->libraries[symbols[i].unit], name);
+		if (found == CUDA_ERROR_NOT_FOUND)
+			kernel->symbols[i] = 0;
+		else
+			TTL_TRY(ttl_done(found, name, err));
+		if (kernel->symbols[i] &&
+			bytes < ttl_buffers(b, kernel->entry)[symbols[i].buffer].bytes)
+			return ttl_fail(err, TTL_BAD_BUNDLE,
+				"%s: the variable is smaller than its tensor", name);
+	}
+	for (uint32_t i = 0; i < range.count; i++) {
+		uint32_t k = 0;
+
+		while (k < range.count &&
+			!(kernel->symbols[k] && symbols[k].name == symbols[i].name))
+			k++;
+		if (k == range.count)
+			return ttl_fail(err, TTL_BAD_BUNDLE, "%s: no image has this variable",
+				b->texts + symbols[i].name);
+	}
+	return TTL_OK;
+}
+
 static enum ttl_status ttl_load_all(struct ttl_kernel *kernel, struct ttl_error *err)
 {
 	const struct ttl_entry *entry = kernel->entry;
@@ -140,7 +179,8 @@ static enum ttl_status ttl_load_all(struct ttl_kernel *kernel, struct ttl_error 
 				kernel->bundle->steps[entry->steps.first + i].unit + 1;
 	kernel->libraries = (CUlibrary *)calloc(kernel->library_count + 1, sizeof(CUlibrary));
 	kernel->functions = (CUfunction *)calloc(entry->steps.count + 1, sizeof(CUfunction));
-	if (!kernel->libraries || !kernel->functions)
+	kernel->symbols = (CUdeviceptr *)calloc(entry->symbols.count + 1, sizeof(CUdeviceptr));
+	if (!kernel->libraries || !kernel->functions || !kernel->symbols)
 		return ttl_fail(err, TTL_NO_MEMORY, "no memory");
 	TTL_TRY(ttl_done(TTL_CUDA(cuCtxGetDevice)(&device), "the current context", err));
 	TTL_TRY(ttl_done(TTL_CUDA(cuDeviceGetAttribute)(
@@ -152,7 +192,7 @@ static enum ttl_status ttl_load_all(struct ttl_kernel *kernel, struct ttl_error 
 	TTL_TRY(ttl_load_units(kernel, (uint32_t)(10 * major + minor), err));
 	for (uint32_t i = 0; i < entry->steps.count; i++)
 		TTL_TRY(ttl_load_step(kernel, i, err));
-	return TTL_OK;
+	return ttl_load_symbols(kernel, err);
 }
 
 enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry *entry,
@@ -182,6 +222,7 @@ void ttl_unload(struct ttl_kernel *kernel)
 			TTL_CUDA(cuLibraryUnload)(kernel->libraries[i]);
 	free(kernel->libraries);
 	free(kernel->functions);
+	free(kernel->symbols);
 	free(kernel);
 }
 

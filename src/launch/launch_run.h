@@ -244,6 +244,15 @@ enum ttl_status ttl_launch(struct ttl_run *run, CUstream stream, struct ttl_erro
 			TTL_TRY(ttl_done(TTL_CUDA(cuMemsetD8Async)(
 						 run->buffers[i], 0, buffers[i].bytes, stream),
 				b->texts + buffers[i].name, err));
+	for (uint32_t i = 0; i < entry->symbols.count; i++) {
+		const struct ttl_symbol *symbol = &b->symbols[entry->symbols.first + i];
+
+		if (run->kernel->symbols[i] && buffers[symbol->buffer].bytes)
+			TTL_TRY(ttl_done(TTL_CUDA(cuMemcpyDtoDAsync)(run->kernel->symbols[i],
+						 run->buffers[symbol->buffer],
+						 buffers[symbol->buffer].bytes, stream),
+				b->texts + symbol->name, err));
+	}
 	for (uint32_t i = 0; i < entry->steps.count; i++) {
 		const struct ttl_step *step = &b->steps[entry->steps.first + i];
 

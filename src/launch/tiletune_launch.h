@@ -12,6 +12,8 @@
  *
  * - Bundle, entry and kernel are never written to once they are made: threads may share them. A run
  *   (what ttl_bind makes) belongs to one thread at a time, its workspaces to one launch at a time.
+ * - A kernel with variables in constant memory has one set of them: its runs share it, so launch
+ *   those on one stream, or load the entry once more.
  * - Work is done in the CUDA context that is current when a kernel is loaded; it is current in
  *   each later call for that kernel.
  * - ttl_launch neither allocates nor synchronises: it may be captured into a graph.
@@ -38,7 +40,7 @@ extern "C" {
  * Little-endian. A header, then tables, each an array of one of these structs that begins at a
  * multiple of 8 bytes. A `text` is the offset of a terminated string in the table of texts. */
 enum {
-	TTL_VERSION = 1,
+	TTL_VERSION = 2,
 	TTL_RANK_MAX = 5,
 	TTL_KEYS_MAX = 64,
 	TTL_NONE = -1, /* no key */
@@ -66,7 +68,7 @@ struct ttl_size {
 struct ttl_entry {
 	ttl_text family, configuration, kernel_hash, unused;
 	uint32_t is_predicted, tensor_count; /* the first buffers; the others are workspaces */
-	struct ttl_range sizes, buffers, maps, steps, images;
+	struct ttl_range sizes, buffers, maps, symbols, steps, images;
 	double time_us; /* measured, or predicted */
 };
 enum ttl_role {
@@ -97,6 +99,11 @@ struct ttl_map { /* a TMA descriptor, innermost dimension first */
 	int32_t keys[TTL_RANK_MAX];         /* the key that the dimension is, or TTL_NONE */
 	uint32_t swizzle, l2_promotion;     /* CUtensorMapSwizzle, CUtensorMapL2promotion */
 };
+struct ttl_symbol { /* a variable in __constant__ or __device__ memory that holds a tensor */
+	ttl_text name;
+	uint32_t unit;   /* whose image may have it; one at least of those of a name has */
+	uint32_t buffer; /* of the entry: copied there by each launch, before the first step */
+};
 struct ttl_step { /* one launch; those of an entry follow one another on the stream */
 	ttl_text entry;
 	uint32_t unit; /* whose image holds it */
@@ -108,13 +115,13 @@ enum ttl_kind {
 	TTL_BUFFER,
 	TTL_MAP,
 	TTL_I32,
-	TTL_I64,
-	TTL_F32
+	TTL_F32,
+	TTL_NUMBER /* of any other type, or size */
 };
 struct ttl_argument {
 	ttl_text name; /* of the buffer or map; of a number how it is computed: "M" */
 	uint32_t kind;
-	uint32_t index; /* of the buffer or map, within the entry */
+	uint32_t index; /* of the buffer or map, within the entry; of a number its bytes */
 	int32_t key;    /* of TTL_I32: the key whose size it is, or TTL_NONE */
 	int64_t bits;   /* a number */
 };
@@ -127,7 +134,7 @@ struct ttl_image { /* a unit compiled for an architecture */
 };
 
 /* That is how compilers for 64-bit machines lay them out, all that the driver is for. */
-typedef char ttl_layout[sizeof(struct ttl_entry) == 72 && sizeof(struct ttl_map) == 136 &&
+typedef char ttl_layout[sizeof(struct ttl_entry) == 80 && sizeof(struct ttl_map) == 136 &&
 					sizeof(struct ttl_step) == 60 &&
 					sizeof(struct ttl_image) == 32
 				? 1
@@ -137,9 +144,10 @@ typedef char ttl_layout[sizeof(struct ttl_entry) == 72 && sizeof(struct ttl_map)
 	table(texts, char) table(code, unsigned char) table(operations, struct ttl_operation)      \
 		table(keys, struct ttl_key) table(entries, struct ttl_entry)                       \
 			table(sizes, struct ttl_size) table(buffers, struct ttl_buffer)            \
-				table(maps, struct ttl_map) table(steps, struct ttl_step)          \
-					table(arguments, struct ttl_argument)                      \
-						table(images, struct ttl_image)
+				table(maps, struct ttl_map) table(symbols, struct ttl_symbol)      \
+					table(steps, struct ttl_step)                              \
+						table(arguments, struct ttl_argument)              \
+							table(images, struct ttl_image)
 enum ttl_table {
 #define TTL_TABLE(name, type) TTL_TABLE_##name,
 	TTL_TABLES(TTL_TABLE)

@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,7 @@ PROBLEMS = {  # family: problem, sub-space
 MARK_OUTPUT, DTYPE_BF16 = 0, 3  # of tests/faults/standin.h and src/expr/dtype.h
 RIGHT = (0x3F40).to_bytes(2, "little")  # 0.75, what the stand-in's kernels write
 MAP_TYPES = {"fp16": 6, "bf16": 9, "fp32": 7, "tf32": 7, "fp8_e4m3": 0}  # of cuda.h
+REALS = {"f32": "<f", "f64": "<d"}
 SWIZZLES, PROMOTIONS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}
 
 if "san-" in os.path.basename(OUT):
@@ -98,6 +100,8 @@ def check_launches(lines, plan, addresses, sizes=()):
                     assert found == expected and (found != 0) == (buffer["bytes"] != 0), (buffer, found, expected)
                 elif kind == "tensor_map":
                     check_map(found, plan["tensor_maps"][value], plan, known, replaced)
+                elif kind in REALS:
+                    assert found.to_bytes(8, "little").startswith(struct.pack(REALS[kind], value)), (wanted, found)
                 else:
                     assert found == replaced.get(value, value), (wanted, found)
     assert next(at, None) is None and count, lines
@@ -141,6 +145,14 @@ bundles["row_softmax/online"], _ = export(path("toy.json"), *TOY, name="toy.bund
 run("export", path("toy.json"), "--format", "cubin", "-o", path("k.cubin"), "--cache-dir", CACHE, *TOY)
 with open(path("k.cubin.json"), encoding="utf-8") as file:
     plans["row_softmax/online"] = json.load(file)["plan"]
+# in place, with a variable in constant memory and numbers of 1 and 8 bytes
+TYPES = os.path.join(ROOT, "tests/own/types.json")
+run("tune", TYPES, "--device", "model:h200-sxm", "--effort", "estimate", "--strategy", "random", "--evaluations", "1", "--fresh",
+    "--cache-dir", CACHE, "-o", path("types.json"))
+bundles["types/types"], _ = export(path("types.json"), "--path", TYPES, name="types.bundle")
+run("export", path("types.json"), "--format", "cubin", "-o", path("k.cubin"), "--cache-dir", CACHE, "--path", TYPES)
+with open(path("k.cubin.json"), encoding="utf-8") as file:
+    plans["types/types"] = json.load(file)["plan"]
 launches = [launch for plan in plans.values() for launch in plan["launches"]]
 assert len(launches) > len(plans) and any(launch["grid"][1] > 1 for launch in launches), launches
 assert any(launch["cluster"][0] > 1 for launch in launches) and any(plan["tensor_maps"] for plan in plans.values())
@@ -203,6 +215,17 @@ for family, (problem, _) in PROBLEMS.items():
     run_ = kernel.bind(tensors)
     run_.launch()
     check_launches(take_log(), plans[family], tensors)
+types = library.open(bundles["types/types"])
+entry = types.find("types", "n=100003")
+tensors = {name: allocate(size) for name, size in entry.tensors.items()}
+run_ = entry.load().bind(tensors)
+for again in range(2):
+    run_.launch()
+    lines = take_log()
+    assert lines[0] == {"entry": "copy", "from": tensors["table"], "bytes": 256}, lines[0]
+    check_launches(lines[1:], plans["types/types"], tensors)
+assert "table" in refusal(entry.load().bind, {name: address for name, address in tensors.items() if name != "table"})
+del run_
 entry = bundle.find("attention", ATTENTION)
 tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
 kernel = entry.load()
@@ -290,7 +313,7 @@ assert subprocess.run([path("array")], capture_output=True, check=True).stdout =
 
 # ---- damage ----
 for name, damaged, expected in (("none", None, "cannot be opened"), ("empty", b"", "cannot be read"),
-        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\2" + content[9:], "expected version 1"),
+        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 2"),
         ("short", content[:-8], f"expected {len(content)} bytes"),
         ("bit", content[:-100] + bytes([content[-100] ^ 1]) + content[-99:], "checksum")):
     if damaged is not None:

@@ -2,6 +2,7 @@
  *
  * Device memory of the stand-in driver is host memory.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,8 +123,15 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstr
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
+	FILE *file = standin_script()->log[0] ? fopen(standin_script()->log, "a") : NULL;
+
 	(void)stream;
 	memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+	if (file) {
+		fprintf(file, "{\"entry\": \"copy\", \"from\": %llu, \"bytes\": %zu}\n", from,
+			bytes);
+		fclose(file);
+	}
 	return CUDA_SUCCESS;
 }
 

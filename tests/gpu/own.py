@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Kernels of others, tuned unchanged: a table.
+"""Kernels of others, tuned unchanged: results/*/own_kernels.json, and the table of templates/README.md on stdout.
 
-	own.py TILETUNE OUT SECONDS FILE.json [SOURCE [exhaustive]] ...
+	own.py TILETUNE OUT SECONDS FILE.json [WORD ...] ...
 
-FILE.json is an own kernel or a T1 file; SOURCE says where its kernel is from (a repository and a commit), for the
-table. Each is tuned for so many seconds; those with `exhaustive` once more over the whole space. OUT gets a tuned
-file, a journal and a log of each, and table.md."""
+FILE.json is an own kernel or a T1 file. Words after it: `owner/name@commit`, where its kernel is from; `exhaustive`: tuned
+once more over the whole space; `20s`: another budget; `known=FOLDER`: FOLDER/NAME.json and FOLDER/NAME.*.json are earlier
+tuned files. OUT gets a tuned file, a journal and a log of each, and own_kernels.json."""
+import glob
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import time
 
 
 def tune(tiletune, name, path, out, *options):
+	"""The entry and its run, or None, and seconds."""
 	started = time.time()
 	tuned = os.path.join(out, name + ".json")
 	with open(os.path.join(out, name + ".log"), "w", encoding="utf-8") as log:
@@ -25,7 +27,7 @@ def tune(tiletune, name, path, out, *options):
 			print(f"{name}: exit {code}\n{log.read()}", file=sys.stderr)
 		return None, seconds
 	with open(tuned, encoding="utf-8") as file:
-		return json.load(file)["entries"][0], seconds
+		return json.load(file), seconds
 
 
 def lines_of(path):
@@ -35,42 +37,81 @@ def lines_of(path):
 	return 0 if "KernelSpecification" in text else len(text.splitlines())
 
 
-def row_of(tiletune, out, seconds, path, source, exhaustive):
+def median(tuned):
+	return tuned["entries"][0]["winner"]["time_us"]["median"]
+
+
+def best_known(tuned, name, known):
+	"""The best of all runs, and how much of the space the most thorough of them measured."""
+	best, spaces = median(tuned), [tuned["entries"][0]["space"]]
+	for path in sorted(glob.glob(f"{known}/{name}.json") + glob.glob(f"{known}/{name}.*.json")) if known else []:
+		with open(path, encoding="utf-8") as file:
+			earlier = json.load(file)
+		best = min(best, median(earlier))
+		spaces.append(earlier["entries"][0]["space"])
+	return best, max(space["evaluated"] for space in spaces)
+
+
+def result_of(tiletune, out, budget, path, job):
 	name = os.path.basename(path).split(".")[0]
-	entry, took = tune(tiletune, name, path, out, "--effort", "quick", "--budget", f"{seconds}s")
-	best = "-"
-	if entry is None:
-		return f"| {name} | {source} | {lines_of(path)} | failed | - | - | - | {took:.0f} |", True
-	found = entry["winner"]["time_us"]["median"]
-	if exhaustive:
+	tuned, seconds = tune(tiletune, name, path, out, "--effort", "quick", "--budget", job.get("budget", budget))
+	if tuned is None:
+		return None, None
+	best, evaluated = best_known(tuned, name, job.get("known"))
+	if job.get("exhaustive"):
 		whole, _ = tune(tiletune, name + ".exhaustive", path, out, "--effort", "exhaustive")
-		best = f"{whole['winner']['time_us']['median']:.2f}" if whole else "failed"
-	space = entry["space"]
-	config = ", ".join(f"{key}={value}" for key, value in entry["winner"]["configuration"].items())
-	return (f"| {name} | {source} | {lines_of(path)} | {found:.2f} | {best} | {space['evaluated']} of {space['legal']} | {config} | "
-		f"{took:.0f} |"), False
+		if whole is None:
+			return None, None
+		best, evaluated = min(best, median(whole)), whole["entries"][0]["space"]["evaluated"]
+	entry = tuned["entries"][0]
+	repository, _, commit = job.get("source", "").partition("@")
+	return {"kernel": name, "repository": repository, "commit": commit, "json_lines": lines_of(path),
+		"budget_s": float(job.get("budget", budget).rstrip("s")), "seconds": round(seconds, 1), "found_us": median(tuned), "best_known_us": best,
+		"best_known_of": evaluated, "evaluated": entry["space"]["evaluated"], "legal": entry["space"]["legal"],
+		"verified": entry["winner"].get("verified", "reference"), "configuration": entry["winner"]["configuration"]}, tuned["runs"][0]
+
+
+def row(kernel):
+	"""Of the table in templates/README.md; tests/checks/claims.py looks for it there."""
+	return (f"| {kernel['kernel']} | {kernel['repository']}@{kernel['commit'][:7]} | {kernel['json_lines']} | {kernel['found_us']:.1f} | "
+		f"{kernel['best_known_us']:.1f} | {kernel['evaluated']} of {kernel['legal']} | {kernel['seconds']:.0f} |")
+
+
+def write(out, runs, kernels):
+	first = runs[0]
+	document = {"command": " ".join(["own.py", *sys.argv[3:]]), "date": first["date"], "commit": first["tiletune"]["commit"],
+		"device": runs[0]["device"], "driver": first["driver"], "nvrtc": first["nvrtc"], "kernels": kernels}
+	with open(os.path.join(out, "own_kernels.json"), "w", encoding="utf-8") as file:
+		json.dump(document, file, indent="\t")
+		file.write("\n")
 
 
 def main():
 	tiletune, out, seconds = sys.argv[1:4]
-	jobs, failed = [], False
+	jobs = []
 	for word in sys.argv[4:]:
-		if word.endswith(".json"):
-			jobs.append([word, "", False])
+		if word.endswith(".json") and not word.startswith("known="):
+			jobs.append((word, {}))
 		elif word == "exhaustive":
-			jobs[-1][2] = True
+			jobs[-1][1]["exhaustive"] = True
+		elif word.startswith("known="):
+			jobs[-1][1]["known"] = word.removeprefix("known=")
+		elif "@" in word:
+			jobs[-1][1]["source"] = word
 		else:
-			jobs[-1][1] = word
+			jobs[-1][1]["budget"] = word
 	os.makedirs(out, exist_ok=True)
-	table = ["| kernel | source | lines of JSON | found, us | exhaustive, us | tried | configuration | s |", "|---|---|---|---|---|---|---|---|"]
-	for path, source, exhaustive in jobs:
-		row, bad = row_of(tiletune, out, seconds, path, source, exhaustive)
-		failed |= bad
-		table.append(row)
-		print(row, flush=True)
-		with open(os.path.join(out, "table.md"), "w", encoding="utf-8") as file:
-			file.write("\n".join(table) + "\n")
-	return failed
+	runs, kernels = [], []
+	for path, job in jobs:
+		kernel, run = result_of(tiletune, out, f"{seconds}s", path, job)
+		if kernel is None:
+			continue
+		with open(os.path.join(out, kernel["kernel"] + ".json"), encoding="utf-8") as file:
+			runs.append({**run, "device": json.load(file)["device"]["name"]})
+		kernels.append(kernel)
+		print(row(kernel), flush=True)
+		write(out, runs, kernels)
+	return len(kernels) < len(jobs)
 
 
 if __name__ == "__main__":

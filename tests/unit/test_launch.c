@@ -85,6 +85,8 @@ static const struct field {
 	FIELD(entries, buffers.count),
 	FIELD(entries, maps.first),
 	FIELD(entries, maps.count),
+	FIELD(entries, symbols.first),
+	FIELD(entries, symbols.count),
 	FIELD(entries, steps.first),
 	FIELD(entries, steps.count),
 	FIELD(entries, images.first),
@@ -102,6 +104,11 @@ static const struct field {
 	FIELD(maps, buffer),
 	FIELD(maps, rank),
 	FIELD(maps, keys[0]),
+#undef TYPE
+#define TYPE struct ttl_symbol
+	FIELD(symbols, name),
+	FIELD(symbols, unit),
+	FIELD(symbols, buffer),
 #undef TYPE
 #define TYPE struct ttl_step
 	FIELD(steps, entry),
