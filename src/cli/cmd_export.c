@@ -224,6 +224,40 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 	return STATUS_OK;
 }
 
+/* Builds compile the sources that lie here: entries that were tuned with older ones follow them. */
+static enum status renew(struct exporting *exporting, struct error *err)
+{
+	struct export_source *source = &exporting->source;
+	struct text *notice = &exporting->notice;
+	struct renewal renewal;
+	struct error reason;
+
+	if (common_device_spec(exporting->options->device, &exporting->tuned, &exporting->folders,
+		    &exporting->device, &reason) != STATUS_OK) {
+		text_appendf(notice, "notice: not compared with the sources that lie here: %s\n",
+			reason.message);
+		return STATUS_OK;
+	}
+	export_renew(&exporting->catalogue, exporting->device, &exporting->tuned, source->entries,
+		&source->entry_count, &renewal);
+	if (renewal.renewed)
+		text_appendf(notice,
+			"notice: %zu of %zu entries were tuned with other sources than lie here: "
+			"their defines, launches and arguments are made anew, their times are of "
+			"then; `tiletune check` compares\n",
+			renewal.renewed, source->entry_count);
+	if (!renewal.gone)
+		return STATUS_OK;
+	if (!source->entry_count)
+		return error_set(
+			err, renewal.why.status, "%s: %s", exporting->file, renewal.why.message);
+	text_appendf(notice,
+		"notice: %zu entries are left out: the sources that lie here have no such kernel "
+		"(%s); tune them again\n",
+		renewal.gone, renewal.why.message);
+	return STATUS_OK;
+}
+
 static enum status export_table(
 	struct exporting *exporting, const struct export_format *format, struct error *err)
 {
@@ -235,6 +269,8 @@ static enum status export_table(
 			exporting->file, format->name);
 	if (format->compiles)
 		TRY(prepare(exporting, err));
+	else if (format->builds)
+		TRY(renew(exporting, err));
 	TRY(format->write(&exporting->source, &text, err));
 	fputs(text_string(&exporting->notice), stderr);
 	return write_bytes(exporting->output, &text, err);
@@ -320,6 +356,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 {
 	const bool compiles = !format || format->compiles;
 	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
+	struct error reason;
 
 	/* it goes into comments, which end with the line */
 	exporting->name = string_copy(path_name(exporting->file));
@@ -339,10 +376,14 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	}
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load(exporting->file, &exporting->tuned, err));
-	/* tables of a whole file need no templates */
+	/* tables of a whole file need no templates: where there are none, nothing is built of them
+	 */
 	if (operation || compiles)
 		TRY(catalogue_load(
 			exporting->folders.templates, operation, &exporting->catalogue, err));
+	else if (format->builds && catalogue_load(exporting->folders.templates, NULL,
+					   &exporting->catalogue, &reason) != STATUS_OK)
+		exporting->catalogue = (struct catalogue){0};
 	tuned_complete(&exporting->tuned, &exporting->catalogue);
 	return select_entries(exporting, operation, format && compiles, err);
 }

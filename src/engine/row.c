@@ -418,3 +418,48 @@ enum status row_describe(const struct candidate *candidate, const struct evaluat
 		tuned_row_release(row);
 	return status;
 }
+
+#define SWAP(a, b)                                                                                 \
+	do {                                                                                       \
+		__typeof__(a) kept_ = (a);                                                         \
+		(a) = (b);                                                                         \
+		(b) = kept_;                                                                       \
+	} while (0)
+
+static enum status renew(
+	const struct candidate *candidate, struct tuned_row *row, struct error *err)
+{
+	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
+	CLEANUP(tuned_row_release) struct tuned_row now = {0};
+
+	TRY(candidate_describe(candidate, &evaluation, err));
+	TRY(row_describe(candidate, &evaluation, &now, err));
+	SWAP(row->defines, now.defines);
+	SWAP(row->launches, now.launches);
+	SWAP(row->launch_count, now.launch_count);
+	SWAP(row->steps, now.steps);
+	SWAP(row->step_count, now.step_count);
+	SWAP(row->workspaces, now.workspaces);
+	SWAP(row->workspace_count, now.workspace_count);
+	SWAP(row->workspace_bytes, now.workspace_bytes);
+	SWAP(row->tensor_maps, now.tensor_maps);
+	SWAP(row->tensor_map_count, now.tensor_map_count);
+	memcpy(row->kernel_hash, now.kernel_hash, sizeof(row->kernel_hash));
+	return STATUS_OK;
+}
+
+enum status row_renew(
+	const struct candidate *candidate, struct tuned_row *row, bool *renewed, struct error *err)
+{
+	CLEANUP(memory_free) struct value *slots = candidate_values(candidate, err);
+	CLEANUP(build_release) struct build build = {0};
+
+	*renewed = false;
+	if (!slots)
+		return STATUS_FAILED;
+	TRY(candidate_build(candidate->bound, slots, &build, err));
+	if (!*row->kernel_hash || strcmp(build.kernel_hash, row->kernel_hash) == 0)
+		return STATUS_OK;
+	*renewed = true;
+	return renew(candidate, row, err);
+}

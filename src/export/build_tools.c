@@ -187,6 +187,7 @@ static enum status write_cmake(
 const struct export_format export_format_cmake = {
 	.name = "cmake",
 	.summary = "a module with a function that finds entries (CMake 3.19)",
+	.builds = true,
 	.write = write_cmake,
 };
 
@@ -313,5 +314,6 @@ static enum status write_make(
 const struct export_format export_format_make = {
 	.name = "make",
 	.summary = "variables for GNU make, and a function that finds entries",
+	.builds = true,
 	.write = write_make,
 };

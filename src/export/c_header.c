@@ -196,5 +196,6 @@ static enum status write(const struct export_source *source, struct text *text, 
 const struct export_format export_format_c_header = {
 	.name = "c-header",
 	.summary = "one self-contained C and C++ header: table, look-up, launch geometry, -D list",
+	.builds = true,
 	.write = write,
 };

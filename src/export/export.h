@@ -36,6 +36,7 @@ struct export_format {
 	const char *name; /* as --format has it */
 	const char *summary;
 	bool reads_journals, compiles;
+	bool builds; /* who reads it compiles the sources that lie here */
 	enum status (*write)(
 		const struct export_source *source, struct text *text, struct error *err);
 };

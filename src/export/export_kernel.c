@@ -54,6 +54,48 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 	return status;
 }
 
+static enum status renew(const struct catalogue *catalogue, const struct device_spec *device,
+	const struct operation *operation, struct tuned_entry *entry, bool *renewed,
+	struct error *err)
+{
+	struct export_kernel kernel = {.device = device};
+	enum status status =
+		problem_from_named_values(operation, &entry->problem, &kernel.problem, err);
+
+	if (status == STATUS_OK)
+		status = row_candidate(
+			catalogue, kernel.problem, device, &entry->winner, &kernel.candidate, err);
+	if (status == STATUS_OK)
+		status = row_renew(&kernel.candidate, &entry->winner, renewed, err);
+	export_kernel_release(&kernel);
+	return status;
+}
+
+void export_renew(const struct catalogue *catalogue, const struct device_spec *device,
+	struct tuned *tuned, const struct tuned_entry **entries, size_t *count,
+	struct renewal *renewal)
+{
+	size_t kept = 0;
+
+	*renewal = (struct renewal){0};
+	for (size_t i = 0; i < *count; i++) {
+		struct tuned_entry *entry = &tuned->entries[entries[i] - tuned->entries];
+		const struct operation *operation;
+		struct error err = {0};
+		bool renewed = false;
+
+		if (!*entry->winner.kernel_hash || /* nobody knows of which sources it is */
+			catalogue_operation(catalogue, entry->operation, &operation, &err) !=
+				STATUS_OK ||
+			renew(catalogue, device, operation, entry, &renewed, &err) == STATUS_OK)
+			entries[kept++] = entry;
+		else if (!renewal->gone++)
+			renewal->why = err;
+		renewal->renewed += renewed;
+	}
+	*count = kept;
+}
+
 /* The -D list as #defines in front of the source, so that it stands alone. */
 static void specialise(const struct build_unit *unit, struct text *text)
 {

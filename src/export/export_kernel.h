@@ -39,6 +39,17 @@ enum status export_kernel_make(struct export_kernel *kernel, const struct export
 /* {"format": "tiletune.kernel/1", ...}; files: the paths of the units' files. */
 struct json *export_kernel_json(const struct export_kernel *kernel,
 	const struct export_image *image, const struct compiler *compiler, char *const *files);
+/* Entries that were tuned with other sources than lie here, for builds that compile these. */
+struct renewal {
+	size_t renewed;   /* made anew (engine/row.h): their times stay */
+	size_t gone;      /* there is no such kernel any more: dropped from the list */
+	struct error why; /* of the first of these */
+};
+/* Of the tuned file those in the list. Operations that the catalogue lacks stay as they are. */
+void export_renew(const struct catalogue *catalogue, const struct device_spec *device,
+	struct tuned *tuned, const struct tuned_entry **entries, size_t *count,
+	struct renewal *renewal);
+
 void export_kernel_release(struct export_kernel *kernel);
 
 #endif

@@ -220,6 +220,7 @@ static enum status find_exact(
 		tuned_find_problem(request->tuned, problem, request->objective);
 	CLEANUP(candidate_release) struct candidate candidate = {0};
 	struct error reason = {0};
+	bool is_older;
 
 	if (!entry)
 		return STATUS_OK;
@@ -230,10 +231,12 @@ static enum status find_exact(
 	}
 	answer->grade = LOOKUP_EXACT;
 	answer->expected_loss_ratio = 0;
-	answer->why =
-		string_format("the file has this problem, %s", timing_names[entry->predicted]);
 	answer->result = memory_zeroed(1, sizeof(*answer->result));
 	*answer->result = tuned_row_copy(&entry->winner);
+	TRY(row_renew(&candidate, answer->result, &is_older, err));
+	answer->why = string_format("the file has this problem, %s%s",
+		timing_names[entry->predicted],
+		is_older ? " with other sources than lie here (`tiletune check` compares)" : "");
 	answer->from = entry;
 	TRY(predict_candidate(&candidate, request->corrections, err));
 	answer->predicted_us = candidate.prediction.time_us;

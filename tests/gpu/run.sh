@@ -150,12 +150,15 @@ phase_odd() {
 }
 
 # Kernels as others bring them (tests/own): every one that is tried must run and agree with its
-# default configuration.
+# default configuration; types in all of its types, with a reference of its own.
 phase_own() {
 	for file in "$here"/../own/*.json; do
 		name=own-$(basename "$file" .json)
 		rm -f "$work/journals/$name".*
-		tune "$name" "$file" --strategy random --evaluations "$((2 * evaluations))"
+		set --
+		[ "$name" != own-types ] ||
+			set -- -p type=fp64,fp32,tf32,fp16,bf16,fp8_e4m3,fp8_e5m2,i8,i16,i32,i64,u8,u16,u32,u64,bool
+		tune "$name" "$file" "$@" --strategy random --evaluations "$((2 * evaluations))"
 		code=$?
 		found=$(outcomes "$work/journals/$name.journal.jsonl")
 		if [ $code -eq 0 ] && ! echo "$found" | grep -qE "$bad_outcomes"; then
