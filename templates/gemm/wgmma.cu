@@ -16,6 +16,7 @@
 #include "wgmma_partial.cuh"
 #include "wgmma_schedule.cuh"
 #include "wgmma_store.cuh"
+#include "wgmma_turns.cuh"
 
 constexpr int threads = 128 * (GROUPS + 1);
 constexpr int fragments = PINGPONG ? BM / 64 : BM / 64 / GROUPS;
@@ -45,28 +46,6 @@ template <int COUNT, bool MORE> __device__ __forceinline__ void set_registers()
 	else if constexpr (move_registers)
 		asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
 }
-
-// Ping-pong's order of multiplication. Without it the second group could take a stage's earlier
-// phase for its own: parities tell neighbouring phases apart, no more.
-struct turns {
-	u32 barriers; // one per group
-	__device__ __forceinline__ void init() const
-	{
-		mbarrier_init(barriers, 1);
-		mbarrier_init(barriers + 8, 1);
-	}
-	// The first group's first turn comes without a pass.
-	__device__ __forceinline__ void wait(u32 group, u32 round) const
-	{
-		mbarrier_wait(barriers + group * 8, (round ^ (group == 0)) & 1);
-	}
-	// All stages before the other group's first one have been full.
-	__device__ __forceinline__ void pass(u32 group, u32 thread) const
-	{
-		if (thread == 0)
-			mbarrier_arrive(barriers + (1 - group) * 8);
-	}
-};
 
 extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 	const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,

@@ -1,9 +1,13 @@
 // Scales of blocks, fp32: 1 x 128 of A, at [k / 128][m], and 128 x 128 of B, at [n / 128][k / 128],
 // rows of a multiple of 4. The sums of each step of 128 k are multiplied by theirs when they are
 // promoted. A's arrive with the stage, B's a thread reads while the step is under way.
-// The including .cu says which operand is wgmma's m side: ROWS_ARE_B.
+// The including .cu says which operand is wgmma's m side: ROWS_ARE_B; and, where tiles begin at any
+// row of A, SCALE_SLACK 4: copies begin at multiples of 4.
 #include "wgmma_tile.cuh"
 #pragma once
+#ifndef SCALE_SLACK
+#define SCALE_SLACK 0
+#endif
 #if SCALE_block
 constexpr bool scales_blocks = true;
 #else
@@ -16,8 +20,8 @@ template <int FRAGMENTS> struct step_scales {
 	float columns[ROWS_ARE_B ? TILE_COLUMNS / 4 : 2];
 };
 
-constexpr int scale_rows = ROWS_ARE_B ? TILE_COLUMNS : TILE_ROWS; // of A
-constexpr int scale_bytes = scales_blocks ? scale_rows * 4 : 0;   // of A's scales in a stage
+constexpr int scale_rows = (ROWS_ARE_B ? TILE_COLUMNS : TILE_ROWS) + SCALE_SLACK; // of A
+constexpr int scale_bytes = scales_blocks ? scale_rows * 4 : 0; // of A's scales in a stage
 
 // Where A's scales of a tile come from: they arrive with the stage that they belong to.
 struct scale_source {
@@ -28,13 +32,13 @@ struct scale_source {
 	// are.
 	__device__ __forceinline__ u32 bytes(i32 first) const
 	{
-		return scales_blocks ? (u32)max(0, min(scale_rows, pitch - first)) * 4 : 0;
+		return scales_blocks ? (u32)max(0, min(scale_rows, pitch - first / 4 * 4)) * 4 : 0;
 	}
 	__device__ __forceinline__ void load(u32 to, u32 barrier, i32 first, i32 step) const
 	{
 		u32 count = bytes(first);
 		if (scales_blocks && count)
-			bulk_load(to, a + (i64)step * pitch + first, count, barrier);
+			bulk_load(to, a + (i64)step * pitch + first / 4 * 4, count, barrier);
 	}
 };
 
