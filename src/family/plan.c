@@ -17,6 +17,7 @@ const char *const buffer_contents_names[] = {[CONTENTS_UNIFORM] = "uniform",
 	[CONTENTS_IOTA] = "iota",
 	[CONTENTS_PERMUTATION] = "permutation",
 	[CONTENTS_OFFSETS] = "offsets",
+	[CONTENTS_COUNTS] = "counts",
 	[CONTENTS_EXPRESSION] = "expression",
 	[CONTENTS_FILE] = "file",
 	NULL};

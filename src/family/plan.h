@@ -37,6 +37,7 @@ enum buffer_contents {
 	CONTENTS_PERMUTATION, /* integers: each of 0 .. elements - 1 once, at random places */
 	CONTENTS_OFFSETS,     /* i32: where groups begin; the last is fill_low. The sizes follow
 				 Zipf's law with the exponent fill_high, at random places */
+	CONTENTS_COUNTS,      /* i32: their sizes instead */
 	CONTENTS_EXPRESSION,  /* struct plan_contents */
 	CONTENTS_FILE,
 };
@@ -49,6 +50,11 @@ enum buffer_init {
 	BUFFER_INIT_EACH,  /* zeroed before every run, inside the timed region */
 	BUFFER_INIT_GIVEN, /* a tensor: filled or poisoned by whoever runs it */
 };
+
+static inline bool contents_are_groups(enum buffer_contents contents)
+{
+	return contents == CONTENTS_OFFSETS || contents == CONTENTS_COUNTS;
+}
 
 static inline bool buffer_is_filled(enum buffer_role role)
 {

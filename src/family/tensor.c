@@ -146,15 +146,16 @@ static enum status tensor_check(
 		json_find(at, "contents", &fill);
 		return json_error(&fill, err, "integers of 32 or 64 bits for a permutation");
 	}
-	if (tensor->contents == CONTENTS_OFFSETS &&
+	if (contents_are_groups(tensor->contents) &&
 		(tensor->dtype.text || tensor->dtype.dtype != DTYPE_I32)) {
 		json_find(at, "contents", &fill);
-		return json_error(&fill, err, "the dtype i32 for offsets");
+		return json_error(&fill, err, "the dtype i32 for offsets and counts");
 	}
-	if ((tensor->contents == CONTENTS_OFFSETS) != (tensor->of != NULL) ||
+	if (contents_are_groups(tensor->contents) != (tensor->of != NULL) ||
 		(tensor->skew && !tensor->of))
 		return json_error(at, err,
-			"\"of\" where the contents are offsets, and \"skew\" nowhere else");
+			"\"of\" where the contents are offsets or counts, and \"skew\" nowhere "
+			"else");
 	if (tensor->has_fill && tensor->contents > CONTENTS_NORMAL) {
 		json_find(at, "fill", &fill);
 		return json_error(&fill, err, "contents uniform or normal beside it");
@@ -290,12 +291,15 @@ enum {
 static enum status offsets_evaluate(const struct tensor *tensor, const struct value *values,
 	struct plan_buffer *buffer, struct error *err)
 {
+	const int fewest = buffer->contents == CONTENTS_OFFSETS ? 2 : 1;
 	int64_t total;
 
-	if (buffer->rows != 1 || buffer->columns < 2 || buffer->columns > OFFSETS_MAX)
+	if (buffer->rows != 1 || buffer->columns < (uint64_t)fewest ||
+		buffer->columns > OFFSETS_MAX)
 		return error_set(err, STATUS_BAD_INPUT,
-			"tensor %s: expected 2 to %d offsets, found %" PRIu64 " rows of %" PRIu64,
-			tensor->name, (int)OFFSETS_MAX, buffer->rows, buffer->columns);
+			"tensor %s: expected %d to %d %s, found %" PRIu64 " rows of %" PRIu64,
+			tensor->name, fewest, (int)OFFSETS_MAX,
+			buffer_contents_names[buffer->contents], buffer->rows, buffer->columns);
 	TRY(expression_int_within(tensor->of, values, 0, INT32_MAX, &total, err));
 	buffer->fill_low = (double)total;
 	return tensor->skew ? expression_real(tensor->skew, values, &buffer->fill_high, err)
@@ -313,8 +317,8 @@ static void take_fill(const struct tensor *tensor, struct plan_buffer *buffer)
 	if (tensor->has_fill)
 		return;
 	buffer->fill_low = 0;
-	buffer->fill_high = tensor->contents != CONTENTS_OFFSETS;
-	if (tensor->contents == CONTENTS_NORMAL || tensor->contents == CONTENTS_OFFSETS)
+	buffer->fill_high = !contents_are_groups(tensor->contents);
+	if (tensor->contents == CONTENTS_NORMAL || contents_are_groups(tensor->contents))
 		return;
 	if (dtype_is_float(dtype))
 		buffer->fill_low = -1;
@@ -345,7 +349,7 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 		return error_set(err, STATUS_BAD_INPUT,
 			"tensor %s: expected a permutation of less than 2^31 numbers, found more",
 			tensor->name);
-	if (buffer->contents == CONTENTS_OFFSETS)
+	if (contents_are_groups(buffer->contents))
 		TRY(offsets_evaluate(tensor, values, buffer, err));
 	buffer->ld = buffer->columns;
 	if (tensor->ld) {

@@ -2,6 +2,7 @@
 #include "measure/expected.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "candidate/array_file.h"
 #include "measure/loaded.h"
@@ -58,6 +59,8 @@ static bool list_check(struct gpu_session *gpu, struct expected *expected)
 		!gpu_synchronize(gpu, "running the reference kernel"))
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
+		if (memcmp(&values[i], &helper_anything, sizeof(helper_anything)) == 0)
+			continue;
 		unset += isnan(values[i]) != 0;
 		expected->largest = fmax(expected->largest, fabs(values[i]));
 	}

@@ -49,14 +49,16 @@ bool helper_fill(
 	};
 
 	int64_t total = (int64_t)tensor->fill_low;
+	int32_t sizes = tensor->contents == CONTENTS_COUNTS;
 	void *offsets[OFFSETS_ARGUMENTS] = {
 		[OFFSETS_DATA] = &data,
 		[OFFSETS_COUNT] = &columns,
 		[OFFSETS_TOTAL] = &total,
 		[OFFSETS_SKEW] = &high,
 		[OFFSETS_SEED] = &seed,
+		[OFFSETS_SIZES] = &sizes,
 	};
-	const bool is_offsets = tensor->contents == CONTENTS_OFFSETS;
+	const bool is_offsets = contents_are_groups(tensor->contents);
 
 	return launch(gpu, is_offsets ? gpu->helpers.offsets : gpu->helpers.fill,
 		tensor->bytes ? tensor->rows * tensor->ld : 0, is_offsets ? offsets : values,

@@ -46,8 +46,9 @@ enum {
 	OFFSETS_DATA,
 	OFFSETS_COUNT, /* int64 */
 	OFFSETS_TOTAL,
-	OFFSETS_SKEW, /* double */
-	OFFSETS_SEED, /* uint64 */
+	OFFSETS_SKEW,  /* double */
+	OFFSETS_SEED,  /* uint64 */
+	OFFSETS_SIZES, /* int32: 1: how large groups are, not where they begin */
 	OFFSETS_ARGUMENTS
 };
 enum {
@@ -113,6 +114,10 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_BOOL] = 0x5a5a5a5au,
 };
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
+
+/* What a reference says of places that nobody writes: bits of a NaN, as no arithmetic leaves them.
+ */
+static const uint64_t helper_anything = UINT64_C(0x7ff8000000000a11);
 
 /* Before the trusted configuration runs: integers have no NaN, so what it leaves out must differ
  * from what others leave out. */

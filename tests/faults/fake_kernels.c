@@ -237,8 +237,12 @@ static void offsets(const struct standin_launch *launch)
 	int32_t *data = POINTER(int32_t, OFFSETS_DATA);
 	int64_t count = PARAM(int64_t, OFFSETS_COUNT), total = PARAM(int64_t, OFFSETS_TOTAL);
 
+	const bool sizes = PARAM(int32_t, OFFSETS_SIZES) != 0;
+	const int64_t groups = count - !sizes;
+
 	for (int64_t i = 0; i < count; i++)
-		data[i] = (int32_t)(total * i / (count - 1));
+		data[i] = (int32_t)(sizes ? total * (i + 1) / groups - total * i / groups
+					  : total * i / groups);
 }
 
 static void poison(const struct standin_launch *launch)

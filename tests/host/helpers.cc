@@ -171,8 +171,49 @@ static void check_comparison(int type)
 	}
 }
 
+/* Where groups begin, and how large they are, are one draw. */
+static void check_groups(double skew)
+{
+	enum {
+		GROUPS = 40,
+		TOTAL = 1000
+	};
+	i32 begin[GROUPS + 1], size[GROUPS], most = 0;
+
+	launch(32, [&] { tt_offsets(begin, GROUPS + 1, TOTAL, skew, 7, 0); });
+	launch(32, [&] { tt_offsets(size, GROUPS, TOTAL, skew, 7, 1); });
+	expect(begin[0] == 0 && begin[GROUPS] == TOTAL, "all elements", code_i32);
+	for (int i = 0; i < GROUPS; i++) {
+		expect(size[i] >= 0 && begin[i + 1] - begin[i] == size[i], "a group's size",
+			code_i32);
+		most = std::max(most, size[i]);
+	}
+	expect(skew > 0 ? most > TOTAL / 5 : most == TOTAL / GROUPS, "the largest group", code_i32);
+}
+
+/* What nobody writes may be anything; NaN is else never right. */
+static void check_anything()
+{
+	const i64 units[2] = {0, 1};
+	double out[2] = {NAN, 3}, expected[2] = {0, 3};
+	tt_result result;
+
+	for (int is_anything = 0; is_anything < 2; is_anything++) {
+		if (is_anything)
+			memcpy(expected, &anything, sizeof(anything));
+		launch(1, [&] { tt_compare_begin(&result); });
+		launch(32, [&] {
+			tt_compare(out, code_fp64, 2, 2, units, 2, 1, expected, 0, 0, 0, &result);
+		});
+		expect(result.violations == !is_anything, "a comparison with anything", code_fp64);
+	}
+}
+
 int main()
 {
+	check_groups(0);
+	check_groups(1);
+	check_anything();
 	for (int type = 0; type < TYPES; type++) {
 		check_contents(type);
 		check_comparison(type);

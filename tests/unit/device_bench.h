@@ -36,7 +36,7 @@ struct bench {
 
 static const char bench_helpers[] = "standin cubin\n"
 				    "kernel tt_fill params=8,4,8,8,8,4,8,8,8,4\n"
-				    "kernel tt_offsets params=8,8,8,8,8\n"
+				    "kernel tt_offsets params=8,8,8,8,8,4\n"
 				    "kernel tt_poison params=8,8,4\n"
 				    "kernel tt_guard_check params=8,8,4,8\n"
 				    "kernel tt_compare_begin params=8\n"

@@ -235,7 +235,7 @@ static void test_broken_operation(void **state)
 		{"\"fill\": [-2, 3]", "\"contents\": \"permutation\"",
 			"$.tensors.X.contents: expected integers of 32 or 64 bits"},
 		{"\"fill\": [-2, 3]", "\"skew\": 1",
-			"$.tensors.X: expected \"of\" where the contents are offsets"},
+			"$.tensors.X: expected \"of\" where the contents are offsets or counts"},
 		{"\"role\": \"out\"", "\"role\": \"out\", \"when\": \"N > 1\"",
 			"$.tensors.Y.when: expected no condition on a tensor that is written"},
 		{"\"dtype\": \"fp32\", \"role\"", "\"dtype\": \"fp31\", \"role\"",

@@ -230,7 +230,9 @@ static void test_tensor_errors(void **state)
 		"\"dtype\": \"fp16\", \"role\": \"in\"}, \"U\": {\"shape\": [\"a\", \"b\"], "
 		"\"when\": \"a > 0\", \"contents\": \"permutation\", \"dtype\": \"i32\", "
 		"\"role\": \"in\"}, \"V\": {\"shape\": [\"a + 1\"], \"contents\": \"offsets\", "
-		"\"of\": \"b\", \"skew\": \"a / 2\", \"dtype\": \"i32\", \"role\": \"in\"}}}";
+		"\"of\": \"b\", \"skew\": \"a / 2\", \"dtype\": \"i32\", \"role\": \"in\"}, "
+		"\"W\": {\"shape\": [\"a\"], \"contents\": \"counts\", \"of\": \"b\", "
+		"\"dtype\": \"i32\", \"role\": \"in\"}}}";
 	struct value values[2];
 
 	(void)state;
@@ -281,6 +283,12 @@ static void test_tensor_errors(void **state)
 	values[0] = value_int(65537);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
 		"tensor V: expected 2 to 65537 offsets, found 1 rows of 65538");
+	tensor = &tensors.items[3];
+	values[0] = value_int(1);
+	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
+	assert_int_equal(buffer.contents, CONTENTS_COUNTS);
+	assert_int_equal(buffer.columns, 1);
+	assert_true(buffer.fill_low == 100 && buffer.fill_high == 0);
 	record_release(&tensors_record, &tensors);
 	name_table_release(names);
 	json_free(tree);
