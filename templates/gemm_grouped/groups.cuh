@@ -1,11 +1,30 @@
 // Which tile of which group a block works on.
-#include "common/convert.cuh"
+#include "common/types.cuh"
 #pragma once
-#if DTYPE_fp16
-typedef fp16 element;
+// Where the rows of a group lie in A and C: one group after the other, or, LAYOUT_masked, at the
+// beginning of a room of its own.
+struct group_rows {
+	const i32 *offsets; // contiguous: groups + 1
+	const i32 *counts;  // masked: groups
+	i32 room;           // masked: rows of A from group to group
+
+	__device__ __forceinline__ i32 first(i32 group) const
+	{
+#if LAYOUT_masked
+		return group * room;
 #else
-typedef bf16 element;
+		return offsets[group];
 #endif
+	}
+	__device__ __forceinline__ i32 end(i32 group) const
+	{
+#if LAYOUT_masked
+		return group * room + min(counts[group], room);
+#else
+		return offsets[group + 1];
+#endif
+	}
+};
 
 // A tile of a group's part of C.
 struct group_tile {
@@ -17,13 +36,13 @@ struct group_tile {
 // The tiles of all groups, one group after the other, in a group down the rows first: neighbours
 // read the same columns of B. A warp walks through them together; it looks at 32 groups at once.
 template <int ROWS, int COLUMNS> struct group_walk {
-	const i32 *offsets;
+	group_rows rows;
 	i32 groups, across;    // across: tiles along N
 	i32 base, before;      // the first of 32 groups, and the tiles of those before it
 	i32 begin, end, tiles; // of this lane's group: rows; tiles with those of lower lanes
 
-	__device__ __forceinline__ group_walk(const i32 *offsets, i32 groups, i32 n)
-	    : offsets(offsets), groups(groups), across(ceil_div(n, COLUMNS)), base(0), before(0)
+	__device__ __forceinline__ group_walk(const group_rows &rows, i32 groups, i32 n)
+	    : rows(rows), groups(groups), across(ceil_div(n, COLUMNS)), base(0), before(0)
 	{
 		look();
 	}
@@ -58,8 +77,8 @@ template <int ROWS, int COLUMNS> struct group_walk {
 	__device__ __forceinline__ void look()
 	{
 		i32 lane = (i32)threadIdx.x % 32, mine = min(base + lane, groups - 1);
-		begin = offsets[mine];
-		end = base + lane < groups ? offsets[mine + 1] : begin;
+		begin = rows.first(mine);
+		end = base + lane < groups ? rows.end(mine) : begin;
 		tiles = rows_of_tiles(end - begin) * across;
 #pragma unroll
 		for (i32 distance = 1; distance < 32; distance *= 2) {

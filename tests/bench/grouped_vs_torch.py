@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The gemm_grouped entries of a tuned file against PyTorch's grouped product (torch._grouped_mm), on one GPU.
+"""The gemm_grouped entries of a tuned file against PyTorch's grouped products on one GPU: torch._grouped_mm, and, for
+fp8 with a scale for each row, torch._scaled_grouped_mm with its fast accumulation.
 
 	tests/bench/grouped_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so [-o FILE] TUNED.json
 
 As attention_vs_torch.py, whose rounds these are: from CUDA graphs, in turns, over buffers beyond twice the L2. Groups
-are spread as the problem says, in an order of their own. A ratio is PyTorch's time over ours. Exit code 1: a wrong result.
+are spread as the problem says, in an order of their own in each buffer set: a time is the mean over these draws. A
+ratio is PyTorch's time over ours. Exit code 1: a wrong result.
 """
 import argparse
 import datetime
@@ -20,6 +22,7 @@ import torch
 from attention_vs_torch import SAMPLE_US, TimedRun, ask_nvidia, interleave, problem_text, spread, tiletune_launch
 
 SKEW = {"even": 0, "zipf": 1, "steep": 3}
+DRAWS = 4  # of skewed sizes, at least
 
 
 def offsets_of(p):
@@ -29,21 +32,35 @@ def offsets_of(p):
     return torch.cat([torch.zeros(1, dtype=torch.int32), ends]).cuda()
 
 
-def make_sets(p, dtype):
-    element = 2 * (p["tokens"] * (p["K"] + p["N"]) + p["groups"] * p["N"] * p["K"])
-    count = max(1, math.ceil(2 * torch.cuda.get_device_properties(0).L2_cache_size / element))
-    offsets = offsets_of(p)
-    return [{"A": torch.randn(p["tokens"], p["K"], device="cuda", dtype=dtype),
-        "B": torch.randn(p["groups"], p["N"], p["K"], device="cuda", dtype=dtype), "offsets": offsets,
-        "C": torch.full((p["tokens"], p["N"]), float("nan"), device="cuda", dtype=dtype)} for _ in range(count)]
+def make_set(p):
+    def drawn(*shape):
+        values = torch.randn(*shape, device="cuda", dtype=torch.float16 if p["dtype"] == "fp16" else torch.bfloat16)
+        return values.to(torch.float8_e4m3fn) if fp8 else values
+
+    fp8 = p["dtype"] == "fp8_e4m3"
+    some = {"A": drawn(p["tokens"], p["K"]), "B": drawn(p["groups"], p["N"], p["K"]), "offsets": offsets_of(p)}
+    if fp8:
+        some.update(scale_a=torch.rand(p["tokens"], device="cuda") + 0.5, scale_b=torch.rand(p["groups"], p["N"], device="cuda") + 0.5)
+    some["C"] = torch.full((p["tokens"], p["N"]), float("nan"), device="cuda", dtype=torch.bfloat16 if fp8 else some["A"].dtype)
+    return some
+
+
+def make_sets(p):
+    element = (p["tokens"] + p["groups"] * p["N"]) * p["K"] * (1 if p["dtype"] == "fp8_e4m3" else 2) + 2 * p["tokens"] * p["N"]
+    least = 1 if p["spread"] == "even" else DRAWS
+    return [make_set(p) for _ in range(max(least, math.ceil(2 * torch.cuda.get_device_properties(0).L2_cache_size / element)))]
+
+
+def is_comparable(p):
+    return p["layout"] == "contiguous" and p["accum"] == "fast" and p["scale"] == ("row" if p["dtype"] == "fp8_e4m3" else "none")
 
 
 def compare(entry, bundle, options):
     p = entry["problem"]
     ours = bundle.find("gemm_grouped", problem_text(p))
-    sets = make_sets(p, {"bf16": torch.bfloat16, "fp16": torch.float16}[p["dtype"]])
+    sets = make_sets(p)
     kernel = ours.load()
-    bound = [kernel.bind({name: s[name].data_ptr() for name in ours.tensors}) for s in sets]
+    bound = [kernel.bind({name: s[name].data_ptr() for name in ours.tensors if name in s}) for s in sets]
 
     def run_ours(index):
         bound[index].launch(torch.cuda.current_stream().cuda_stream)
@@ -51,6 +68,9 @@ def compare(entry, bundle, options):
 
     def run_torch(index):
         s = sets[index]
+        if "scale_a" in s:
+            return torch._scaled_grouped_mm(s["A"], s["B"].transpose(1, 2), s["scale_a"], s["scale_b"], offs=s["offsets"][1:],
+                out_dtype=torch.bfloat16, use_fast_accum=True)
         return torch._grouped_mm(s["A"], s["B"].transpose(1, 2), offs=s["offsets"][1:])
 
     fields = {"ours": TimedRun(run_ours, len(sets)), "torch": TimedRun(run_torch, len(sets))}
@@ -90,16 +110,18 @@ def main():
     bundle = tiletune_launch.Library(os.path.abspath(options.library)).open(file)
     with open(options.tuned, encoding="utf-8") as text:
         tuned = json.load(text)
-    entries = [e for e in tuned["entries"] if e["operation"] == "gemm_grouped"]
+    entries = [e for e in tuned["entries"] if e["operation"] == "gemm_grouped" and is_comparable(e["problem"])]
     rows = []
     for entry in entries:
         rows.append(compare(entry, bundle, options))
         torch.cuda.empty_cache()
-    ratios = [row["ratio"]["median"] for row in rows]
+    groups = []
+    for dtype in ("bf16", "fp16", "fp8_e4m3"):
+        ratios = [row["ratio"]["median"] for row in rows if f"dtype={dtype}," in row["problem"]]
+        if ratios:
+            groups.append({"group": dtype, "entries": len(ratios), "geometric_mean": statistics.geometric_mean(ratios), "lowest": min(ratios), "median": statistics.median(ratios)})
+            print(f"{dtype} over PyTorch: {len(ratios)}, geometric mean {groups[-1]['geometric_mean']:.3f}, median {groups[-1]['median']:.3f}, lowest {min(ratios):.3f}")
     version = subprocess.run([options.tiletune, "--version"], capture_output=True, text=True, check=True).stdout.split()
-    groups = [{"group": "all", "entries": len(rows), "geometric_mean": statistics.geometric_mean(ratios), "lowest": min(ratios),
-        "median": statistics.median(ratios)}]
-    print(f"over torch._grouped_mm: geometric mean {groups[0]['geometric_mean']:.3f}, lowest {groups[0]['lowest']:.3f}")
     if options.output:
         with open(options.output, "w", encoding="utf-8") as file:
             json.dump({"format": "tiletune.versus/1", "date": started.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]),

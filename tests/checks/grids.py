@@ -19,12 +19,12 @@ DEVICE, DRAWN = "h200-sxm", 6
 ODD = {
 	"gemm": ["M=257,N=131,K=77,dtype={}", "M=1,N=1,K=1,dtype={}", "M=100,N=4100,K=520,dtype={}", "M=513,N=264,K=2056,dtype={}", "M=512,N=384,K=256,dtype={}"],
 	"gemm_chain": ["m=257,n=77,k=40,p=72,dtype={}", "m=1,n=33,k=16,p=24,dtype={}", "m=100,n=56,k=64,p=76,dtype={}", "m=300,n=224,k=256,p=208,dtype={}"],
-	"gemm_grouped": ["groups=5,tokens=257,N=131,K=77,dtype={}", "groups=300,tokens=7,N=33,K=16,dtype={},spread=zipf", "groups=5,tokens=645,N=136,K=136,dtype={},spread=steep"],
+	"gemm_grouped": ["groups=5,tokens=257,N=131,K=77,dtype={}", "groups=300,tokens=7,N=33,K=16,dtype={},spread=zipf", "groups=5,tokens=645,N=136,K=144,dtype={},spread=steep", "groups=7,tokens=129,N=72,K=272,dtype={},scale=row,layout=masked"],
 	"attention": ["batch=2,heads=6,seq_q=77,seq_k=131,head_dim=64,dtype={},kv_heads=3", "batch=1,heads=4,seq_q=1,seq_k=1000,head_dim=128,dtype={},kv_heads=2",
 		"batch=3,heads=2,seq_q=193,seq_k=65,head_dim=40,dtype={},causal=1", "batch=1,heads=2,seq_q=33,seq_k=40,head_dim=8,dtype={}",
 		"batch=1,heads=2,seq_q=33,seq_k=40,head_dim=16,dtype={},causal=1"],
 }
-DTYPES = {"gemm": ["fp32", "tf32", "bf16", "fp8_e4m3"], "gemm_chain": ["bf16"], "gemm_grouped": ["bf16"], "attention": ["fp16"]}
+DTYPES = {"gemm": ["fp32", "tf32", "bf16", "fp8_e4m3"], "gemm_chain": ["bf16"], "gemm_grouped": ["bf16", "fp8_e4m3"], "attention": ["fp16"]}
 BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1, "i32": 4}
 AMOUNTS, PROBLEMS_KEPT = "tests/data/family/amounts.txt", 3
 failures, seen = 0, {}
@@ -82,7 +82,7 @@ NEEDED = {
 	"gemm_repack": repack,
 	"gemm_wgmma_skinny": lambda p, c: [cdiv(p.M, c.BM) * up(cdiv(p.N, c.BN), c.CLUSTER_N) * c.CLUSTER_K, 1, 1],
 	"gemm_grouped_mma": lambda p, c: [(p.tokens // c.BM + min(p.groups, p.tokens)) * cdiv(p.N, c.BN), 1, 1],
-	"gemm_grouped_wgmma": lambda p, c: [min(132 * c.BLOCKS_PER_SM, (p.tokens // c.BM + min(p.groups, p.tokens)) * cdiv(p.N, c.BN)), 1, 1],
+	"gemm_grouped_wgmma": lambda p, c: [min(132 * c.BLOCKS_PER_SM // c.CLUSTER_M, (p.tokens // (c.BM * c.CLUSTER_M) + min(p.groups, p.tokens)) * cdiv(p.N, c.BN)) * c.CLUSTER_M, 1, 1],
 	"gemm_chain_fused": lambda p, c: [cdiv(p.m, c.BM) * cdiv(p.p, c.BP), c.SPLIT_N, 1],
 	"fused_reduce": lambda p, c: [cdiv(p.m * cdiv(p.p, 2), 256), 1, 1],
 	"gemm_chain_resident": lambda p, c: [min(cdiv(p.m, c.WARP_ROWS * c.WARPS), 132 * c.BLOCKS_PER_SM), 1, 1],

@@ -46,6 +46,9 @@ attention flash_mma batch=2,heads=4,seq_q=70,seq_k=41,head_dim=64,dtype=fp16,kv_
 gemm_grouped mma groups=5,tokens=200,N=45,K=50,dtype=bf16 BM=32,WM=16,BN=32,WN=16,BK=32,STAGES=2
 gemm_grouped mma groups=40,tokens=300,N=72,K=64,dtype=fp16,spread=zipf BM=64,WM=32,BN=64,WN=32,BK=32,STAGES=2
 gemm_grouped mma groups=3,tokens=9,N=33,K=132,dtype=bf16,spread=steep BM=16,WM=16,BN=32,WN=32,BK=64,STAGES=2
+gemm_grouped mma groups=7,tokens=180,N=45,K=52,dtype=fp8_e4m3,scale=row BM=32,WM=16,BN=32,WN=16,BK=32,STAGES=2
+gemm_grouped mma groups=6,tokens=180,N=37,K=144,dtype=fp8_e4m3,scale=tensor,layout=masked BM=64,WM=32,BN=32,WN=32,BK=64,STAGES=3
+gemm_grouped mma groups=6,tokens=172,N=40,K=64,dtype=bf16,scale=row,layout=masked,room=173 BM=16,WM=16,BN=32,WN=16,BK=32,STAGES=2
 attention flash_mma batch=1,heads=1,seq_q=21,seq_k=300,head_dim=16,dtype=bf16 -
 gemm_chain fused m=37,n=45,k=21,p=19,dtype=bf16 RESIDENT=regs
 gemm_chain fused m=50,n=70,k=40,p=72,dtype=fp16,act=relu RESIDENT=smem
@@ -57,7 +60,7 @@ FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-
 CXX = os.environ.get("CXX", "g++")
 CACHE = os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache", "kernels-on-cpu")
 HOST = "tests/host"
-DTYPES = {"fp32": "FP32", "tf32": "TF32", "fp16": "FP16", "bf16": "BF16", "i32": "I32"}
+DTYPES = {"fp32": "FP32", "tf32": "TF32", "fp16": "FP16", "bf16": "BF16", "i32": "I32", "fp8_e4m3": "FP8"}
 
 
 def describe(lines):
@@ -130,7 +133,7 @@ def tensor(buffer):
 	words = buffer["bytes"] // 4  # of a workspace, or of a tensor that is not there
 	dtype = DTYPES[buffer["dtype"]] if "rows" in buffer else "FP32"
 	rows, columns, ld = (buffer.get("rows", 1), buffer.get("columns", words), buffer.get("ld", max(1, words)))
-	return f'{{"{buffer["name"]}", {rows}, {columns}, {ld}, host::{dtype}, {buffer["bytes"]}, {is_input}, {int(buffer.get("fill_low", 0))}}}'
+	return f'{{"{buffer["name"]}", {rows}, {columns}, {ld}, host::{dtype}, {buffer["bytes"]}, {is_input}, {int(buffer.get("fill_low", 0))}, {"true" if buffer.get("contents") == "counts" else "false"}}}'
 
 
 def argument(value):
@@ -163,7 +166,8 @@ def wanted(case):
 		return (f"host::gemm_finished(host::gemm({index['A']}, {index['B']}, {'true' if p['b_layout'] == 'nk' else 'false'}, host::ACT_none_), "
 			f"{others}, {p['alpha']}, {p['beta']}, {p['N']}, {act})")
 	if operation == "gemm_grouped":
-		return f"host::gemm_grouped({index['A']}, {index['B']}, {index['offsets']})"
+		names = ("A", "B", "offsets", "counts", "scale_a", "scale_b")
+		return f"host::gemm_grouped({', '.join(index[name] for name in names)}, {p['room']})"
 	if operation == "gemm_chain":
 		return f"host::gemm_chain({index['A']}, {index['B']}, {index['C']}, {act})"
 	return (f"host::attention({index['Q']}, {index['K']}, {index['V']}, {p['batch']}, {p['heads']}, {p['kv_heads']}, "

@@ -74,7 +74,12 @@ attention flash_wgmma cluster|attention -p batch=1,heads=2,seq_q=330,seq_k=390,h
 attention flash_wgmma fp8|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=128,dtype=fp8_e4m3,causal=1 -f flash_wgmma|BM == 192 and BN == 96 and STAGES == 2 and OVERLAP in [1, 3] and EXP_FMA < 4
 attention flash_wgmma weights in smem|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=128,dtype=fp16 -f flash_wgmma|P_SMEM == 1 and BM == 192
 grouped mma|gemm_grouped -p groups=5,tokens=300,N=45,K=136,dtype=bf16,spread=steep -f mma|BM <= 64 and BN <= 64
+grouped mma fp8|gemm_grouped -p groups=5,tokens=300,N=45,K=132,dtype=fp8_e4m3,spread=steep,scale=row -f mma|BM <= 64 and BN <= 64
 grouped wgmma|gemm_grouped -p groups=5,tokens=300,N=45,K=136,dtype=bf16,spread=steep -f wgmma|BN <= 64
+grouped wgmma cluster|gemm_grouped -p groups=3,tokens=600,N=200,K=272,dtype=fp8_e4m3,spread=zipf,scale=row -f wgmma|CLUSTER_M == 2
+grouped wgmma ping-pong|gemm_grouped -p groups=5,tokens=300,N=264,K=136,dtype=bf16,spread=zipf -f wgmma|PINGPONG == 1 and STORE == 1
+grouped wgmma swapped|gemm_grouped -p groups=9,tokens=70,N=200,K=272,dtype=fp8_e4m3,spread=zipf,scale=block -f wgmma|SWAP == 1
+grouped wgmma rooms|gemm_grouped -p groups=6,tokens=131,N=200,K=272,dtype=fp8_e4m3,spread=steep,scale=block,layout=masked -f wgmma|BN <= 128
 gemm_chain fused|gemm_chain -p m=129,k=64,n=96,p=72,dtype=bf16 -f fused|
 gemm_chain fused_resident|gemm_chain -p m=129,k=64,n=64,p=72,dtype=bf16 -f fused_resident|
 gemm_chain fused_wgmma|gemm_chain -p m=200,k=72,n=200,p=72,dtype=bf16 -f fused_wgmma|SPLIT_N == 1

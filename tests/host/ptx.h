@@ -63,19 +63,43 @@ struct mma_lane {
 	uint32_t a[4], b[2];
 };
 
+/* e4m3 without infinities: 0x7f and 0xff are NaN */
+static inline float of_fp8(uint8_t bits)
+{
+	const int exponent = bits >> 3 & 15, mantissa = bits & 7;
+	const float value = (bits & 0x7f) == 0x7f ? NAN
+			    : exponent            ? ldexpf((float)(8 + mantissa), exponent - 10)
+						  : ldexpf((float)mantissa, -9);
+
+	return bits & 0x80 ? -value : value;
+}
+
+static inline uint8_t fp8_of(float value) /* up to 448: the nearest */
+{
+	int nearest = 0;
+
+	for (int bits = 1; bits < 0x7f; bits++)
+		if (fabsf(of_fp8((uint8_t)bits) - fabsf(value)) <
+			fabsf(of_fp8((uint8_t)nearest) - fabsf(value)))
+			nearest = bits;
+	return (uint8_t)(nearest | (value < 0 ? 0x80 : 0));
+}
+
 static inline float operand(uint32_t word, unsigned element, int kind)
 {
-	const uint16_t bits = (uint16_t)(word >> 16 * element);
+	const uint16_t bits = (uint16_t)(word >> 16 * element % 32);
 
+	if (kind == 32)
+		return of_fp8((uint8_t)(word >> 8 * element));
 	if (kind == 8) /* tf32: what the tensor core reads of fp32 */
 		return __uint_as_float(word & 0xffffe000u);
 	return kind == 16 ? of_half(bits) : of_bfloat(bits);
 }
 
-/* KIND: 16 fp16, 17 bf16, 8 tf32 */
+/* KIND: 16 fp16, 17 bf16, 8 tf32, 32 fp8 */
 template <int KIND> static void mma_whole(void **lanes, uint32_t living)
 {
-	constexpr int depth = KIND == 8 ? 8 : 16, per_word = depth / 8;
+	constexpr int depth = KIND == 17 ? 16 : KIND, per_word = depth / 8;
 	float a[16][depth], b[depth][8];
 
 	if (living != 0xffffffffu)
@@ -232,6 +256,7 @@ static void cp_async_wait(unsigned open)
 #define ptx_mma_sync_aligned_m16n8k16_row_col_f32_f16_f16_f32   host::mma<16>
 #define ptx_mma_sync_aligned_m16n8k16_row_col_f32_bf16_bf16_f32 host::mma<17>
 #define ptx_mma_sync_aligned_m16n8k8_row_col_f32_tf32_tf32_f32  host::mma<8>
+#define ptx_mma_sync_aligned_m16n8k32_row_col_f32_e4m3_e4m3_f32 host::mma<32>
 
 static inline void ptx_ldmatrix_sync_aligned_m8n8_x4_shared_b16(
 	uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d, uint32_t address)

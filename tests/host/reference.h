@@ -19,7 +19,8 @@ enum kind {
 	TF32,
 	FP16,
 	BF16,
-	I32
+	I32,
+	FP8
 };
 
 struct tensor {
@@ -28,12 +29,20 @@ struct tensor {
 	kind dtype;
 	size_t bytes;
 	bool is_input;
-	long long last; /* of offsets */
+	long long last; /* of offsets, the sum of counts */
+	bool is_counts;
 	unsigned char *data = nullptr;
 	size_t room = 0;
 
+	size_t size() const
+	{
+		return dtype == FP8 ? 1 : dtype == FP16 || dtype == BF16 ? 2 : 4;
+	}
+
 	double get(long long at) const
 	{
+		if (dtype == FP8)
+			return of_fp8(data[at]);
 		if (dtype == I32)
 			return ((int *)data)[at];
 		if (dtype == FP16)
@@ -45,7 +54,9 @@ struct tensor {
 
 	void set(long long at, float value)
 	{
-		if (dtype == FP16)
+		if (dtype == FP8)
+			data[at] = fp8_of(value);
+		else if (dtype == FP16)
 			((uint16_t *)data)[at] = half_of(value);
 		else if (dtype == BF16)
 			((uint16_t *)data)[at] = bfloat_of(value);
@@ -65,14 +76,22 @@ static double draw()
 	return (double)(state >> 11) * 0x1p-52 - 1;
 }
 
-/* Where groups begin: sizes that tiles do not fit, none among them; the last has what is left. */
+/* Where groups begin, or their sizes: such as tiles do not fit, none among them; the last has what
+ * is left. */
 static void offsets_make(tensor &t)
 {
 	static const int sizes[] = {7, 0, 129, 1, 0, 33};
 	long long at = 0;
 
 	for (long long i = 0; i < t.columns; i++) {
-		((int *)t.data)[i] = (int)(i + 1 == t.columns || at > t.last ? t.last : at);
+		const long long left = std::max(t.last - at, 0ll);
+
+		if (t.is_counts)
+			((int *)t.data)[i] =
+				(int)(i + 1 == t.columns ? left
+							 : std::min(left, (long long)sizes[i % 6]));
+		else
+			((int *)t.data)[i] = (int)(i + 1 == t.columns || at > t.last ? t.last : at);
 		at += sizes[i % 6];
 	}
 }
@@ -114,7 +133,7 @@ struct argument {
 /* Whether the bytes behind the tensor's end, and between its rows, are as they were. */
 static bool is_intact(const tensor &t)
 {
-	const size_t size = t.dtype <= TF32 || t.dtype == I32 ? 4 : 2;
+	const size_t size = t.size();
 
 	for (size_t i = 0; i < t.room; i++) {
 		const long long at = (long long)(i / size);
@@ -135,7 +154,10 @@ static bool compare(const tensor &t, const std::vector<double> &expected, double
 			const double wanted = expected[(size_t)(row * t.columns + column)];
 			const double found = t.get(row * t.ld + column);
 
-			if (!(fabs(found - wanted) <= abs + rel * fabs(wanted))) {
+			/* nobody writes there */
+			if (wanted != wanted
+					? found == found
+					: !(fabs(found - wanted) <= abs + rel * fabs(wanted))) {
 				printf("%s: row %lld, column %lld: expected %.9g, found %.9g\n",
 					t.name, row, column, wanted, found);
 				return false;
@@ -148,7 +170,9 @@ static bool compare(const tensor &t, const std::vector<double> &expected, double
 static bool same(const std::vector<double> &wanted, const std::vector<double> &found)
 {
 	for (size_t i = 0; i < wanted.size(); i++)
-		if (!(fabs(found[i] - wanted[i]) <= 1e-6 * (1 + fabs(wanted[i])))) {
+		if (wanted[i] != wanted[i]
+				? found[i] == found[i]
+				: !(fabs(found[i] - wanted[i]) <= 1e-6 * (1 + fabs(wanted[i])))) {
 			printf("element %zu: expected %.12g, found %.12g\n", i, wanted[i],
 				found[i]);
 			return false;
@@ -213,22 +237,32 @@ static std::vector<double> gemm_finished(std::vector<double> c, const tensor &sc
 	return c;
 }
 
-/* Rows offsets[g] .. offsets[g + 1] - 1 of C = those of A times B[g], [N,K] */
-static std::vector<double> gemm_grouped(const tensor &a, const tensor &b, const tensor &offsets)
+/* Rows of group g of C = those of A times B[g], [N,K], and the scales; NaN where a room ends. Rows
+ * begin at offsets[g], or at g * room. */
+static std::vector<double> gemm_grouped(const tensor &a, const tensor &b, const tensor &offsets,
+	const tensor &counts, const tensor &scale_a, const tensor &scale_b, long long room)
 {
-	const long long groups = offsets.columns - 1, n = b.rows / groups;
-	std::vector<double> c;
-	tensor rows = a, matrix = b;
+	const long long groups = counts.bytes ? counts.columns : offsets.columns - 1;
+	const long long n = b.rows / groups;
+	std::vector<double> c((size_t)(a.rows * n), NAN);
 
 	for (long long g = 0; g < groups; g++) {
-		const int first = ((int *)offsets.data)[g], end = ((int *)offsets.data)[g + 1];
+		const long long first = counts.bytes ? g * room : (long long)offsets.get(g);
+		const long long end = counts.bytes ? first + (long long)counts.get(g)
+						   : (long long)offsets.get(g + 1);
 
-		rows.data = a.data + first * a.ld * 2;
-		rows.rows = end - first;
-		matrix.data = b.data + g * n * b.ld * 2;
-		matrix.rows = n;
-		for (double x : gemm(rows, matrix, true, ACT_none_))
-			c.push_back(x);
+		for (long long i = first; i < end; i++)
+			for (long long j = 0; j < n; j++) {
+				double sum = 0;
+
+				for (long long k = 0; k < a.columns; k++)
+					sum += a.get(i * a.ld + k) * b.get((g * n + j) * b.ld + k);
+				if (scale_a.bytes)
+					sum *= scale_a.get(scale_a.columns > 1 ? i : 0) *
+					       scale_b.get(g * scale_b.ld +
+							   (scale_b.columns > 1 ? j : 0));
+				c[(size_t)(i * n + j)] = sum;
+			}
 	}
 	return c;
 }
