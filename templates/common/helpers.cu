@@ -16,8 +16,7 @@
 //       (cols <= c < ld) becomes the poison, so that whoever reads it shows. Nothing is written
 //       after the last row's last column: the tensor ends there.
 //   tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed, int sizes)
-//       The rows*cols elements (fewer than 2^31) become each of 0 .. rows*cols - 1 once, in an
-//       order that is a function of seed and their number alone. Pitch as tt_fill.
+//       Where groups begin, or their sizes, see there.
 //   tt_poison(void *data, u64 bytes, u32 pattern)
 //       Writes the pattern's bytes, little end first, from the first byte on, over and over.
 //   tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 *bad_count)
@@ -34,9 +33,8 @@
 //       (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a
 //       violation iff |out - expected| > abs_tol + rel_tol*|expected|, or out is NaN, but never
 //       where a double in expected has the bits of `anything`: nobody writes there; integers of 64
-//       bits that doubles do not tell apart are 1 apart. Results of
-//       several launches into one struct add up, except first_out and first_expected, which belong
-//       to the launch that holds first_bad_linear_index.
+//       bits that doubles do not tell apart are 1 apart. Results of several launches into one struct
+//       add up, except first_out and first_expected: of the launch of first_bad_linear_index.
 //   tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes, u64 *sum)
 //       Adds to *sum a 64-bit checksum of the logical bytes. It does not depend on grid, block or
 //       the order of execution: two runs with the same bytes give the same sum.
@@ -44,9 +42,8 @@
 //       Writes words 32-bit words: with a buffer larger than L2 this evicts everything else.
 //   tt_anchor_1(float *out, int iterations)
 //       A fixed amount of fp32 arithmetic whose time depends on the clock alone. Launch with
-//       2 blocks of 512 threads per SM: with 30000 iterations about 1 ms at 1.98 GHz. `out` holds
-//       one float per thread. This kernel never changes: recorded times refer to it by name;
-//       another one would be tt_anchor_2.
+//       2 blocks of 512 threads per SM: with 30000 iterations about 1 ms at 1.98 GHz. `out` holds one
+//       float per thread. It never changes: recorded times name it; another would be tt_anchor_2.
 #include "common/convert.cuh"
 
 struct tt_result {
@@ -230,8 +227,7 @@ extern "C" __global__ void tt_fill(void *data, int dtype_code, i64 rows, i64 col
 	i64 total = rows > 0 ? (rows - 1) * ld + cols : 0;
 	int bytes = element_bytes(dtype_code);
 	for (i64 i = (i64)thread_index(); i < total; i += (i64)thread_count()) {
-		i64 row = i / ld;
-		i64 col = i - row * ld;
+		i64 row = i / ld, col = i - row * ld;
 		u64 index = (u64)(row * cols + col);
 		double value = (double)index;
 		switch (contents) {
@@ -260,21 +256,18 @@ extern "C" __global__ void tt_fill(void *data, int dtype_code, i64 rows, i64 col
 // Where count - 1 groups begin that have total elements between them; the last offset is the total.
 // The group that a permutation puts at rank r has a share in proportion to (r + 1)^-skew. With
 // `sizes`, how many elements each of count groups has instead.
-extern "C" __global__ void tt_offsets(
-	i32 *data, i64 count, i64 total, double skew, u64 seed, int sizes)
+extern "C" __global__ void tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed, int sizes)
 {
-	u32 groups = (u32)count - (sizes ? 0 : 1);
+	u32 groups = (u32)count - !sizes;
 	for (i64 i = (i64)thread_index(); i < count; i += (i64)thread_count()) {
 		double before = 0.0, upto = 0.0, all = 0.0;
 		for (u32 group = 0; group < groups; group++) {
-			if (group == i)
-				before = all;
+			before = group == i ? all : before;
 			all += pow(1.0 + permuted(group, groups, seed), -skew);
-			if (group == i)
-				upto = all;
+			upto = group == i ? all : upto;
 		}
-		i32 first = i == (i64)groups ? (i32)total : (i32)((double)total * (before / all));
-		i32 end = i + 1 >= (i64)groups ? (i32)total : (i32)((double)total * (upto / all));
+		i32 end = i + 1 < groups ? (i32)((double)total * (upto / all)) : (i32)total;
+		i32 first = i < groups ? (i32)((double)total * (before / all)) : (i32)total;
 		data[i] = sizes ? end - first : first;
 	}
 }
@@ -394,8 +387,7 @@ __device__ void describe_first_bad(const void *out, int dtype_code, i64 row_leng
 		i64 linear = units[i / unit_size] * unit_size + i % unit_size;
 		if ((u64)linear != first)
 			continue;
-		i64 row = linear / row_length;
-		i64 col = linear - row * row_length;
+		i64 row = linear / row_length, col = linear - row * row_length;
 		result->first_out = read(out, dtype_code, row * ld + col);
 		result->first_expected =
 			expected_ld > 0 ? read(expected, dtype_code, row * expected_ld + col)
