@@ -1,5 +1,7 @@
 # "When to tile two matrix multiplies": both families answer, with the document's formulas as printed
 # (p = k, b = k), what follows from them, and what the loops really move.
+# facts and traffic of kernels that need not be compiled
+export TILETUNE_NVRTC=/none
 explain() {
 	"$TILETUNE" explain gemm_chain -p "$1" --device model:a100-sxm4 --json >answer.json ||
 		cat answer.json

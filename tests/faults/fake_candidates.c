@@ -111,16 +111,29 @@ static const struct {
 	[DTYPE_BOOL] = {1, 1},
 };
 
+static void write_row(char *data, uint64_t bytes, uint32_t dtype)
+{
+	const uint64_t size = right[dtype].size;
+	uint64_t done = size, more;
+
+	if (bytes < size)
+		return;
+	memcpy(data, &right[dtype].bits, size);
+	for (bytes -= bytes % size; done < bytes; done += more) {
+		more = done < bytes - done ? done : bytes - done;
+		memcpy(data + done, data, more);
+	}
+}
+
 static void write_all(CUdeviceptr data, uint64_t bytes, uint32_t dtype)
 {
-	size_t size = right[dtype].size;
 	uint32_t pitch = 0;
 	CUdeviceptr between = standin_marked_within(data, bytes, MARK_PITCH, &pitch);
-	uint64_t row_bytes = between ? between - data : bytes;
+	const uint64_t step = pitch ? pitch : bytes, row_bytes = between ? between - data : step;
 
-	for (uint64_t i = 0; i + size <= bytes; i += size)
-		if (!pitch || i % pitch < row_bytes)
-			memcpy((char *)(uintptr_t)data + i, &right[dtype].bits, size);
+	for (uint64_t i = 0; i < bytes; i += step)
+		write_row((char *)(uintptr_t)data + i,
+			row_bytes < bytes - i ? row_bytes : bytes - i, dtype);
 }
 
 /* standin_scale(out, in, rows, columns, ld_out, ld_in, factor): fp32 */
