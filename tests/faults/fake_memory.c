@@ -80,26 +80,39 @@ bool standin_is_device_memory(CUdeviceptr data)
 	return false;
 }
 
+/* The mark of an address, or NULL; where it was found before is looked at first. */
+static struct marked *mark_find(CUdeviceptr data)
+{
+	static size_t places[MARKS_MAX];
+	size_t *place = &places[data / 16 % MARKS_MAX];
+
+	if (*place < mark_count && marks[*place].data == data)
+		return &marks[*place];
+	for (*place = 0; *place < mark_count; ++*place)
+		if (marks[*place].data == data)
+			return &marks[*place];
+	return NULL;
+}
+
 void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern)
 {
-	for (size_t i = 0; i < mark_count; i++)
-		if (marks[i].data == data) {
-			marks[i] = (struct marked){mark, data, bytes, pattern};
-			return;
-		}
-	if (mark_count < MARKS_MAX)
-		marks[mark_count++] = (struct marked){mark, data, bytes, pattern};
+	struct marked *marked = mark_find(data);
+
+	if (!marked && mark_count < MARKS_MAX)
+		marked = &marks[mark_count++];
+	if (marked)
+		*marked = (struct marked){mark, data, bytes, pattern};
 }
 
 bool standin_marked(CUdeviceptr data, enum mark mark, uint64_t *bytes, uint32_t *pattern)
 {
-	for (size_t i = 0; i < mark_count; i++)
-		if (marks[i].data == data && marks[i].mark == mark) {
-			*bytes = marks[i].bytes;
-			*pattern = marks[i].pattern;
-			return true;
-		}
-	return false;
+	const struct marked *marked = mark_find(data);
+
+	if (!marked || marked->mark != mark)
+		return false;
+	*bytes = marked->bytes;
+	*pattern = marked->pattern;
+	return true;
 }
 
 CUdeviceptr standin_marked_within(
