@@ -30,6 +30,18 @@ struct marked {
 static struct marked marks[MARKS_MAX];
 static size_t mark_count;
 
+/* Where a mark is, by its address: number + 1; 0: there is none. */
+static uint16_t mark_places[2 * MARKS_MAX];
+
+static uint16_t *mark_place(CUdeviceptr data)
+{
+	size_t at = (size_t)(data * 0x9e3779b97f4a7c15u >> 49);
+
+	while (mark_places[at] && marks[mark_places[at] - 1].data != data)
+		at = (at + 1) % (2 * MARKS_MAX);
+	return &mark_places[at];
+}
+
 CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
 	*total_bytes = standin_script()->memory_bytes;
@@ -60,9 +72,13 @@ CUresult cuMemFree(CUdeviceptr data)
 
 	for (size_t i = 0; i < piece_count; i++)
 		if (pieces[i].data == data) {
+			memset(mark_places, 0, sizeof(mark_places));
 			for (size_t j = 0; j < mark_count; j++)
-				if (marks[j].data < data || marks[j].data >= data + pieces[i].bytes)
-					marks[kept++] = marks[j];
+				if (marks[j].data < data ||
+					marks[j].data >= data + pieces[i].bytes) {
+					marks[kept] = marks[j];
+					*mark_place(marks[j].data) = (uint16_t)++kept;
+				}
 			mark_count = kept;
 			used -= pieces[i].bytes;
 			pieces[i] = pieces[--piece_count];
@@ -80,35 +96,22 @@ bool standin_is_device_memory(CUdeviceptr data)
 	return false;
 }
 
-/* The mark of an address, or NULL; where it was found before is looked at first. */
-static struct marked *mark_find(CUdeviceptr data)
-{
-	static size_t places[MARKS_MAX];
-	size_t *place = &places[data / 16 % MARKS_MAX];
-
-	if (*place < mark_count && marks[*place].data == data)
-		return &marks[*place];
-	for (*place = 0; *place < mark_count; ++*place)
-		if (marks[*place].data == data)
-			return &marks[*place];
-	return NULL;
-}
-
 void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern)
 {
-	struct marked *marked = mark_find(data);
+	uint16_t *place = mark_place(data);
 
-	if (!marked && mark_count < MARKS_MAX)
-		marked = &marks[mark_count++];
-	if (marked)
-		*marked = (struct marked){mark, data, bytes, pattern};
+	if (!*place && mark_count < MARKS_MAX)
+		*place = (uint16_t)++mark_count;
+	if (*place)
+		marks[*place - 1] = (struct marked){mark, data, bytes, pattern};
 }
 
 bool standin_marked(CUdeviceptr data, enum mark mark, uint64_t *bytes, uint32_t *pattern)
 {
-	const struct marked *marked = mark_find(data);
+	const uint16_t place = *mark_place(data);
+	const struct marked *marked = &marks[place ? place - 1 : 0];
 
-	if (!marked || marked->mark != mark)
+	if (!place || marked->mark != mark)
 		return false;
 	*bytes = marked->bytes;
 	*pattern = marked->pattern;
