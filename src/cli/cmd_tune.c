@@ -2,32 +2,15 @@
  *
  * tiletune tune: the main job.
  */
-#include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/random.h"
-#include "cli/common.h"
 #include "cli/show.h"
-#include "tune/suite.h"
+#include "cli/tuning.h"
 #include "search/strategy.h"
-
-struct tune_options {
-	struct common_options common;
-	struct device_choice device;
-	struct string_list problems, families;
-	const char *suite, *where, *effort, *strategy, *objective, *output, *journal;
-	double budget_s;
-	unsigned seed, evaluations;
-	bool fresh, dry_run, progress, no_journal;
-};
 
 #define AT(member) offsetof(struct tune_options, member)
 
@@ -72,23 +55,6 @@ static const struct option tune_option_table[] = {
 	DEVICE_OPTIONS,
 	COMMON_OPTIONS,
 	{0},
-};
-
-/* Everything of one run. */
-struct tuning {
-	struct tune_options *options;
-	struct folders folders;
-	struct suite suite;
-	struct context context;
-	struct problem_list problems;
-	struct tuned tuned;
-	struct journal *journal;
-	struct journal_record record;
-	char *output, *journal_path;
-	char *journal_folder; /* NULL, or that in the cache where the journal is */
-	int journal_lock;     /* of such a journal; -1: none */
-	char run_id[RUN_ID_SIZE], signature[HASH_SIZE];
-	double started; /* clock_seconds() */
 };
 
 static enum status read_problems(struct tuning *tuning, const char *operation_name_,
@@ -150,195 +116,6 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
-static bool to_stdout(const struct tuning *tuning)
-{
-	return strcmp(tuning->output, "-") == 0;
-}
-
-static void choose_files(struct tuning *tuning)
-{
-	const struct tune_options *options = tuning->options;
-
-	tuning->output = string_copy(options->output ? options->output : "tuned.json");
-	if (options->journal)
-		tuning->journal_path = string_copy(options->journal);
-	else if (string_ends_with(tuning->output, ".json"))
-		tuning->journal_path = string_format("%.*s.journal.jsonl",
-			(int)(strlen(tuning->output) - strlen(".json")), tuning->output);
-}
-
-/* Found out before anything is opened or measured. */
-static enum status check_files(const struct tuning *tuning, struct error *err)
-{
-	const char *journal = tuning->options->no_journal ? NULL : tuning->options->journal;
-	struct stat a, b;
-
-	TRY(common_expect_output("output", tuning->output, err));
-	if (journal && (strcmp(journal, tuning->output) == 0 ||
-			       (stat(journal, &a) == 0 && stat(tuning->output, &b) == 0 &&
-				       S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
-				       a.st_ino == b.st_ino)))
-		return error_set(err, STATUS_BAD_INPUT,
-			"--journal: expected another file than --output, found %s", journal);
-	if (journal && !*journal)
-		return error_set(err, STATUS_BAD_INPUT,
-			"--journal: expected the name of a file, found an empty one");
-	return STATUS_OK;
-}
-
-static bool is_regular(const char *path)
-{
-	struct stat info;
-
-	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-/* The tuned file that exists, if it is one of this GPU model; else an empty one. */
-static enum status open_tuned(struct tuning *tuning, struct error *err)
-{
-	const struct device_spec *spec = device_spec(tuning->context.device);
-	CLEANUP(gpu_model_release)
-	struct gpu_model device = gpu_model_of(spec, device_identity(tuning->context.device)->name);
-
-	if (to_stdout(tuning) || !is_regular(tuning->output)) {
-		tuned_init(&tuning->tuned, tuning->output, device);
-		device = (struct gpu_model){0};
-		return STATUS_OK;
-	}
-	if (tuned_load(tuning->output, &tuning->tuned, err) != STATUS_OK)
-		return error_hint(err, "to replace a file that is no tuned file, remove it first");
-	tuned_complete(&tuning->tuned, &tuning->context.catalogue);
-	return tuned_expect_device(&tuning->tuned, &device, err);
-}
-
-/* A journal in the cache that is of this signature, and that no living process writes to: locked.
- */
-static enum status take_journal(const char *name, void *context, struct error *err)
-{
-	struct tuning *tuning = context;
-	CLEANUP(memory_free) char *path = path_join(tuning->journal_folder, name);
-
-	(void)err;
-	if (tuning->journal_path || !string_starts_with(name, tuning->signature))
-		return STATUS_OK;
-	tuning->journal_lock = open(path, O_RDWR | O_CLOEXEC);
-	if (tuning->journal_lock >= 0 && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
-		tuning->journal_path = string_copy(path);
-	else
-		file_unlock(&tuning->journal_lock);
-	return STATUS_OK;
-}
-
-/* Where no file is named after which a journal could be, each run has one of its own in the cache;
- * an interrupted one is found again by its signature. */
-static enum status choose_journal(struct tuning *tuning, struct error *err)
-{
-	CLEANUP(memory_free) char *cache = NULL;
-
-	if (tuning->journal_path)
-		return STATUS_OK;
-	TRY(path_cache_folder(NULL, &cache, err));
-	tuning->journal_folder = path_join(cache, "journals");
-	TRY(directory_make(tuning->journal_folder, err));
-	TRY(directory_list(tuning->journal_folder, take_journal, tuning, err));
-	if (tuning->journal_path)
-		return STATUS_OK;
-	tuning->journal_path = string_format("%s/%s-%s.journal.jsonl", tuning->journal_folder,
-		tuning->signature, tuning->run_id);
-	tuning->journal_lock = open(tuning->journal_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (tuning->journal_lock >= 0)
-		flock(tuning->journal_lock, LOCK_EX | LOCK_NB);
-	return STATUS_OK;
-}
-
-static enum status open_journal(
-	struct tuning *tuning, const struct journal_run **resume, struct error *err)
-{
-	*resume = NULL;
-	if (tuning->options->no_journal)
-		return STATUS_OK;
-	if (choose_journal(tuning, err) != STATUS_OK)
-		return error_hint(err, "--journal names another file, --no-journal none");
-	/* a pipe or a device holds no earlier run */
-	if (!tuning->options->fresh && is_regular(tuning->journal_path)) {
-		if (journal_read(tuning->journal_path, &tuning->record, err) != STATUS_OK)
-			return error_hint(err, "--journal names another file, --no-journal none");
-		common_journal_notice(&tuning->record);
-		*resume = journal_resumable(&tuning->record, tuning->signature);
-	}
-	if (journal_open(tuning->journal_path, &tuning->journal, err) != STATUS_OK)
-		return error_hint(err, "--journal names another file, --no-journal none");
-	return STATUS_OK;
-}
-
-static enum status begin_run(struct tuning *tuning, const struct operation *operation,
-	struct session *session, struct error *err)
-{
-	const struct candidates_options *pool = &session->pool;
-	struct run_description run = {.context = &tuning->context,
-		.operation = operation->name,
-		.problems = &tuning->problems,
-		.effort = session->effort->name,
-		.families = pool->families,
-		.where = pool->where,
-		.budget_s = session->budget_s,
-		.seed = session->seed,
-		.strategy = session->strategy,
-		.objective = objective_names[session->objective]};
-	struct run of_tuned;
-	enum status status;
-
-	run_signature(&run, tuning->signature);
-	run_new_id(tuning->run_id);
-	session->run_id = tuning->run_id;
-	status = open_journal(tuning, &session->resume, err);
-	session->journal = tuning->journal;
-	session->record = &tuning->record;
-	if (status == STATUS_OK && tuning->journal) {
-		struct json *line = run_journal_line(&run, tuning->run_id, tuning->signature);
-
-		json_put_string(line, "resumes", session->resume ? session->resume->run.id : NULL);
-		status = journal_write(tuning->journal, "run", line, err);
-	}
-	of_tuned = run_of(run.context, tuning->run_id);
-	tuned_put_run(&tuning->tuned, &of_tuned);
-	return status;
-}
-
-static double milliseconds(double seconds)
-{
-	return rint(1e3 * seconds) / 1e3;
-}
-
-static enum status finish_run(struct tuning *tuning, const struct session *session,
-	enum status outcome, struct error *err)
-{
-	const struct context *context = &tuning->context;
-	struct json *line;
-
-	/* what is not finished is resumed */
-	if (!tuning->journal || session->unsaved || outcome == STATUS_INTERRUPTED ||
-		outcome == STATUS_NO_DEVICE)
-		return STATUS_OK;
-	line = json_new_object();
-	json_put_string(line, "run", tuning->run_id);
-	json_put_int(line, "status", (int64_t)outcome);
-	json_put_double(line, "elapsed_s", milliseconds(clock_seconds() - tuning->started));
-	if (context->store) {
-		json_put_double(
-			line, "compile_s", milliseconds(kernel_store_seconds(context->store)));
-		json_put_int(line, "workers", compiler_worker_count(context->compiler));
-	}
-	if (device_measures(context->device))
-		json_put_double(
-			line, "device_s", milliseconds(device_busy_seconds(context->device)));
-	TRY(journal_write(tuning->journal, "finish", line, err));
-	/* of a journal in the cache nobody knows */
-	if (tuning->journal_folder)
-		unlink(tuning->journal_path);
-	return STATUS_OK;
-}
-
 /* The session, with the files that it writes opened; effort is what it points to. */
 static enum status open_session(struct tuning *tuning, const struct operation *operation,
 	struct effort *effort, struct session *session, struct error *err)
@@ -349,17 +126,28 @@ static enum status open_session(struct tuning *tuning, const struct operation *o
 			"--objective energy: expected a device that measures, found %s, whose "
 			"times are predicted",
 			device_identity(tuning->context.device)->name);
-	TRY(open_tuned(tuning, err));
-	return begin_run(tuning, operation, session, err);
+	TRY(tuning_open_tuned(tuning, err));
+	tuning->description = (struct run_description){.context = &tuning->context,
+		.operation = operation->name,
+		.problems = &tuning->problems,
+		.effort = session->effort->name,
+		.families = session->pool.families,
+		.where = session->pool.where,
+		.budget_s = session->budget_s,
+		.seed = session->seed,
+		.strategy = session->strategy,
+		.objective = objective_names[session->objective]};
+	return tuning_begin(tuning, session, err);
 }
 
 static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
 	struct effort effort = {0};
-	bool machine = options->common.json || to_stdout(tuning);
+	bool machine = options->common.json || tuning_to_stdout(tuning);
 	struct show show = {.out = machine ? stderr : stdout,
 		.context = &tuning->context,
+		.several = tuning->context.team != NULL,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
 	struct session session = {.context = &tuning->context,
 		.problems = &tuning->problems,
@@ -370,7 +158,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.seed = options->seed ? options->seed : 1,
 		.objective = common_objective(options->objective),
 		.tuned = &tuning->tuned,
-		.tuned_path = to_stdout(tuning) ? NULL : tuning->output,
+		.tuned_path = tuning_to_stdout(tuning) ? NULL : tuning->output,
 		.interrupted = &common_interrupted,
 		.observer = show_observer(&show),
 		.keep_going = tuning->problems.count > 1};
@@ -379,10 +167,10 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	bool names_journal;
 
 	TRY(open_session(tuning, operation, &effort, &session, err));
-	names_journal = tuning->journal && !tuning->journal_folder;
+	names_journal = session.journal && !tuning->journal_folder;
 	common_graceful = 1;
 	status = session_run(&session, err);
-	if (finish_run(tuning, &session, status, &finish_error) != STATUS_OK &&
+	if (tuning_finish(tuning, &session, status, &finish_error) != STATUS_OK &&
 		status == STATUS_OK) {
 		*err = finish_error;
 		status = finish_error.status;
@@ -398,21 +186,6 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		printf("wrote %s%s%s\n", tuning->output, names_journal ? " and " : "",
 			names_journal ? tuning->journal_path : "");
 	return status;
-}
-
-static void tuning_release(struct tuning *tuning)
-{
-	journal_close(tuning->journal);
-	journal_record_release(&tuning->record);
-	tuned_release(&tuning->tuned);
-	problem_list_release(&tuning->problems);
-	common_context_release(&tuning->context);
-	suite_release(&tuning->suite);
-	folders_release(&tuning->folders);
-	free(tuning->output);
-	free(tuning->journal_path);
-	free(tuning->journal_folder);
-	file_unlock(&tuning->journal_lock);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
@@ -434,9 +207,10 @@ static enum status run(void *options_, const struct string_list *positional, str
 		error_set(err, STATUS_BAD_INPUT, "tune: expected an operation, found none");
 		return error_hint(err, "`tiletune families` lists operations and families");
 	}
-	choose_files(&tuning);
+	tuning_choose_files(&tuning);
+	options->device.several = !options->dry_run;
 	if (!options->dry_run)
-		TRY(check_files(&tuning, err));
+		TRY(tuning_check_files(&tuning, err));
 	TRY(common_open(&options->device, name, true, !options->dry_run, &tuning.folders,
 		&tuning.context, err));
 	TRY(read_problems(&tuning, name, &operation, err));
@@ -458,6 +232,8 @@ const struct command command_tune = {
 		"are timed again interleaved. A run that was interrupted goes on where it\n"
 		"stopped. Without a GPU, --device auto uses the embedded device model: kernels\n"
 		"are compiled for real, times are predicted and marked so.\n"
+		"--device cuda:all, or cuda:0,cuda:2: several GPUs of one model share the "
+		"problems.\n"
 		"FILE.json: a kernel of your own (templates/README.md).",
 	.examples =
 		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"

@@ -99,6 +99,7 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 		.device = choice->name ? choice->name : "auto",
 		.allow_model = allow_model,
 		.need_compiler = need_compiler,
+		.several = choice->several,
 		.worker_path = choice->worker,
 		.nvrtc_path = choice->nvrtc,
 		.cache_folder = choice->cache,
@@ -292,7 +293,8 @@ void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 	hash_add(hash, numbers, sizeof(numbers));
 	hash_add_string(hash, device->kind);
 	hash_add_string(hash, device->name);
-	hash_add_string(hash, device->uuid);
+	/* of several GPUs any may go on with what another began */
+	hash_add_string(hash, run->context->team ? "" : device->uuid);
 	hash_add_string(hash, device->driver);
 	if (run->context->compiler)
 		hash_add_string(hash, compiler_identity(run->context->compiler));

@@ -40,6 +40,7 @@ struct device_choice {
 	unsigned workers;
 	double wait_s;
 	const char *worker;
+	bool several; /* the command can work with several GPUs */
 };
 #define DEVICE_OPTIONS                                                                             \
 	OPTION("device", 'd', STRING, device.name, "DEVICE",                                       \

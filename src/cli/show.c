@@ -19,12 +19,9 @@ static void clear_line(const struct show *show)
 		fputs("\r\033[K", stderr);
 }
 
-static void begin(void *context, const struct candidates *pool, size_t problem, size_t count)
+static void heading(
+	const struct show *show, const struct candidates *pool, size_t problem, size_t count)
 {
-	struct show *show = context;
-
-	clear_line(show);
-	common_notices(show->context);
 	if (count > 1)
 		fprintf(show->out, "[%zu/%zu] ", problem + 1, count);
 	fprintf(show->out, "%s %s on %s\n", pool->problem->operation->name, pool->problem->text,
@@ -36,6 +33,16 @@ static void begin(void *context, const struct candidates *pool, size_t problem, 
 	if (pool->left_out)
 		for (const char *line = pool->left_out; *line; line = strchr(line, '\n') + 1)
 			fprintf(show->out, "  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+static void begin(void *context, const struct candidates *pool, size_t problem, size_t count)
+{
+	struct show *show = context;
+
+	clear_line(show);
+	common_notices(show->context);
+	if (!show->several)
+		heading(show, pool, problem, count);
 	fflush(show->out);
 }
 
@@ -58,7 +65,10 @@ static void progress(void *context, const struct session_progress *now)
 	if (isfinite(now->best_us))
 		snprintf(best, sizeof(best), ", best %.2f us %s{%.60s}", now->best_us,
 			now->best_family, now->best_configuration);
-	fprintf(stderr, "\r\033[K%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
+	fputs("\r\033[K", stderr);
+	if (show->several)
+		fprintf(stderr, "[%zu/%zu] ", now->problem + 1, now->problem_count);
+	fprintf(stderr, "%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
 		now->remeasuring ? "re-measuring: " : "", now->evaluated, now->total,
 		now->seconds > 0 ? (double)now->evaluated / now->seconds : 0, now->compiling,
 		left[0] ? ", at most " : "", left, left[0] ? " left" : "");
@@ -334,6 +344,8 @@ static void end(void *context, const struct problem_result *result)
 	const struct problem *problem = result->pool->problem;
 
 	clear_line(show);
+	if (show->several)
+		heading(show, result->pool, result->number, result->count);
 	fprintf(show->out, "%s\n", winner->evaluation.predicted ? "predicted, not measured:" : "");
 	show_row(show->out, "winner", problem, winner);
 	show_steps(show->out, result->pool, winner->candidate);
@@ -375,6 +387,14 @@ static void failed(void *context, const struct problem *problem, const struct er
 	fprintf(show->out, "  failed: %s: %s\n", problem->text, err->message);
 }
 
+static void notice(void *context, const char *text)
+{
+	const struct show *show = context;
+
+	clear_line(show);
+	fprintf(stderr, "notice: %s\n", text);
+}
+
 struct session_observer show_observer(struct show *show)
 {
 	return (struct session_observer){.context = show,
@@ -382,7 +402,8 @@ struct session_observer show_observer(struct show *show)
 		.progress = progress,
 		.end = end,
 		.taken = taken,
-		.failed = failed};
+		.failed = failed,
+		.notice = notice};
 }
 
 void show_space(FILE *out, const struct candidates *pool)

@@ -11,6 +11,7 @@
 
 struct show {
 	FILE *out;               /* stderr with --json or -o -, else stdout */
+	bool several;            /* GPUs: problems are told of when they end */
 	bool progress;           /* draw a line that is overwritten */
 	struct context *context; /* its notices are printed first */
 	double last_drawn;

@@ -2,6 +2,7 @@
 #include "engine/context.h"
 
 #include "base/file.h"
+#include "engine/gpus.h"
 
 char **context_folders(const char *const *roots, const char *name)
 {
@@ -17,7 +18,7 @@ char **context_folders(const char *const *roots, const char *name)
 	return folders;
 }
 
-static void folders_free(char **folders)
+void context_folders_free(char **folders)
 {
 	for (char **folder = folders; folder && *folder; folder++)
 		free(*folder);
@@ -92,7 +93,8 @@ static enum status open_cuda(const struct context_options *options, struct conte
 		&helpers, err));
 	if (kernel_store_wait(context->store, &helpers.units[0], &kernel, err) != STATUS_OK)
 		return refuse_architecture(context, err);
-	return device_helpers(context->device, &kernel->cubin, err);
+	context->helpers = &kernel->cubin;
+	return device_helpers(context->device, context->helpers, err);
 }
 
 static enum status open_modelled(const struct context_options *options, struct context *context,
@@ -154,6 +156,8 @@ enum status context_open(
 {
 	enum status status;
 
+	if (gpus_named(options->device))
+		return gpus_open(options, context, err);
 	*context =
 		(struct context){.template_folders = context_folders(options->roots, "templates"),
 			.config_folders = context_folders(options->roots, "configs")};
@@ -165,12 +169,13 @@ enum status context_open(
 
 void context_release(struct context *context)
 {
+	gpus_release(context);
 	device_close(context->device);
 	kernel_store_free(context->store);
 	compiler_close(context->compiler);
 	catalogue_release(&context->catalogue);
-	folders_free(context->template_folders);
-	folders_free(context->config_folders);
+	context_folders_free(context->template_folders);
+	context_folders_free(context->config_folders);
 	free(context->notice);
 	free(context->cache_notice);
 	*context = (struct context){0};

@@ -9,11 +9,13 @@
 #include "device/device.h"
 #include "family/catalogue.h"
 #include "engine/kernel_store.h"
+#include "process/team.h"
 
 struct context_options {
 	const char *const *roots; /* folders that hold templates/ and configs/; NULL-terminated */
 	const char *operation;    /* load only this one; NULL: all */
 	const char *device;       /* "auto", "cuda:0", "model:NAME", "replay:FILE" */
+	bool several;             /* also "cuda:all" and "cuda:0,cuda:2" */
 	bool allow_model;         /* auto may fall back to the embedded sheet */
 	bool need_compiler;       /* false: go on without one (explain, dry runs) */
 	const char *worker_path;  /* NULL: this executable */
@@ -32,6 +34,10 @@ struct context {
 	struct device *device;
 	struct compiler *compiler;  /* NULL: none found, and none needed */
 	struct kernel_store *store; /* NULL without a compiler */
+	const struct text *helpers; /* cubin of the helper kernels, of the store; NULL: no GPU */
+	struct team *team;          /* of several GPUs (engine/gpus.h); NULL: one */
+	struct context *others;     /* of the first of several: theirs, all but the device shared */
+	size_t other_count;         /* each knows it */
 	char *cache_notice;         /* why nothing is kept, or NULL */
 	char *notice; /* what the user should know (no GPU: the model is used), or NULL */
 };
@@ -43,5 +49,6 @@ void context_release(struct context *context);
 /* roots -> roots/<name>, an own kernel's file as it is, NULL-terminated; caller frees each and the
  * array. */
 char **context_folders(const char *const *roots, const char *name);
+void context_folders_free(char **folders);
 
 #endif

@@ -10,6 +10,7 @@
 enum {
 	POLL_FDS = 64,
 	POLL_MILLISECONDS = 200,
+	POLL_SHARED_MILLISECONDS = 20, /* another GPU's thread may have taken what is waited for */
 };
 
 struct announced {
@@ -121,6 +122,31 @@ static uint32_t number_of(const struct evaluator *evaluator, const struct proble
 	return 0;
 }
 
+static void wait_for_any(const struct context *context)
+{
+	struct pollfd fds[POLL_FDS];
+	size_t count = device_poll_fds(context->device, fds, POLL_FDS);
+
+	if (context->compiler)
+		count += compiler_poll_fds(context->compiler, fds + count, POLL_FDS - count);
+	team_leave(context->team);
+	if (count)
+		poll(fds, (nfds_t)count,
+			context->team ? POLL_SHARED_MILLISECONDS : POLL_MILLISECONDS);
+	team_enter(context->team);
+}
+
+/* kernel_store_wait(), in which other GPUs' threads have their turns. */
+static enum status wait_for_kernel(const struct context *context, const struct build_unit *unit,
+	const struct compile_result **kernel, struct error *err)
+{
+	TRY(kernel_store_request(context->store, unit, kernel, err));
+	while (context->team && !kernel_is_ready(*kernel))
+		if (!kernel_store_poll(context->store, 0))
+			wait_for_any(context);
+	return kernel_store_wait(context->store, unit, kernel, err);
+}
+
 /* The names that the code of a unit has for its entries; whether they get what they take. */
 static enum status take_entries(const struct compile_result *kernel, size_t unit,
 	struct reference_plan *reference, struct error *err)
@@ -159,7 +185,7 @@ enum status evaluator_announce(
 	for (size_t i = 0; runs && i < build.unit_count; i++) {
 		const struct compile_result *kernel;
 
-		TRY(kernel_store_wait(context->store, &build.units[i], &kernel, err));
+		TRY(wait_for_kernel(context, &build.units[i], &kernel, err));
 		cubins[i] = kernel->cubin; /* borrowed for the call */
 		TRY(take_entries(kernel, i, &reference, err));
 	}
@@ -302,13 +328,24 @@ static struct trial *find(const struct evaluator *evaluator, device_handle handl
 	return NULL;
 }
 
+/* A worker that is gone or hangs is seen to here, which may take seconds. */
+static bool poll_device(const struct context *context, struct device_event *event)
+{
+	bool any;
+
+	team_leave(context->team);
+	any = device_poll(context->device, 0, event);
+	team_enter(context->team);
+	return any;
+}
+
 /* verify -> measure */
 static enum status take_events(struct evaluator *evaluator, struct error *err)
 {
 	struct device_event event;
 	enum status status = STATUS_OK;
 
-	while (status == STATUS_OK && device_poll(evaluator->context->device, 0, &event)) {
+	while (status == STATUS_OK && poll_device(evaluator->context, &event)) {
 		struct trial *trial = find(evaluator, event.handle);
 
 		evaluator->moved = true;
@@ -335,17 +372,11 @@ void evaluator_wait(const struct evaluator *evaluator)
 {
 	const struct context *context = evaluator->context;
 	const struct compiler *compiler = context->compiler;
-	struct pollfd fds[POLL_FDS];
-	size_t count;
 
 	if (evaluator->moved ||
 		(!device_pending(context->device) && !(compiler && compiler_pending(compiler))))
 		return;
-	count = device_poll_fds(context->device, fds, POLL_FDS);
-	if (compiler)
-		count += compiler_poll_fds(compiler, fds + count, POLL_FDS - count);
-	if (count)
-		poll(fds, (nfds_t)count, POLL_MILLISECONDS);
+	wait_for_any(context);
 }
 
 static bool is_busy(const struct evaluator *evaluator)

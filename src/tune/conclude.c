@@ -294,6 +294,8 @@ enum status search_conclude(struct search *search, struct error *err)
 		.picks = &search->picks,
 		.tied = tied,
 		.paired_us = paired_us,
+		.number = search->number,
+		.count = search->session->queue->count,
 		.resumed = search->resumed,
 		.stopped_because = search->stopped_because,
 		.seconds = clock_seconds() - search->budget.started};

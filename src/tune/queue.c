@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/queue.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,4 +94,17 @@ void queue_release(struct queue *queue)
 	problem_list_release(&queue->posed);
 	free(queue->items);
 	*queue = (struct queue){0};
+}
+
+/* A search is limited in number and time: what large problems add is limited, too. Measured on an
+ * H200: 1 to 4 s for kernels of microseconds, up to 14 s for those of 10 ms. */
+double queue_expected_seconds(const struct problem *problem)
+{
+	const double least_s = 2.5, most_s = 14;
+	const double flop_per_s = 5e14, bytes_per_s = 3e12, runs = 1000;
+	double flop = 0, bytes = 0;
+
+	problem_flop(problem, &flop, NULL);
+	problem_min_bytes(problem, &bytes, NULL);
+	return fmin(most_s, least_s + runs * fmax(flop / flop_per_s, bytes / bytes_per_s));
 }

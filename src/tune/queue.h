@@ -26,4 +26,8 @@ enum status queue_open(const struct catalogue *catalogue, const struct problem_l
 	struct queue *queue, struct error *err);
 void queue_release(struct queue *queue);
 
+/* How long tuning a problem may take, for the order and the balance of several; in seconds of a
+ * quick search on a fast GPU. */
+double queue_expected_seconds(const struct problem *problem);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "tune/conclude.h"
+#include "tune/deal.h"
 #include "tune/picks.h"
 #include "tune/remeasure.h"
 #include "tune/search.h"
@@ -47,12 +48,14 @@ static bool compilers_have_room(const struct search *search)
 	const struct context *context = search->session->context;
 	const size_t compiling =
 		evaluator_count(&search->evaluator, TRIAL_COMPILING, TRIAL_COMPILING);
-	const size_t window = context->compiler
-				      ? 2 * (size_t)compiler_worker_count(context->compiler) + 2
-				      : TRIALS_COMPILED_MAX;
+	const size_t whole = context->compiler
+				     ? 2 * (size_t)compiler_worker_count(context->compiler) + 2
+				     : TRIALS_COMPILED_MAX;
+	/* of several GPUs each asks for its share */
+	const size_t window = whole / (context->other_count + 1);
 
 	if (context->compiler && search->session->effort->evaluations == SIZE_MAX)
-		return kernel_store_pending(context->store) < window &&
+		return (kernel_store_pending(context->store) < whole || compiling < window) &&
 		       compiling < LAUNCHES_COMPILING_MAX * window;
 	return compiling < window;
 }
@@ -217,7 +220,7 @@ static enum status run_search(struct search *search, struct error *err)
 	return search_conclude(search, err);
 }
 
-static enum status run_problem(struct session *session, size_t number, struct error *err)
+enum status session_problem(struct session *session, size_t number, struct error *err)
 {
 	CLEANUP(search_close) struct search search = {0};
 	struct error unsaved = {0}; /* that it was interrupted says more */
@@ -232,37 +235,6 @@ static enum status run_problem(struct session *session, size_t number, struct er
 	if (status == STATUS_INTERRUPTED)
 		search_save_best(&search, &unsaved);
 	return status;
-}
-
-static enum status run_queue(struct session *session, struct error *err)
-{
-	enum status worst = STATUS_OK;
-	size_t failed = 0;
-
-	for (size_t i = 0; i < session->queue->count; i++) {
-		const struct queue_item *item = &session->queue->items[i];
-		struct error reason = {0};
-		enum status status = run_problem(session, i, &reason);
-
-		if (status == STATUS_OK)
-			continue;
-		if ((!session->keep_going && !item->is_step) || status == STATUS_INTERRUPTED ||
-			status == STATUS_NO_DEVICE) {
-			*err = reason;
-			return status;
-		}
-		if (session->observer.failed)
-			session->observer.failed(session->observer.context, item->problem, &reason);
-		failed += !item->is_step;
-		if (worst == STATUS_OK && !item->is_step) {
-			worst = status;
-			*err = reason;
-		}
-	}
-	if (session->problems->count > 1 && failed)
-		error_context(err, "%zu of %zu problems were not tuned; the first", failed,
-			session->problems->count);
-	return worst;
 }
 
 enum status session_interrupted(struct error *err)
@@ -293,7 +265,7 @@ enum status session_run(struct session *session, struct error *err)
 	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
 		&session->pool, &queue, err));
 	session->queue = &queue;
-	status = run_queue(session, err);
+	status = deal_queue(session, err);
 	session->queue = NULL;
 	return status;
 }

@@ -31,6 +31,7 @@ struct problem_result {
 	/* Per evaluated: its time beside the fastest, by the rounds that both have; 0: it did not
 	 * compete by its time. */
 	const double *paired_us;
+	size_t number, count; /* of the problem, from 0, and of all */
 	size_t outcomes[OUTCOME_COUNT];
 	size_t resumed; /* taken over from an earlier run */
 	const char *stopped_because;
@@ -52,6 +53,7 @@ struct session_progress {
 
 struct session_observer {
 	void *context;
+	/* Of several GPUs, problems begin and end in any order; progress is of any of them. */
 	void (*begin)(void *context, const struct candidates *pool, size_t problem, size_t count);
 	void (*progress)(void *context, const struct session_progress *progress);
 	void (*end)(void *context, const struct problem_result *result);
@@ -59,6 +61,7 @@ struct session_observer {
 	void (*taken)(void *context, const struct problem *problem, size_t number, size_t count,
 		const struct tuned_entry *entry);
 	void (*failed)(void *context, const struct problem *problem, const struct error *err);
+	void (*notice)(void *context, const char *text);
 };
 
 struct session {
@@ -80,12 +83,18 @@ struct session {
 	const char *run_id;
 	volatile sig_atomic_t *interrupted;
 	struct session_observer observer;
+	/* Of several GPUs: fills in run_id and journal for one more, whose context the session
+	 * has. */
+	enum status (*join)(void *joins, struct session *session, struct error *err);
+	void *joins;
 	bool keep_going; /* a problem that cannot be served does not end a suite */
 };
 
 enum status session_interrupted(struct error *err);
 /* Saves the tuned file, where it has a path. */
 enum status session_save(struct session *session, struct error *err);
+/* One problem of the queue. */
+enum status session_problem(struct session *session, size_t number, struct error *err);
 /* Runs all problems. STATUS_FAILED if all candidates of some problem failed; STATUS_INTERRUPTED
  * with the journal intact. */
 enum status session_run(struct session *session, struct error *err);

@@ -56,8 +56,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 {
-	(void)device;
-	snprintf(name, (size_t)length, "%s", standin_script()->name);
+	snprintf(name, (size_t)length, "%s", standin_name(device));
 	return CUDA_SUCCESS;
 }
 
@@ -137,7 +136,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
 	static int only;
 
-	(void)device;
+	standin_take_device(device);
 	if (standin_is_lost())
 		return CUDA_ERROR_NO_DEVICE;
 	standin_killed_once(standin_script()->killed_later);

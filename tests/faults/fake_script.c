@@ -80,6 +80,18 @@ static void parse_rule(struct standin_script *script, char *words, const char *l
 	script->rules[script->rule_count++] = rule;
 }
 
+/* "on N LINE": kept until the process takes that GPU; its name is told before. */
+static bool keep_line(struct standin_script *script, const char *line)
+{
+	struct standin_own *own = &script->own[script->own_count];
+
+	if (sscanf(line, " on %d %599[^\n]", &own->device, own->line) != 2)
+		return false;
+	if (++script->own_count == STANDIN_OWN_MAX)
+		complain(line);
+	return true;
+}
+
 static void parse_line(struct standin_script *script, char *line)
 {
 	const struct {
@@ -100,6 +112,8 @@ static void parse_line(struct standin_script *script, char *line)
 	char whole[600];
 
 	put(whole, sizeof(whole), line);
+	if (keep_line(script, line))
+		return;
 	line[strcspn(line, "#\n")] = '\0';
 	if (sscanf(line, " %63s %511[^\n]", key, rest) < 1)
 		return;
@@ -167,6 +181,32 @@ struct standin_script *standin_script(void)
 		parse_line(&script, line);
 	fclose(file);
 	return &script;
+}
+
+void standin_take_device(int device)
+{
+	struct standin_script *script = standin_script();
+	const struct standin_script all = *script;
+
+	/* its own rules come first; taken once */
+	script->rule_count = 0;
+	for (int i = 0; i < all.own_count; i++)
+		if (all.own[i].device == device)
+			parse_line(script, script->own[i].line);
+	script->own_count = 0;
+	for (int i = 0; i < all.rule_count && script->rule_count < STANDIN_RULES_MAX; i++)
+		script->rules[script->rule_count++] = all.rules[i];
+}
+
+const char *standin_name(int device)
+{
+	const struct standin_script *script = standin_script();
+
+	for (int i = 0; i < script->own_count; i++)
+		if (script->own[i].device == device &&
+			strncmp(script->own[i].line, "name ", 5) == 0)
+			return script->own[i].line + 5;
+	return script->name;
 }
 
 void standin_killed_once(const char *path)

@@ -26,6 +26,8 @@
  *	energy_step_mj N            how the energy counter moves (10); 0: the card has none
  *	pace F [A PERIOD_US]        everything takes F times as long, and A more or less of that, in
  *	                            a sine over so much of the virtual clock: the GPU's clock drifts
+ *	on N LINE                   LINE holds for GPU N alone, once a process took it; of what is
+ *	                            asked before that only its name
  *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R]
  *[hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] BEHAVIOUR
  *
@@ -60,6 +62,7 @@ enum {
 	STANDIN_NAME = 128,
 	STANDIN_PARAMS_MAX = 64,
 	STANDIN_RULES_MAX = 64,
+	STANDIN_OWN_MAX = 16,
 };
 
 /* ---- script (fake_script.c) ---- */
@@ -104,9 +107,16 @@ struct standin_script {
 	int missing_count;
 	struct standin_rule rules[STANDIN_RULES_MAX];
 	int rule_count;
+	struct standin_own {
+		int device;
+		char line[600];
+	} own[STANDIN_OWN_MAX];
+	int own_count;
 };
 
 struct standin_script *standin_script(void); /* read once */
+void standin_take_device(int device);
+const char *standin_name(int device);
 /* Kills this process, and makes the file, unless that is there. */
 void standin_killed_once(const char *path);
 /* Whether the driver is "lost" at present. */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tuning.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+bool tuning_to_stdout(const struct tuning *tuning)
+{
+	return strcmp(tuning->output, "-") == 0;
+}
+
+void tuning_choose_files(struct tuning *tuning)
+{
+	const struct tune_options *options = tuning->options;
+
+	tuning->output = string_copy(options->output ? options->output : "tuned.json");
+	if (options->journal)
+		tuning->journal_path = string_copy(options->journal);
+	else if (string_ends_with(tuning->output, ".json"))
+		tuning->journal_path = string_format("%.*s.journal.jsonl",
+			(int)(strlen(tuning->output) - strlen(".json")), tuning->output);
+}
+
+enum status tuning_check_files(const struct tuning *tuning, struct error *err)
+{
+	const char *journal = tuning->options->no_journal ? NULL : tuning->options->journal;
+	struct stat a, b;
+
+	TRY(common_expect_output("output", tuning->output, err));
+	if (journal && (strcmp(journal, tuning->output) == 0 ||
+			       (stat(journal, &a) == 0 && stat(tuning->output, &b) == 0 &&
+				       S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+				       a.st_ino == b.st_ino)))
+		return error_set(err, STATUS_BAD_INPUT,
+			"--journal: expected another file than --output, found %s", journal);
+	if (journal && !*journal)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--journal: expected the name of a file, found an empty one");
+	return STATUS_OK;
+}
+
+static bool is_regular(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
+{
+	const struct device_spec *spec = device_spec(tuning->context.device);
+	CLEANUP(gpu_model_release)
+	struct gpu_model device = gpu_model_of(spec, device_identity(tuning->context.device)->name);
+
+	if (tuning_to_stdout(tuning) || !is_regular(tuning->output)) {
+		tuned_init(&tuning->tuned, tuning->output, device);
+		device = (struct gpu_model){0};
+		return STATUS_OK;
+	}
+	if (tuned_load(tuning->output, &tuning->tuned, err) != STATUS_OK)
+		return error_hint(err, "to replace a file that is no tuned file, remove it first");
+	tuned_complete(&tuning->tuned, &tuning->context.catalogue);
+	return tuned_expect_device(&tuning->tuned, &device, err);
+}
+
+/* A journal in the cache that is of this signature, and that no living process writes to: locked.
+ */
+static enum status take_journal(const char *name, void *context, struct error *err)
+{
+	struct tuning *tuning = context;
+	CLEANUP(memory_free) char *path = path_join(tuning->journal_folder, name);
+
+	(void)err;
+	if (tuning->journal_path || !string_starts_with(name, tuning->signature))
+		return STATUS_OK;
+	tuning->journal_lock = open(path, O_RDWR | O_CLOEXEC);
+	if (tuning->journal_lock >= 0 && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
+		tuning->journal_path = string_copy(path);
+	else
+		file_unlock(&tuning->journal_lock);
+	return STATUS_OK;
+}
+
+/* Where no file is named after which a journal could be, each run has one of its own in the cache;
+ * an interrupted one is found again by its signature. */
+static enum status choose_journal(struct tuning *tuning, struct error *err)
+{
+	CLEANUP(memory_free) char *cache = NULL;
+
+	if (tuning->journal_path)
+		return STATUS_OK;
+	TRY(path_cache_folder(NULL, &cache, err));
+	tuning->journal_folder = path_join(cache, "journals");
+	TRY(directory_make(tuning->journal_folder, err));
+	TRY(directory_list(tuning->journal_folder, take_journal, tuning, err));
+	if (tuning->journal_path)
+		return STATUS_OK;
+	tuning->journal_path = string_format("%s/%s-%s.journal.jsonl", tuning->journal_folder,
+		tuning->signature, tuning->runs[0].id);
+	tuning->journal_lock = open(tuning->journal_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (tuning->journal_lock >= 0)
+		flock(tuning->journal_lock, LOCK_EX | LOCK_NB);
+	return STATUS_OK;
+}
+
+/* What is resumed, of the journal that there is. */
+static enum status read_journal(
+	struct tuning *tuning, const struct journal_run **resume, struct error *err)
+{
+	*resume = NULL;
+	if (tuning->options->no_journal)
+		return STATUS_OK;
+	if (choose_journal(tuning, err) != STATUS_OK)
+		return error_hint(err, "--journal names another file, --no-journal none");
+	/* a pipe or a device holds no earlier run */
+	if (!tuning->options->fresh && is_regular(tuning->journal_path)) {
+		if (journal_read(tuning->journal_path, &tuning->record, err) != STATUS_OK)
+			return error_hint(err, "--journal names another file, --no-journal none");
+		common_journal_notice(&tuning->record);
+		*resume = journal_resumable(&tuning->record, tuning->signature);
+	}
+	return STATUS_OK;
+}
+
+/* The run of one GPU: its journal, its line there, its place in the tuned file. resumes: the run
+ * that it goes on with, an interrupted one or that of the GPU that joined before it; so they make
+ * one chain. */
+static enum status begin_run(
+	struct tuning *tuning, struct session *session, const char *resumes, struct error *err)
+{
+	struct tuning_run *own = &tuning->runs[tuning->run_count++];
+	struct run_description description = tuning->description;
+	struct run of_tuned;
+	enum status status = STATUS_OK;
+
+	own->context = description.context = session->context;
+	if (!tuning->options->no_journal &&
+		journal_open(tuning->journal_path, &own->journal, err) != STATUS_OK)
+		return error_hint(err, "--journal names another file, --no-journal none");
+	session->run_id = own->id;
+	session->journal = own->journal;
+	if (own->journal) {
+		struct json *line = run_journal_line(&description, own->id, tuning->signature);
+
+		json_put_string(line, "resumes", resumes);
+		status = journal_write(own->journal, "run", line, err);
+	}
+	of_tuned = run_of(session->context, own->id);
+	tuned_put_run(&tuning->tuned, &of_tuned);
+	return status;
+}
+
+static enum status join(void *joins, struct session *session, struct error *err)
+{
+	struct tuning *tuning = joins;
+
+	run_new_id(tuning->runs[tuning->run_count].id);
+	return begin_run(tuning, session, tuning->runs[tuning->run_count - 1].id, err);
+}
+
+enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err)
+{
+	run_signature(&tuning->description, tuning->signature);
+	tuning->runs = memory_zeroed(tuning->context.other_count + 1, sizeof(*tuning->runs));
+	run_new_id(tuning->runs[0].id);
+	TRY(read_journal(tuning, &session->resume, err));
+	session->record = &tuning->record;
+	session->join = join;
+	session->joins = tuning;
+	return begin_run(tuning, session, session->resume ? session->resume->run.id : NULL, err);
+}
+
+static double milliseconds(double seconds)
+{
+	return rint(1e3 * seconds) / 1e3;
+}
+
+static enum status finish_run(const struct tuning *tuning, const struct tuning_run *own,
+	enum status outcome, struct error *err)
+{
+	const struct context *context = own->context;
+	struct json *line = json_new_object();
+
+	json_put_string(line, "run", own->id);
+	json_put_int(line, "status", (int64_t)outcome);
+	json_put_double(line, "elapsed_s", milliseconds(clock_seconds() - tuning->started));
+	if (context->store) {
+		json_put_double(
+			line, "compile_s", milliseconds(kernel_store_seconds(context->store)));
+		json_put_int(line, "workers", compiler_worker_count(context->compiler));
+	}
+	if (device_measures(context->device))
+		json_put_double(
+			line, "device_s", milliseconds(device_busy_seconds(context->device)));
+	return journal_write(own->journal, "finish", line, err);
+}
+
+enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,
+	struct error *err)
+{
+	/* what is not finished is resumed */
+	if (!session->journal || session->unsaved || outcome == STATUS_INTERRUPTED ||
+		outcome == STATUS_NO_DEVICE)
+		return STATUS_OK;
+	/* the last run's last: it alone says that all of them are */
+	for (size_t i = 0; i < tuning->run_count; i++)
+		TRY(finish_run(tuning, &tuning->runs[i], outcome, err));
+	/* of a journal in the cache nobody knows */
+	if (tuning->journal_folder)
+		unlink(tuning->journal_path);
+	return STATUS_OK;
+}
+
+void tuning_release(struct tuning *tuning)
+{
+	for (size_t i = 0; i < tuning->run_count; i++)
+		journal_close(tuning->runs[i].journal);
+	free(tuning->runs);
+	journal_record_release(&tuning->record);
+	tuned_release(&tuning->tuned);
+	problem_list_release(&tuning->problems);
+	common_context_release(&tuning->context);
+	suite_release(&tuning->suite);
+	folders_release(&tuning->folders);
+	free(tuning->output);
+	free(tuning->journal_path);
+	free(tuning->journal_folder);
+	file_unlock(&tuning->journal_lock);
+}

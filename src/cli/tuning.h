@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run of `tune` reads and writes: the tuned file, the journal and the interrupted run in it.
+ */
+#ifndef CLI_TUNING_H
+#define CLI_TUNING_H
+
+#include "cli/common.h"
+#include "tune/session.h"
+#include "tune/suite.h"
+
+struct tune_options {
+	struct common_options common;
+	struct device_choice device;
+	struct string_list problems, families;
+	const char *suite, *where, *effort, *strategy, *objective, *output, *journal;
+	double budget_s;
+	unsigned seed, evaluations;
+	bool fresh, dry_run, progress, no_journal;
+};
+
+/* One GPU's part in a run: a run of its own to those who read what was written. */
+struct tuning_run {
+	char id[RUN_ID_SIZE];
+	struct journal *journal; /* NULL: none */
+	const struct context *context;
+};
+
+/* Everything of one run. */
+struct tuning {
+	struct tune_options *options;
+	struct folders folders;
+	struct suite suite;
+	struct context context;
+	struct problem_list problems;
+	struct tuned tuned;
+	struct journal_record record; /* what stood in the journal */
+	char *output, *journal_path;
+	char *journal_folder; /* NULL, or that in the cache where the journal is */
+	int journal_lock;     /* of such a journal; -1: none */
+	char signature[HASH_SIZE];
+	struct run_description description;
+	struct tuning_run *runs; /* one for each GPU that joined in */
+	size_t run_count;
+	double started; /* clock_seconds() */
+};
+
+bool tuning_to_stdout(const struct tuning *tuning);
+void tuning_choose_files(struct tuning *tuning);
+/* Found out before anything is opened or measured. */
+enum status tuning_check_files(const struct tuning *tuning, struct error *err);
+/* The tuned file that exists, if it is one of this GPU model; else an empty one. */
+enum status tuning_open_tuned(struct tuning *tuning, struct error *err);
+/* Opens the journal, finds what is resumed, begins the first GPU's run; the session is filled in.
+ * tuning->description says what is run. */
+enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err);
+/* outcome: what the session ended with. */
+enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,
+	struct error *err);
+void tuning_release(struct tuning *tuning);
+
+#endif

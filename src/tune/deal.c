@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/deal.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engine/gpus.h"
+
+enum {
+	LOSSES_MAX = 2 /* GPUs that may be lost over a problem before it is left alone */
+};
+
+static const double idle_s = 0.02;
+
+enum state {
+	WAITS,
+	IS_TUNED,
+	IS_DONE, /* or failed */
+};
+
+struct item {
+	enum state state;
+	double expected_s;
+	unsigned losses;
+};
+
+struct dealing {
+	struct session *session;
+	struct item *items; /* of the queue */
+	size_t left;        /* that are not done */
+	size_t failed;
+	bool ends;          /* nothing more is dealt */
+	enum status status; /* the first that says why a problem is not tuned */
+	struct error err;
+};
+
+static void notice(const struct session *session, const char *text)
+{
+	if (session->observer.notice)
+		session->observer.notice(session->observer.context, text);
+}
+
+static void fail(struct dealing *dealing, enum status status, const struct error *reason)
+{
+	if (dealing->status != STATUS_OK)
+		return;
+	dealing->status = status;
+	dealing->err = *reason;
+}
+
+/* SIZE_MAX: none can be begun now. */
+static size_t next(const struct dealing *dealing)
+{
+	const struct queue *queue = dealing->session->queue;
+	const bool one = !dealing->session->context->team;
+	size_t best = SIZE_MAX;
+	bool steps_done = true;
+
+	for (size_t i = 0; i < queue->count; i++) {
+		const struct item *item = &dealing->items[i];
+
+		if (item->state == WAITS && (queue->items[i].is_step || steps_done) &&
+			(best == SIZE_MAX || item->expected_s > dealing->items[best].expected_s))
+			best = i;
+		if (one && best != SIZE_MAX)
+			break;
+		steps_done &= !queue->items[i].is_step || item->state == IS_DONE;
+	}
+	return best;
+}
+
+/* A GPU is lost: whether the problem may be what does it. */
+static void take_back(struct dealing *dealing, size_t number, const struct error *reason)
+{
+	struct item *item = &dealing->items[number];
+
+	item->state = WAITS;
+	if (++item->losses < LOSSES_MAX)
+		return;
+	item->state = IS_DONE;
+	dealing->left--;
+	dealing->failed++;
+	fail(dealing, STATUS_NO_DEVICE, reason);
+}
+
+/* False: this GPU takes no more. */
+static bool take_status(struct dealing *dealing, const struct session *session, size_t number,
+	enum status status, const struct error *reason)
+{
+	const struct session_observer *observer = &session->observer;
+	const struct queue_item *queued = &session->queue->items[number];
+
+	if (status == STATUS_NO_DEVICE && session->context->team) {
+		take_back(dealing, number, reason);
+		return false;
+	}
+	dealing->items[number].state = IS_DONE;
+	dealing->left--;
+	if (status == STATUS_OK)
+		return true;
+	if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE ||
+		(!session->keep_going && !queued->is_step)) {
+		dealing->ends = true;
+		dealing->status = STATUS_OK; /* this says more */
+		fail(dealing, status, reason);
+		return false;
+	}
+	if (observer->failed)
+		observer->failed(observer->context, queued->problem, reason);
+	if (!queued->is_step) {
+		dealing->failed++;
+		fail(dealing, status, reason);
+	}
+	return true;
+}
+
+static void serve(struct dealing *dealing, struct session *session, struct error *lost)
+{
+	struct team *team = session->context->team;
+
+	while (dealing->left && !dealing->ends) {
+		const size_t number = next(dealing);
+		struct error reason = {0};
+		enum status status;
+
+		if (number == SIZE_MAX) {
+			/* it may be given back, or be a step that others wait for */
+			team_leave(team);
+			clock_sleep(idle_s);
+			team_enter(team);
+			continue;
+		}
+		dealing->items[number].state = IS_TUNED;
+		status = session_problem(session, number, &reason);
+		if (!take_status(dealing, session, number, status, &reason)) {
+			*lost = reason;
+			lost->status = status;
+			return;
+		}
+	}
+}
+
+static enum status join(struct dealing *dealing, struct session *own, struct error *err)
+{
+	CLEANUP(memory_free) char *text = NULL;
+
+	TRY(gpus_join(dealing->session->context, own->context, &text, err));
+	if (text)
+		notice(own, text);
+	return own->join ? own->join(own->joins, own, err) : STATUS_OK;
+}
+
+/* One GPU's thread. */
+static void run_one(void *context, size_t member)
+{
+	struct dealing *dealing = context;
+	struct session own = *dealing->session;
+	struct error lost = {0};
+
+	if (member) {
+		/* fewer may be open than there are threads */
+		if (member > own.context->other_count || !dealing->left)
+			return;
+		own.context = &own.context->others[member - 1];
+		own.pool.device = own.context->device;
+		if (join(dealing, &own, &lost) != STATUS_OK)
+			lost.status = STATUS_NO_DEVICE;
+	}
+	if (lost.status == STATUS_OK)
+		serve(dealing, &own, &lost);
+	dealing->session->unsaved |= own.unsaved;
+	if (lost.status == STATUS_NO_DEVICE && own.context->team) {
+		CLEANUP(memory_free)
+		char *text = string_format("GPU %s takes no more problems: %s",
+			device_identity(own.context->device)->uuid, lost.message);
+
+		notice(&own, text);
+	}
+}
+
+enum status deal_queue(struct session *session, struct error *err)
+{
+	const struct queue *queue = session->queue;
+	struct team *team = session->context->team;
+	CLEANUP(memory_free)
+	struct item *items = memory_zeroed(queue->count + 1, sizeof(*items));
+	struct dealing dealing = {.session = session, .items = items, .left = queue->count};
+
+	for (size_t i = 0; i < queue->count; i++)
+		items[i].expected_s = queue_expected_seconds(queue->items[i].problem);
+	if (team)
+		team_run(team, run_one, &dealing);
+	else
+		run_one(&dealing, 0);
+	if (dealing.left && !dealing.ends) {
+		dealing.status = error_set(&dealing.err, STATUS_NO_DEVICE,
+			"no GPU is left; %zu problems were not tuned", dealing.left);
+		error_hint(
+			&dealing.err, "what was measured is in the journal; run again to resume");
+	}
+	if (dealing.status != STATUS_OK)
+		*err = dealing.err;
+	if (session->problems->count > 1 && dealing.failed && !dealing.ends && !dealing.left)
+		error_context(err, "%zu of %zu problems were not tuned; the first", dealing.failed,
+			session->problems->count);
+	return dealing.status;
+}

@@ -1,0 +1,82 @@
+# Several GPUs in one run: the stand-in driver has four, of which one hangs, one is lost, one is slow.
+case $TEST_OUT in /*) out=$TEST_OUT ;; *) out=$ROOT/$TEST_OUT ;; esac
+mkdir lib && ln -s "$out/faults/libcuda.so.1" lib/libcuda.so.1
+ln -s "$out/faults/libcuda.so.1" lib/libnvidia-ml.so.1
+export LD_LIBRARY_PATH="$PWD/lib" TILETUNE_STANDIN="$PWD/script" TILETUNE_LOCK_FOLDER="$PWD" TILETUNE_KERNEL_TIMEOUT=0.5
+# tune FILE DEVICE OPTION...: twelve problems
+tune() {
+	file=$1 device=$2
+	shift 2
+	"$TILETUNE" tune row_softmax -p rows=64:768:64,cols=64 -f online --path "$ROOT/tests/toy" \
+		--where 'UNROLL == 1 and ROW_THREADS == 64' --evaluations 4 -o "$file.json" -d "$device" "$@" >talk.txt 2>&1
+	echo "$file: exit $?"
+	grep -E '^(notice|tiletune|hint):' talk.txt | sed 's/GPU-1\([0-9]\)[0-9a-f-]*/\1/g'
+}
+look() { # look FILE: what the files say
+	/usr/bin/python3 - "$1" <<'PYTHON'
+import collections, json, sys
+tuned = json.load(open(sys.argv[1] + ".json"))
+lines = [json.loads(line) for line in open(sys.argv[1] + ".journal.jsonl")]
+runs = [line for line in lines if line["event"] == "run"]
+entries = collections.Counter(entry["problem"]["rows"] for entry in tuned["entries"])
+concluded = collections.Counter()
+where = {}
+for line in lines:  # each problem's number is that of the queue, in all runs
+    if line["event"] == "entry":
+        concluded[line["problem"]] += 1
+        where[line["problem"]] = line["entry"]["run"]
+finals = collections.defaultdict(set)
+for line in lines:
+    if line["event"] == "final":
+        finals[line["problem"], line["run"]].add(line["configuration"])
+chain = all(b["resumes"] == a["id"] for a, b in zip(runs, runs[1:]))
+gpus = {run["uuid"] for run in runs if run["id"] in set(where.values())}
+print(f"  {len(entries)} problems in the tuned file, {max(entries.values())} entry of each;",
+      f"{len(concluded)} concluded, {max(concluded.values())} times at most;",
+      f"re-measured by the GPU that concluded: {all(finals[p, r] for p, r in where.items())};",
+      f"runs are one chain: {chain}; by several GPUs: {len(gpus) > 1};",
+      f"known runs: {all(e['run'] in {r['id'] for r in tuned['runs']} for e in tuned['entries'])}")
+PYTHON
+}
+cat >script <<'SCRIPT'
+devices 3
+on 1 name NVIDIA A100-SXM4-80GB
+SCRIPT
+for device in cuda:all cuda:0,cuda:2,cuda:0 cuda:0,cuda:7 cuda:0,gpu cuda:0,; do
+	tune none "$device"
+done
+try "$TILETUNE" check x.json -d cuda:all
+ls ./*.json 2>/dev/null
+cat >script <<'SCRIPT'
+devices 4
+kernel row_softmax_online us=20 noise=0.01
+on 1 kernel row_softmax_online skip=30 once=hung hang
+on 2 kernel row_softmax_online skip=40 once=dead lost
+on 2 lost_while dead
+on 3 pace 1.5
+SCRIPT
+tune all cuda:all
+look all
+"$TILETUNE" validate all.json all.journal.jsonl
+ls hung dead
+# the same winners as of one GPU alone
+tune replayed replay:all.journal.jsonl
+for file in all replayed; do
+	"$TILETUNE" export $file.json --format csv | cut -d, -f1-9 | sort >$file.csv
+done
+cmp all.csv replayed.csv && wc -l <all.csv
+# killed: nothing lost, nothing twice
+cat >script <<'SCRIPT'
+devices 2
+kernel row_softmax_online us=20 noise=0.01
+SCRIPT
+tune killed cuda:0,cuda:1 >/dev/null &
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+	sleep 0.1
+	[ "$(grep -c '"event":"entry"' killed.journal.jsonl 2>/dev/null)" -gt 3 ] 2>/dev/null && break
+done
+kill -9 "$(cat ./GPU-10*.lock)"
+wait
+tune killed cuda:0,cuda:1
+look killed
+[ "$(grep -c 'from an interrupted run' talk.txt)" -gt 3 ] && echo "taken over"
