@@ -257,6 +257,19 @@ enum status file_expect_writable(const char *path, struct error *err)
 	return STATUS_OK;
 }
 
+/* NFS locks what is open for writing, and so no folder: a file in it, which stays there. */
+static bool open_lock_file(const char *folder, int *lock)
+{
+	CLEANUP(memory_free) char *path = path_join(folder, ".tiletune.lock");
+	const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return false;
+	close(*lock);
+	*lock = fd;
+	return true;
+}
+
 enum status file_lock(const char *path, int *lock, struct error *err)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
@@ -269,6 +282,8 @@ enum status file_lock(const char *path, int *lock, struct error *err)
 		return STATUS_OK;
 	*lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (int tries = 0; *lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0; tries++) {
+		if (errno == EBADF && !tries && open_lock_file(folder, lock))
+			continue;
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return STATUS_OK; /* this file system has none */
 		if (tries == 6000)

@@ -32,6 +32,8 @@ static const struct option tune_option_table[] = {
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
 		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
 	OPTION("suite", 's', STRING, suite, "FILE", "a list of problems (configs/suites)"),
+	OPTION("shard", 0, STRING, shard, "I/N",
+		"the I-th of N parts of the problems, for as many processes"),
 	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
 	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
 	CHOICE("effort", 'e', STRING, effort, "EFFORT", "how much is tried; default quick",
@@ -133,6 +135,7 @@ static enum status open_session(struct tuning *tuning, const struct operation *o
 		.effort = session->effort->name,
 		.families = session->pool.families,
 		.where = session->pool.where,
+		.shard = tuning->options->shard,
 		.budget_s = session->budget_s,
 		.seed = session->seed,
 		.strategy = session->strategy,
@@ -170,6 +173,9 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	names_journal = session.journal && !tuning->journal_folder;
 	common_graceful = 1;
 	status = session_run(&session, err);
+	/* a part without problems leaves a file, too */
+	if (status == STATUS_OK && !tuning->problems.count)
+		status = session_save(&session, err);
 	if (tuning_finish(tuning, &session, status, &finish_error) != STATUS_OK &&
 		status == STATUS_OK) {
 		*err = finish_error;
@@ -207,6 +213,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 		error_set(err, STATUS_BAD_INPUT, "tune: expected an operation, found none");
 		return error_hint(err, "`tiletune families` lists operations and families");
 	}
+	if (options->shard)
+		TRY(shard_parse(options->shard, &tuning.shard, err));
 	tuning_choose_files(&tuning);
 	options->device.several = !options->dry_run;
 	if (!options->dry_run)
@@ -217,6 +225,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	/* before anything is opened or compiled */
 	TRY(common_check_families(
 		&tuning.context.catalogue, operation, chosen_pool(&tuning, false).families, err));
+	shard_keep(&tuning.shard, &tuning.problems);
 	if (options->dry_run)
 		return dry_run(&tuning, err);
 	return tune(&tuning, operation, err);
@@ -233,7 +242,8 @@ const struct command command_tune = {
 		"stopped. Without a GPU, --device auto uses the embedded device model: kernels\n"
 		"are compiled for real, times are predicted and marked so.\n"
 		"--device cuda:all, or cuda:0,cuda:2: several GPUs of one model share the "
-		"problems.\n"
+		"problems. --shard I/N does the same over processes and machines: each writes a\n"
+		"journal of its own, and all may write one tuned file.\n"
 		"FILE.json: a kernel of your own (templates/README.md).",
 	.examples =
 		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"

@@ -293,8 +293,11 @@ void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 	hash_add(hash, numbers, sizeof(numbers));
 	hash_add_string(hash, device->kind);
 	hash_add_string(hash, device->name);
-	/* of several GPUs any may go on with what another began */
-	hash_add_string(hash, run->context->team ? "" : device->uuid);
+	/* of several GPUs any may go on with what another began; a job that was preempted too may
+	 * get another one */
+	hash_add_string(hash, run->context->team || run->shard ? "" : device->uuid);
+	if (run->shard)
+		hash_add_string(hash, run->shard);
 	hash_add_string(hash, device->driver);
 	if (run->context->compiler)
 		hash_add_string(hash, compiler_identity(run->context->compiler));

@@ -127,6 +127,7 @@ struct run_description {
 	const char *where;
 	const char *strategy;
 	const char *objective;
+	const char *shard; /* NULL: of all problems */
 	double budget_s;
 	uint64_t seed;
 };

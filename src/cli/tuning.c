@@ -25,9 +25,16 @@ void tuning_choose_files(struct tuning *tuning)
 	tuning->output = string_copy(options->output ? options->output : "tuned.json");
 	if (options->journal)
 		tuning->journal_path = string_copy(options->journal);
-	else if (string_ends_with(tuning->output, ".json"))
-		tuning->journal_path = string_format("%.*s.journal.jsonl",
-			(int)(strlen(tuning->output) - strlen(".json")), tuning->output);
+	else if (string_ends_with(tuning->output, ".json")) {
+		CLEANUP(memory_free)
+		char *part = tuning->shard.count
+				     ? string_format(".shard-%u-of-%u", tuning->shard.number,
+					       tuning->shard.count)
+				     : string_copy("");
+
+		tuning->journal_path = string_format("%.*s%s.journal.jsonl",
+			(int)(strlen(tuning->output) - strlen(".json")), tuning->output, part);
+	}
 }
 
 enum status tuning_check_files(const struct tuning *tuning, struct error *err)

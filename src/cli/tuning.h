@@ -7,13 +7,14 @@
 
 #include "cli/common.h"
 #include "tune/session.h"
+#include "tune/shard.h"
 #include "tune/suite.h"
 
 struct tune_options {
 	struct common_options common;
 	struct device_choice device;
 	struct string_list problems, families;
-	const char *suite, *where, *effort, *strategy, *objective, *output, *journal;
+	const char *suite, *shard, *where, *effort, *strategy, *objective, *output, *journal;
 	double budget_s;
 	unsigned seed, evaluations;
 	bool fresh, dry_run, progress, no_journal;
@@ -31,6 +32,7 @@ struct tuning {
 	struct tune_options *options;
 	struct folders folders;
 	struct suite suite;
+	struct shard shard;
 	struct context context;
 	struct problem_list problems;
 	struct tuned tuned;

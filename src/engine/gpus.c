@@ -257,7 +257,7 @@ enum status gpus_join(
 		return status;
 	ratio = identity->anchor_us / expected_us - 1;
 	if (fabs(ratio) > anchor_tolerance)
-		*notice = string_format("GPU %s is %.0f%% %s than GPU %s, by the time of a fixed "
+		*notice = string_format("%s is %.0f%% %s than %s, by the time of a fixed "
 					"kernel: problems that it tunes have times of its own",
 			identity->uuid, 100 * fabs(ratio), ratio > 0 ? "slower" : "faster",
 			device_identity(first->device)->uuid);

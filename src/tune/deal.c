@@ -171,7 +171,7 @@ static void run_one(void *context, size_t member)
 	dealing->session->unsaved |= own.unsaved;
 	if (lost.status == STATUS_NO_DEVICE && own.context->team) {
 		CLEANUP(memory_free)
-		char *text = string_format("GPU %s takes no more problems: %s",
+		char *text = string_format("%s takes no more problems: %s",
 			device_identity(own.context->device)->uuid, lost.message);
 
 		notice(&own, text);

@@ -10,7 +10,7 @@ tune() {
 	"$TILETUNE" tune row_softmax -p rows=64:768:64,cols=64 -f online --path "$ROOT/tests/toy" \
 		--where 'UNROLL == 1 and ROW_THREADS == 64' --evaluations 4 -o "$file.json" -d "$device" "$@" >talk.txt 2>&1
 	echo "$file: exit $?"
-	grep -E '^(notice|tiletune|hint):' talk.txt | sed 's/GPU-1\([0-9]\)[0-9a-f-]*/\1/g'
+	grep -E '^(notice|tiletune|hint):' talk.txt | sed 's/GPU-1\([0-9]\)[0-9a-f-]*/GPU \1/g'
 }
 look() { # look FILE: what the files say
 	/usr/bin/python3 - "$1" <<'PYTHON'
@@ -71,9 +71,9 @@ devices 2
 kernel row_softmax_online us=20 noise=0.01
 SCRIPT
 tune killed cuda:0,cuda:1 >/dev/null &
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-	sleep 0.1
-	[ "$(grep -c '"event":"entry"' killed.journal.jsonl 2>/dev/null)" -gt 3 ] 2>/dev/null && break
+until [ "$(grep -cs '"event":"entry"' killed.journal.jsonl)" -gt 3 ] 2>/dev/null; do
+	sleep 0.05
+	jobs %1 >/dev/null 2>&1 || break
 done
 kill -9 "$(cat ./GPU-10*.lock)"
 wait
