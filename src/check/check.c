@@ -171,7 +171,29 @@ static void compare_identity(struct check *check, struct check_row *row)
 			names.data);
 }
 
-static void open_rows(struct check *check)
+/* The family is of a folder that was not looked in (or is gone): nothing was found out about it. */
+static enum status expect_family(
+	const struct check *check, const struct tuned_entry *entry, struct error *err)
+{
+	const struct catalogue *catalogue = &check->context->catalogue;
+	CLEANUP(memory_free) char *problem = named_values_text(&entry->problem);
+	CLEANUP(text_release) struct text folders = {0};
+	const struct operation *operation;
+	const struct family *family;
+
+	if (catalogue_operation(catalogue, entry->operation, &operation, err) == STATUS_OK &&
+		catalogue_family(catalogue, operation, entry->winner.family, &family, err) ==
+			STATUS_OK)
+		return STATUS_OK;
+	for (char **folder = catalogue->template_folders; *folder; folder++)
+		text_append_listed(&folders, *folder);
+	error_context(err, "%s: %s %s", check->baseline->path, entry->operation, problem);
+	return error_hint(err,
+		"looked in %s; --path or TILETUNE_PATH names more folders, or an own kernel's file",
+		text_string(&folders));
+}
+
+static enum status open_rows(struct check *check, struct error *err)
 {
 	const struct tuned *baseline = check->baseline;
 
@@ -182,6 +204,7 @@ static void open_rows(struct check *check)
 
 		if (!is_asked_for(&check->options, baseline->entries[i].operation))
 			continue;
+		TRY(expect_family(check, &baseline->entries[i], err));
 		check_row_open(&baseline->entries[i], row);
 		/* what another GPU cannot build is no failure of the kernel */
 		if (check->of_device & ~check->options.allowed)
@@ -189,6 +212,7 @@ static void open_rows(struct check *check)
 		check_row_build(check, row);
 		check->row_count++;
 	}
+	return STATUS_OK;
 }
 
 static void add_changed_kernels(struct check *check)
@@ -224,7 +248,7 @@ enum status check_open(struct context *context, struct tuned *baseline,
 			"check: expected a GPU or a device model, found a recording");
 	check->measures = device_measures(context->device);
 	check->kept_folder = check_kept_folder(baseline->path);
-	open_rows(check);
+	TRY(open_rows(check, err));
 	for (size_t i = 0; check->measures && i < check->row_count; i++)
 		check_kept_load(check->kept_folder, &check->rows[i], &notice);
 	check->notice = notice.length ? text_detach(&notice) : NULL;

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "candidate/bound_family.h"
+#include "candidate/problem_reference.h"
 #include "cli/common.h"
 #include "engine/trial.h"
 
@@ -32,9 +33,28 @@ static enum status some_problem(
 		       : STATUS_OK;
 }
 
-/* Compiles the default configuration: whether it does, and the kernels take what they are given. */
-static enum status compile_one(const struct family *family, const struct device_spec *device,
-	struct kernel_store *store, struct error *err)
+/* What the outputs are compared with, where it is kernels: that they compile. */
+static enum status compile_reference(const struct problem *problem,
+	const struct device_spec *device, struct kernel_store *store, struct error *err)
+{
+	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
+	CLEANUP(build_release) struct build build = {0};
+	const struct compile_result *kernel;
+
+	TRY(problem_reference(problem, NULL, device, &build, &reference, err));
+	for (size_t i = 0; i < build.unit_count; i++)
+		if (kernel_store_wait(store, &build.units[i], &kernel, err) != STATUS_OK) {
+			err->status = STATUS_BAD_INPUT;
+			return error_context(err, "%s: %s: its reference", problem->operation->file,
+				problem->text);
+		}
+	return STATUS_OK;
+}
+
+/* Compiles the default configuration and the operation's reference: whether they do, and the
+ * kernels take what they are given. of_operation: the reference alone. */
+static enum status compile_one(const struct family *family, bool of_operation,
+	const struct device_spec *device, struct kernel_store *store, struct error *err)
 {
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
@@ -43,6 +63,10 @@ static enum status compile_one(const struct family *family, const struct device_
 	bool found = false;
 
 	TRY(some_problem(family, &problems, err));
+	if (problems.count)
+		TRY(compile_reference(problems.items[0], device, store, err));
+	if (of_operation)
+		return STATUS_OK;
 	if (problems.count)
 		TRY(family_bind_if_applies(
 			family, problems.items[0], device, NULL, &bound, NULL, err));
@@ -68,6 +92,11 @@ static enum status compile_one(const struct family *family, const struct device_
 				 trial.evaluation.detail);
 }
 
+static bool is_meant(const struct family *family, const char *only)
+{
+	return !only || strcmp(strrchr(family->name, '/') + 1, only) == 0;
+}
+
 /* Where there is a compiler. only: as in families_check(). */
 static enum status compile_families(const struct catalogue *catalogue, const char *only,
 	const struct device_spec *device, struct error *err)
@@ -90,9 +119,10 @@ static enum status compile_families(const struct catalogue *catalogue, const cha
 	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
 		const struct family *family = catalogue->families[i];
 
-		if ((!only || strcmp(strrchr(family->name, '/') + 1, only) == 0) &&
-			!family->step_count)
-			status = compile_one(family, device, store, err);
+		const bool of_operation = only && strcmp(only, "operation") == 0;
+
+		if ((of_operation || is_meant(family, only)) && !family->step_count)
+			status = compile_one(family, of_operation, device, store, err);
 	}
 	kernel_store_free(store);
 	return status;
@@ -106,8 +136,7 @@ enum status families_check(const struct catalogue *catalogue, const char *only, 
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
 
-		if ((!only || strcmp(strrchr(family->name, '/') + 1, only) == 0) &&
-			!family->step_count)
+		if (is_meant(family, only) && !family->step_count)
 			TRY(family_examples_check(family, device, err));
 	}
 	return compile_families(catalogue, only, device, err);

@@ -130,6 +130,8 @@ void chart_plot(const struct chart *chart, size_t columns, size_t rows, struct t
 	struct grid grid = {.chart = chart, .columns = columns, .rows = rows};
 
 	text_appendf(text, "%s\n", chart->title);
+	if (chart->subtitle)
+		text_appendf(text, "%s\n", chart->subtitle);
 	if (!chart->count || columns < 2 || rows < 2 ||
 		!chart_range(chart, &grid.y_low, &grid.y_high)) {
 		text_append(text, "  nothing to draw\n");

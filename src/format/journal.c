@@ -167,29 +167,25 @@ static void run_line_release(struct journal_run *run)
 static enum status read_run(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_record *record = reader->record;
-	struct journal_run *run;
+	struct journal_run run = {0};
 
+	TRY(record_from_json(&journal_run_record, at, &run, NULL, err));
+	run.line = json_copy(at->node);
 	ARRAY_GROW(record->runs, record->run_count, record->run_capacity);
-	run = &record->runs[record->run_count++];
-	*run = (struct journal_run){.line = json_copy(at->node)};
-	if (record_from_json(&journal_run_record, at, run, NULL, err) == STATUS_OK)
-		return STATUS_OK;
-	run_line_release(&record->runs[--record->run_count]);
-	return STATUS_BAD_INPUT;
+	record->runs[record->run_count++] = run;
+	return STATUS_OK;
 }
 
 static enum status read_problem(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_run *run = reader->run;
-	struct journal_problem *problem;
+	struct journal_problem problem = {0};
 
+	TRY(record_from_json(&journal_problem_record, at, &problem, NULL, err));
+	problem.line = json_copy(at->node);
 	ARRAY_GROW(run->problems, run->problem_count, run->problem_capacity);
-	problem = &run->problems[run->problem_count++];
-	*problem = (struct journal_problem){.line = json_copy(at->node)};
-	if (record_from_json(&journal_problem_record, at, problem, NULL, err) == STATUS_OK)
-		return STATUS_OK;
-	problem_release(&run->problems[--run->problem_count]);
-	return STATUS_BAD_INPUT;
+	run->problems[run->problem_count++] = problem;
+	return STATUS_OK;
 }
 
 /* The problem that a line names. */

@@ -77,6 +77,10 @@ echo "# an argument too few"
 change 's/"X", "Y", "n"/"X", "Y"/' json
 failed few.json
 try "$TILETUNE" validate mine/templates/blur/filter.json
+echo "# a reference that does not compile"
+sed -i 's/__global__/__global__ nothing/' mine/templates/blur/reference.cu
+"$TILETUNE" validate mine/templates/blur/operation.json 2>&1 | sed 's/compile_failed.*/compile_failed/' | head -n 1
+sed -i 's/ nothing//' mine/templates/blur/reference.cu
 echo "# a header that is not there, an option that is not safe"
 change 's/^#include <taps.h>/#include <tapes.h>/' cu
 failed header.json | sed 's/toolkit.s in.*/toolkit/' | head -n 1
