@@ -4,7 +4,8 @@
  *
  * A CMake module: the entries as one JSON document, and a function that looks one up with
  * string(JSON) (CMake 3.19). A fragment for GNU make: one group of variables per entry and a
- * function that finds entries.
+ * function that finds entries. Files that one build includes are joined: names of variables hold a
+ * hash of the file's content.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -12,8 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "export/export.h"
+
+static void put_hash(const struct text *content, char hash[16])
+{
+	snprintf(hash, 16, "%08" PRIx32,
+		(uint32_t)hash_bytes(text_string(content), content->length, 0));
+}
 
 /* {"operation", "problem": "M=...", "timing", "family", "configuration", "defines": "BM=128;...",
  * "time_us", "workspace_bytes", "tensor_maps", "launches": [...]} */
@@ -89,7 +97,8 @@ static const char module_head[] =
 	"#\n"
 	"# tiletune_find(PREFIX OPERATION KEY=VALUE...) looks for the one entry whose problem has "
 	"all\n"
-	"# of these keys and sets PREFIX_FOUND, PREFIX_PROBLEM, PREFIX_FAMILY, "
+	"# of these keys, in all such files that were included, and sets PREFIX_FOUND, "
+	"PREFIX_PROBLEM, PREFIX_FAMILY, "
 	"PREFIX_CONFIGURATION,\n"
 	"# PREFIX_DEFINES (a list for target_compile_definitions), PREFIX_TIME_US, PREFIX_TIMING,\n"
 	"# PREFIX_WORKSPACE_BYTES, PREFIX_TENSOR_MAPS (not 0: the kernel takes TMA descriptors; "
@@ -107,26 +116,28 @@ static const char module_head[] =
 
 static const char module_tail[] =
 	"function(tiletune_find prefix operation)\n"
-	"\tset(found \"\")\n"
-	"\tstring(JSON count LENGTH \"${TILETUNE_JSON}\")\n"
-	"\tmath(EXPR last \"${count} - 1\")\n"
-	"\tforeach(i RANGE ${last})\n"
-	"\t\tif(i GREATER last)\n"
-	"\t\t\tbreak()\n"
-	"\t\tendif()\n"
-	"\t\tstring(JSON its_operation GET \"${TILETUNE_JSON}\" ${i} operation)\n"
-	"\t\tstring(JSON problem GET \"${TILETUNE_JSON}\" ${i} problem)\n"
-	"\t\tif(NOT its_operation STREQUAL operation)\n"
-	"\t\t\tcontinue()\n"
-	"\t\tendif()\n"
-	"\t\tstring(REPLACE \",\" \";\" keys \"${problem}\")\n"
-	"\t\tset(missing ${ARGN})\n"
-	"\t\tlist(REMOVE_ITEM missing ${keys})\n"
-	"\t\tif(NOT missing)\n"
-	"\t\t\tlist(APPEND found ${i})\n"
-	"\t\tendif()\n"
+	"\tset(matches 0)\n"
+	"\tforeach(file IN LISTS TILETUNE_FILES)\n"
+	"\t\tstring(JSON count LENGTH \"${TILETUNE_${file}}\")\n"
+	"\t\tmath(EXPR last \"${count} - 1\")\n"
+	"\t\tforeach(i RANGE ${last})\n"
+	"\t\t\tif(i GREATER last)\n"
+	"\t\t\t\tbreak()\n"
+	"\t\t\tendif()\n"
+	"\t\t\tstring(JSON its_operation GET \"${TILETUNE_${file}}\" ${i} operation)\n"
+	"\t\t\tstring(JSON problem GET \"${TILETUNE_${file}}\" ${i} problem)\n"
+	"\t\t\tif(NOT its_operation STREQUAL operation)\n"
+	"\t\t\t\tcontinue()\n"
+	"\t\t\tendif()\n"
+	"\t\t\tstring(REPLACE \",\" \";\" keys \"${problem}\")\n"
+	"\t\t\tset(missing ${ARGN})\n"
+	"\t\t\tlist(REMOVE_ITEM missing ${keys})\n"
+	"\t\t\tif(NOT missing)\n"
+	"\t\t\t\tmath(EXPR matches \"${matches} + 1\")\n"
+	"\t\t\t\tstring(JSON found GET \"${TILETUNE_${file}}\" ${i})\n"
+	"\t\t\tendif()\n"
+	"\t\tendforeach()\n"
 	"\tendforeach()\n"
-	"\tlist(LENGTH found matches)\n"
 	"\tif(NOT matches EQUAL 1)\n"
 	"\t\tset(${prefix}_FOUND FALSE PARENT_SCOPE)\n"
 	"\t\treturn()\n"
@@ -134,21 +145,20 @@ static const char module_tail[] =
 	"\tset(${prefix}_FOUND TRUE PARENT_SCOPE)\n"
 	"\tforeach(name operation problem family configuration defines time_us timing "
 	"workspace_bytes tensor_maps launches)\n"
-	"\t\tstring(JSON value ERROR_VARIABLE error GET \"${TILETUNE_JSON}\" ${found} ${name})\n"
+	"\t\tstring(JSON value ERROR_VARIABLE error GET \"${found}\" ${name})\n"
 	"\t\tstring(TOUPPER \"${name}\" upper)\n"
 	"\t\tset(${prefix}_${upper} \"${value}\" PARENT_SCOPE)\n"
 	"\tendforeach()\n"
 	"\tforeach(name source entry smem_dynamic_bytes)\n"
-	"\t\tstring(JSON value ERROR_VARIABLE error GET \"${TILETUNE_JSON}\" ${found} launches 0 "
-	"${name})\n"
+	"\t\tstring(JSON value ERROR_VARIABLE error GET \"${found}\" launches 0 ${name})\n"
 	"\t\tstring(TOUPPER \"${name}\" upper)\n"
 	"\t\tset(${prefix}_${upper} \"${value}\" PARENT_SCOPE)\n"
 	"\tendforeach()\n"
 	"\tforeach(name grid block cluster)\n"
 	"\t\tset(sizes \"\")\n"
 	"\t\tforeach(dimension 0 1 2)\n"
-	"\t\t\tstring(JSON value ERROR_VARIABLE error GET \"${TILETUNE_JSON}\" ${found} launches 0 "
-	"${name} ${dimension})\n"
+	"\t\t\tstring(JSON value ERROR_VARIABLE error GET \"${found}\" launches 0 ${name} "
+	"${dimension})\n"
 	"\t\t\tlist(APPEND sizes ${value})\n"
 	"\t\tendforeach()\n"
 	"\t\tstring(TOUPPER \"${name}\" upper)\n"
@@ -165,6 +175,7 @@ static enum status write_cmake(
 	const char *arch = source->tuned->device.arch;
 	const bool is_named = arch && string_starts_with(arch, "sm_") &&
 			      strspn(arch + 3, "0123456789af") == strlen(arch + 3);
+	char hash[16];
 
 	(void)err;
 	for (size_t i = 0; i < source->entry_count; i++)
@@ -179,8 +190,12 @@ static enum status write_cmake(
 		bracket.data[bracket.length - 1] = '=';
 		text_append_char(&bracket, ']');
 	}
-	text_appendf(text, "set(TILETUNE_JSON [%.*s[\n%s%s)\n\n%s", (int)bracket.length - 2,
-		bracket.data + 1, text_string(&json), bracket.data, module_tail);
+	put_hash(&json, hash);
+	text_appendf(text, "set(TILETUNE_%s [%.*s[\n%s%s)\n", hash, (int)bracket.length - 2,
+		bracket.data + 1, text_string(&json), bracket.data);
+	text_appendf(text,
+		"list(APPEND TILETUNE_FILES %s)\nlist(REMOVE_DUPLICATES TILETUNE_FILES)\n\n%s",
+		hash, module_tail);
 	return STATUS_OK;
 }
 
@@ -226,7 +241,7 @@ static void built(struct text *text, const char *prefix, const char *name, struc
 }
 
 static void launch_variables(
-	struct text *text, size_t entry, size_t index, const struct tuned_launch *launch)
+	struct text *text, const char *entry, size_t index, const struct tuned_launch *launch)
 {
 	const struct {
 		const char *name;
@@ -236,7 +251,7 @@ static void launch_variables(
 	CLEANUP(text_release) struct text value = {0};
 	char prefix[64];
 
-	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu_%zu", entry, index);
+	snprintf(prefix, sizeof(prefix), "%s_%zu", entry, index);
 	variable(text, prefix, "SOURCE", "%s", launch->source);
 	variable(text, prefix, "ENTRY", "%s", launch->entry);
 	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
@@ -249,13 +264,14 @@ static void launch_variables(
 	built(text, prefix, "ARGS", &value);
 }
 
-static void entry_variables(struct text *text, size_t index, const struct tuned_entry *entry)
+static void entry_variables(
+	struct text *text, const char *hash, size_t index, const struct tuned_entry *entry)
 {
 	const struct tuned_row *winner = &entry->winner;
 	CLEANUP(text_release) struct text value = {0};
 	char prefix[32];
 
-	snprintf(prefix, sizeof(prefix), "TILETUNE_%zu", index);
+	snprintf(prefix, sizeof(prefix), "TILETUNE_%s_%zu", hash, index);
 	text_append_char(text, '\n');
 	variable(text, prefix, "OPERATION", "%s", entry->operation);
 	named_values_format(&entry->problem, " ", &value);
@@ -277,15 +293,21 @@ static void entry_variables(struct text *text, size_t index, const struct tuned_
 		text_appendf(&value, "%s%zu", i ? " " : "", i);
 	built(text, prefix, "LAUNCHES", &value);
 	for (size_t i = 0; i < winner->launch_count; i++)
-		launch_variables(text, index, i, &winner->launches[i]);
+		launch_variables(text, prefix, i, &winner->launches[i]);
 }
 
 static enum status write_make(
 	const struct export_source *source, struct text *text, struct error *err)
 {
-	CLEANUP(text_release) struct text example = {0};
+	CLEANUP(text_release) struct text example = {0}, content = {0}, names = {0};
+	char hash[16];
 
 	(void)err;
+	for (size_t i = 0; i < source->entry_count; i++)
+		entry_variables(&content, "", i, source->entries[i]);
+	put_hash(&content, hash);
+	for (size_t i = 0; i < source->entry_count; i++)
+		text_appendf(&names, " %s_%zu", hash, i);
 	export_example(source, ",", " ", &example);
 	text_appendf(text,
 		"# Tuned configurations from %s; made by `tiletune export --format make`.\n"
@@ -294,20 +316,17 @@ static enum status write_make(
 		"#\tE := $(call tiletune_find,%s)\n"
 		"#\tNVCCFLAGS += $(TILETUNE_$(E)_DEFINES)\n"
 		"#\n"
-		"# tiletune_find: the numbers of the entries whose problem has all of these keys. "
-		"A\n"
-		"# family made of steps has no defines of its own: `tiletune export --format "
+		"# tiletune_find: the entries whose problem has all of these keys, of all such "
+		"files that\n# were included. A family made of steps has no defines of its own: "
+		"`tiletune export --format "
 		"source`\n"
 		"# writes each step's source with its defines.\n"
 		"tiletune_find = $(strip $(foreach e,$(TILETUNE_ENTRIES),$(if $(filter $(1),"
 		"$(TILETUNE_$(e)_OPERATION)),$(if $(filter-out $(TILETUNE_$(e)_PROBLEM),$(2)),,"
-		"$(e)))))\n\nTILETUNE_ENTRIES :=",
-		source->name, text_string(&example));
+		"$(e)))))\n\nTILETUNE_ENTRIES := $(filter-out%s,$(TILETUNE_ENTRIES))%s\n",
+		source->name, text_string(&example), text_string(&names), text_string(&names));
 	for (size_t i = 0; i < source->entry_count; i++)
-		text_appendf(text, " %zu", i);
-	text_append_char(text, '\n');
-	for (size_t i = 0; i < source->entry_count; i++)
-		entry_variables(text, i, source->entries[i]);
+		entry_variables(text, hash, i, source->entries[i]);
 	return STATUS_OK;
 }
 

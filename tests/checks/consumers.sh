@@ -18,8 +18,13 @@ fail() { echo "consumers: $*"; exit 1; }
 	>"$work/talk" 2>&1 || { cat "$work/talk"; fail "tune"; }
 cp "$work/tuned.json" "$work/cmake/tuned.json"
 "$tiletune" export "$work/tuned.json" --format c-header -o "$work/c/tuned.h" || fail "c-header"
-"$tiletune" export "$work/tuned.json" --format make -o "$work/make/tuned.mk" || fail "make"
-"$tiletune" export "$work/tuned.json" --format cmake -o "$work/cmake/tuned.cmake" || fail "cmake"
+# of two files, which one build includes
+for part in tuned=256 other=512; do
+	for tool in make=mk cmake=cmake; do
+		"$tiletune" export "$work/tuned.json" row_softmax -p "rows=${part#*=},cols=512" --path tests/toy \
+			--format "${tool%=*}" -o "$work/${tool%=*}/${part%=*}.${tool#*=}" || fail "${tool%=*}"
+	done
+done
 
 expected=$(/usr/bin/python3 "$work/python/consumer.py" "$work/tuned.json") || fail "python"
 
