@@ -99,7 +99,7 @@ static void options_parse(struct options *options, int argc, char **argv)
 }
 
 /* ---- choosing ---- */
-static enum status choose_one(struct context *bench, struct seeds *gemm,
+static enum status choose_one(struct context *context, struct seeds *gemm,
 	const struct options *options, const struct json_at *item, struct json *list,
 	struct error *err)
 {
@@ -109,17 +109,17 @@ static enum status choose_one(struct context *bench, struct seeds *gemm,
 	enum status status = json_get_string(item, &text, err);
 
 	if (status == STATUS_OK)
-		status = chain_problem(&bench->catalogue, "gemm_chain", text, &problem, err);
+		status = chain_problem(&context->catalogue, "gemm_chain", text, &problem, err);
 	if (status == STATUS_OK)
-		status = chain_choose(bench, gemm, problem, &chosen, err);
+		status = chain_choose(context, gemm, problem, &chosen, err);
 	if (status == STATUS_OK) {
 		json_push(list, chosen);
 	}
 	if (status == STATUS_OK && options->compile) {
 		struct json_at at = json_root(chosen, "choice");
 
-		status = chain_request(
-			&bench->catalogue, device_spec(bench->device), bench->store, &at, err);
+		status = chain_request(&context->catalogue, device_spec(context->device),
+			context->store, &at, err);
 	}
 	problem_free(problem);
 	return status;
@@ -135,7 +135,7 @@ static enum status choose(const struct options *options, struct error *err)
 		.cache_folder = options->cache_folder};
 	struct json *suite = NULL, *json = json_new_object(), *list = json_new_array();
 	struct seeds gemm = {0};
-	struct context bench = {0};
+	struct context context = {0};
 	struct json_at root, problems;
 	enum status status = json_load(options->input, &suite, err);
 
@@ -143,24 +143,24 @@ static enum status choose(const struct options *options, struct error *err)
 	if (status == STATUS_OK)
 		status = json_member(&root, "problems", &problems, err);
 	if (status == STATUS_OK)
-		status = context_open(&bench_options, &bench, err);
+		status = context_open(&bench_options, &context, err);
 	if (status == STATUS_OK)
-		status = chain_favour(&bench, &gemm, err);
+		status = chain_favour(&context, &gemm, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&problems); i++) {
 		struct json_at item = json_item(&problems, i);
 
-		status = choose_one(&bench, &gemm, options, &item, list, err);
+		status = choose_one(&context, &gemm, options, &item, list, err);
 		fprintf(stderr, "%zu of %zu\r", i + 1, json_count(&problems));
 	}
 	json_put(json, "choices", list);
-	while (status == STATUS_OK && bench.store && kernel_store_pending(bench.store))
-		kernel_store_poll(bench.store, 1);
+	while (status == STATUS_OK && context.store && kernel_store_pending(context.store))
+		kernel_store_poll(context.store, 1);
 	if (status == STATUS_OK)
 		status = setup_write(options->output, json, err);
 	json_free(json);
 	json_free(suite);
 	seeds_release(&gemm);
-	context_release(&bench);
+	context_release(&context);
 	return status;
 }
 

@@ -47,7 +47,7 @@ struct row {
 };
 
 struct comparison {
-	struct context *bench;
+	struct context *context;
 	struct evaluator evaluator;
 	double seconds, threshold; /* 0: no verdicts */
 	int64_t loads;
@@ -184,7 +184,7 @@ static bool are_tied(const struct comparison *comparison, const struct row *row)
 			.ci95_low_us = time.ci95_low,
 			.ci95_high_us = time.ci95_high,
 			.place_us = conclude_place_us(&rows[i]->loads[0]->evaluation.score,
-				device_spec(comparison->bench->device), merged->loads)};
+				device_spec(comparison->context->device), merged->loads)};
 	}
 	select_pair_rounds(comparables, rounds, 2);
 	select_winner(comparables, 2, tied);
@@ -257,8 +257,8 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 		*row = (struct row){0};
 		status = json_member_string(&item, "name", &row->name, err);
 		if (status == STATUS_OK)
-			status = row_candidate_from_json(&comparison->bench->catalogue, problem,
-				device_spec(comparison->bench->device), &item, &row->candidate,
+			status = row_candidate_from_json(&comparison->context->catalogue, problem,
+				device_spec(comparison->context->device), &item, &row->candidate,
 				err);
 		comparison->count += status == STATUS_OK;
 		if (status == STATUS_OK)
@@ -278,7 +278,8 @@ static enum status read_problem(struct comparison *comparison, const struct json
 	enum status status = json_member_string(at, "operation", &name, err);
 
 	if (status == STATUS_OK)
-		status = catalogue_operation(&comparison->bench->catalogue, name, &operation, err);
+		status =
+			catalogue_operation(&comparison->context->catalogue, name, &operation, err);
 	if (status == STATUS_OK)
 		status = json_member(at, "problem", &member, err);
 	return status == STATUS_OK ? problem_from_json(operation, &member, problem, err) : status;
@@ -300,7 +301,7 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 	json_put_string(json, "operation", problem->operation->name);
 	json_put_string(json, "problem", problem->text);
 	comparison->evaluator =
-		(struct evaluator){.context = comparison->bench, .interrupted = &stopped};
+		(struct evaluator){.context = comparison->context, .interrupted = &stopped};
 	status = evaluator_announce(&comparison->evaluator, problem, &reason);
 	if (status == STATUS_OK)
 		status = open_rows(comparison, at, problem, &reason);
@@ -341,12 +342,12 @@ static enum status prefetch(
 		status = json_member(at, "rows", &rows, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&rows); i++) {
 		struct json_at item = json_item(&rows, i);
-		struct evaluator evaluator = {.context = comparison->bench};
+		struct evaluator evaluator = {.context = comparison->context};
 		struct candidate candidate;
 		struct trial *trial;
 
-		status = row_candidate_from_json(&comparison->bench->catalogue, problem,
-			device_spec(comparison->bench->device), &item, &candidate, err);
+		status = row_candidate_from_json(&comparison->context->catalogue, problem,
+			device_spec(comparison->context->device), &item, &candidate, err);
 		if (status != STATUS_OK)
 			break;
 		status = evaluator_add(&evaluator, &candidate, TRIAL_COMPILED, &trial, err);
@@ -417,7 +418,7 @@ int main(int argc, char **argv)
 {
 	static struct comparison comparison; /* large */
 	struct bench_test test;
-	struct context bench = {0};
+	struct context context = {0};
 	struct error err = {0};
 	struct json *json = json_new_object(), *results = json_new_array();
 	char *printed;
@@ -429,19 +430,19 @@ int main(int argc, char **argv)
 		return STATUS_BAD_INPUT;
 	}
 	signal(SIGTERM, stop);
-	comparison.bench = &bench;
-	status = context_open(&test.options, &bench, &err);
+	comparison.context = &context;
+	status = context_open(&test.options, &context, &err);
 	if (status != STATUS_OK) {
 		fprintf(stderr, "compare_rows: %s\n", err.message);
 		json_free(results);
 	} else {
-		struct run run = run_now(&bench);
+		struct run run = run_now(&context);
 
 		status = run_all(&comparison, test.files[0], results, &err);
 		if (status != STATUS_OK)
 			fprintf(stderr, "compare_rows: %s\n", err.message);
 		json_put_string(json, "format", "tiletune.compared_rows/1");
-		json_put(json, "device", device_json(device_spec(bench.device)));
+		json_put(json, "device", device_json(device_spec(context.device)));
 		json_put(json, "run", record_to_json(&run_record, &run));
 		run_release(&run);
 		json_put(json, "comparisons", results);
@@ -449,7 +450,7 @@ int main(int argc, char **argv)
 		puts(printed);
 		free(printed);
 	}
-	context_release(&bench);
+	context_release(&context);
 	json_free(json);
 	free(test.files);
 	return (int)status;

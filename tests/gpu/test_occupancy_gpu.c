@@ -16,7 +16,7 @@ enum {
 
 struct occupancy_test {
 	struct bench_test *test;
-	struct context bench;
+	struct context context;
 	size_t configurations, launches, changed, mismatches;
 };
 
@@ -48,7 +48,7 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 	const struct compile_result *kernel;
 	const struct kernel_resources *ours = NULL;
 	enum occupancy_limiter limiter;
-	enum status status = kernel_store_wait(run->bench.store, unit, &kernel, err);
+	enum status status = kernel_store_wait(run->context.store, unit, &kernel, err);
 	int blocks;
 
 	for (size_t i = 0; status == STATUS_OK && i < kernel->entry_count; i++)
@@ -59,7 +59,7 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 	if (!ours)
 		return error_set(
 			err, STATUS_FAILED, "%s: the compiler reports no %s", title, launch->entry);
-	blocks = occupancy_blocks_per_sm(device_spec(run->bench.device),
+	blocks = occupancy_blocks_per_sm(device_spec(run->context.device),
 		(int)(launch->block[0] * launch->block[1] * launch->block[2]),
 		ours->regs_per_thread, ours->smem_static_bytes, launch->smem_dynamic_bytes,
 		&limiter);
@@ -109,7 +109,7 @@ static enum status evaluation_compare(struct occupancy_test *run, const struct b
 static enum status problem_compare(
 	struct occupancy_test *run, const struct journal_problem *journal, struct error *err)
 {
-	const struct catalogue *catalogue = &run->bench.catalogue;
+	const struct catalogue *catalogue = &run->context.catalogue;
 	const struct operation *operation;
 	struct problem_list problems = {0};
 	struct bound_family *bound = NULL;
@@ -131,7 +131,7 @@ static enum status problem_compare(
 			bound_family_free(bound);
 			bound = NULL;
 			status = family_bind(family, problems.items[0],
-				device_spec(run->bench.device), NULL, &bound, err);
+				device_spec(run->context.device), NULL, &bound, err);
 		}
 		if (status == STATUS_OK)
 			status = evaluation_compare(run, bound, evaluation, err);
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
 	enum status status;
 
 	bench_test_options(&test, argc, argv);
-	status = context_open(&test.options, &run.bench, &err);
+	status = context_open(&test.options, &run.context, &err);
 	for (int i = 0; status == STATUS_OK && i < test.file_count; i++)
 		status = journal_compare(&run, test.files[i], &err);
 	if (status != STATUS_OK)
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 		"occupancy: %zu configurations, %zu launches, %zu unlike the driver, %zu of other "
 		"sources",
 		run.configurations, run.launches, run.mismatches, run.changed);
-	context_release(&run.bench);
+	context_release(&run.context);
 	free(test.files);
 	return status != STATUS_OK || test.failures ? 1 : 0;
 }

@@ -24,7 +24,7 @@ static const double again_ratio = 0.02;
 
 struct timing_test {
 	struct bench_test test;
-	struct context bench;
+	struct context context;
 	const struct operation *operation;
 };
 
@@ -42,7 +42,7 @@ struct taken {
 static enum status wait_event(
 	struct timing_test *run, struct device_event *event, struct error *err)
 {
-	if (!device_poll(run->bench.device, 120, event))
+	if (!device_poll(run->context.device, 120, event))
 		return error_set(err, STATUS_FAILED, "expected an answer within 120 s, found none");
 	if (event->outcome == OUTCOME_OK)
 		return STATUS_OK;
@@ -72,7 +72,7 @@ static enum status sample(struct timing_test *run, const device_handle *handles,
 		.sampling.rounds_min = 20,
 		.sampling.rounds_max = 60,
 		.sampling.seconds_max = 2};
-	enum status status = device_sample(run->bench.device, &request, err);
+	enum status status = device_sample(run->context.device, &request, err);
 
 	for (size_t i = 0; status == STATUS_OK && i < count; i++) {
 		struct device_event event;
@@ -113,7 +113,7 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 	for (size_t i = 0; status == STATUS_OK && i < build.unit_count; i++) {
 		const struct compile_result *kernel;
 
-		status = kernel_store_wait(run->bench.store, &build.units[i], &kernel, err);
+		status = kernel_store_wait(run->context.store, &build.units[i], &kernel, err);
 		if (status == STATUS_OK)
 			cubins[i] = kernel->cubin; /* borrowed */
 	}
@@ -126,7 +126,7 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 			.plan = &plan,
 			.resources = resources};
 
-		status = device_load(run->bench.device, &request, handle, err);
+		status = device_load(run->context.device, &request, handle, err);
 	}
 	if (status == STATUS_OK)
 		status = wait_event(run, &event, err);
@@ -144,12 +144,12 @@ static enum status announce(
 	struct build build = {0};
 	const struct compile_result *kernel;
 	enum status status = problem_reference(
-		problem, NULL, device_spec(run->bench.device), &build, &reference, err);
+		problem, NULL, device_spec(run->context.device), &build, &reference, err);
 
 	if (status == STATUS_OK)
-		status = kernel_store_wait(run->bench.store, &build.units[0], &kernel, err);
+		status = kernel_store_wait(run->context.store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
-		status = device_problem(run->bench.device, run->operation->name, problem->text,
+		status = device_problem(run->context.device, run->operation->name, problem->text,
 			&reference, &kernel->cubin, 1, number, err);
 	reference_plan_release(&reference);
 	build_release(&build);
@@ -166,13 +166,13 @@ static enum status pair_load(struct timing_test *run, const char *family_name_, 
 	choice configuration[SPACE_PARAMETERS_MAX];
 	uint32_t number = 0;
 	bool found = false;
-	enum status status =
-		catalogue_family(&run->bench.catalogue, run->operation, family_name_, &family, err);
+	enum status status = catalogue_family(
+		&run->context.catalogue, run->operation, family_name_, &family, err);
 
 	if (status == STATUS_OK)
 		status = problem_parse(run->operation, text, &problems, err);
 	if (status == STATUS_OK)
-		status = family_bind(family, problems.items[0], device_spec(run->bench.device),
+		status = family_bind(family, problems.items[0], device_spec(run->context.device),
 			NULL, &bound, err);
 	if (status == STATUS_OK)
 		status = configuration_default(bound, configuration, &found, err);
@@ -199,10 +199,10 @@ static double apart(double a, double b)
 
 static enum status test_anchor(struct timing_test *run, struct error *err)
 {
-	double at_start = device_identity(run->bench.device)->anchor_us, now[2];
+	double at_start = device_identity(run->context.device)->anchor_us, now[2];
 	struct taken taken;
 	device_handle anchor;
-	enum status status = device_anchor(run->bench.device, &anchor, err);
+	enum status status = device_anchor(run->context.device, &anchor, err);
 
 	for (int i = 0; status == STATUS_OK && i < 2; i++) {
 		status = sample(run, &anchor, 1, &taken, err);
@@ -229,14 +229,14 @@ static enum status test_pair(struct timing_test *run, const char *family, const 
 	enum status status = pair_load(run, family, problem, &pair, err);
 
 	if (status == STATUS_OK)
-		status = device_anchor(run->bench.device, &pair.handles[2], err);
+		status = device_anchor(run->context.device, &pair.handles[2], err);
 	if (status == STATUS_OK)
 		status = sample(run, pair.handles, 3, &taken, err);
 	if (status == STATUS_OK)
 		status = sample(run, pair.handles + 1, 2, &again, err);
 	for (int i = 0; i < 2; i++)
 		if (pair.handles[i])
-			device_unload(run->bench.device, pair.handles[i]);
+			device_unload(run->context.device, pair.handles[i]);
 	if (status != STATUS_OK)
 		return error_context(err, "%s %s", family, problem);
 	*median_us = (taken.median_us[0] + taken.median_us[1]) / 2;
@@ -257,7 +257,7 @@ static enum status test_all(struct timing_test *run, struct error *err)
 {
 	double small, half, whole;
 	enum status status =
-		catalogue_operation(&run->bench.catalogue, "gemm", &run->operation, err);
+		catalogue_operation(&run->context.catalogue, "gemm", &run->operation, err);
 
 	if (status == STATUS_OK)
 		status = test_anchor(run, err);
@@ -284,12 +284,12 @@ int main(int argc, char **argv)
 
 	bench_test_options(&run.test, argc, argv);
 	run.test.options.operation = "gemm";
-	status = context_open(&run.test.options, &run.bench, &err);
+	status = context_open(&run.test.options, &run.context, &err);
 	if (status == STATUS_OK)
 		status = test_all(&run, &err);
 	bench_test_check(&run.test, status == STATUS_OK, "the timing tests ran: %s",
 		status == STATUS_OK ? "all" : err.message);
-	context_release(&run.bench);
+	context_release(&run.context);
 	free(run.test.files);
 	return run.test.failures ? 1 : 0;
 }

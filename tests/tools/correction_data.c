@@ -23,7 +23,7 @@
 #include "learn/prediction.h"
 
 struct collection {
-	struct context bench;
+	struct context context;
 	struct correction *correction;
 	const struct family *family;
 	double *features;
@@ -66,7 +66,7 @@ static enum status print_sample(const struct collection *collection, struct boun
 static enum status print_problem(const struct collection *collection,
 	const struct journal_problem *recorded, struct error *err)
 {
-	const struct device_spec *device = device_spec(collection->bench.device);
+	const struct device_spec *device = device_spec(collection->context.device);
 	const struct operation *operation = collection->family->operation;
 	struct problem_list list = {0};
 	struct bound_family *bound = NULL;
@@ -116,10 +116,10 @@ static enum status run(
 	const char *const roots[] = {arguments[0], NULL};
 	const struct context_options options = {
 		.roots = roots, .device = arguments[1], .no_cache = true};
-	enum status status = context_open(&options, &collection->bench, err);
+	enum status status = context_open(&options, &collection->context, err);
 
 	if (status == STATUS_OK)
-		status = correction_load(arguments[2], NULL, &collection->bench.catalogue,
+		status = correction_load(arguments[2], NULL, &collection->context.catalogue,
 			&collection->correction, err);
 	if (status != STATUS_OK)
 		return status;
@@ -150,6 +150,6 @@ int main(int count, char **arguments)
 		fprintf(stderr, "%s\n", err.message);
 	free(collection.features);
 	correction_free(collection.correction);
-	context_release(&collection.bench);
+	context_release(&collection.context);
 	return (int)status;
 }

@@ -22,7 +22,7 @@
 #include "engine/context.h"
 
 struct comparison {
-	struct context bench;
+	struct context context;
 	struct tuned tuned;
 	struct corrections corrections;
 	struct journal_record *records;
@@ -118,7 +118,7 @@ static enum status compare_entry(struct comparison *comparison, const struct tun
 	struct lookup_answer answer;
 	struct tuned rest;
 	enum status status = catalogue_operation(
-		&comparison->bench.catalogue, entry->operation, &operation, err);
+		&comparison->context.catalogue, entry->operation, &operation, err);
 
 	if (status == STATUS_OK)
 		status = problem_from_named_values(operation, &entry->problem, &problem, err);
@@ -126,8 +126,8 @@ static enum status compare_entry(struct comparison *comparison, const struct tun
 		return status;
 	rest = without_entry(&comparison->tuned, index);
 	const struct lookup_request request = {
-		.catalogue = &comparison->bench.catalogue,
-		.device = device_spec(comparison->bench.device),
+		.catalogue = &comparison->context.catalogue,
+		.device = device_spec(comparison->context.device),
 		.corrections = &comparison->corrections,
 		.tuned = &rest,
 		.without_best = true,
@@ -149,14 +149,14 @@ static enum status run(
 	const char *const roots[] = {arguments[0], NULL};
 	const struct context_options options = {
 		.roots = roots, .device = arguments[1], .no_cache = true};
-	enum status status = context_open(&options, &comparison->bench, err);
+	enum status status = context_open(&options, &comparison->context, err);
 
 	if (status == STATUS_OK)
 		status = tuned_load(arguments[2], &comparison->tuned, err);
 	if (status == STATUS_OK)
-		status = corrections_load((const char *const *)comparison->bench.config_folders,
-			device_spec(comparison->bench.device)->name, &comparison->bench.catalogue,
-			&comparison->corrections, err);
+		status = corrections_load((const char *const *)comparison->context.config_folders,
+			device_spec(comparison->context.device)->name,
+			&comparison->context.catalogue, &comparison->corrections, err);
 	comparison->records = memory_zeroed((size_t)count, sizeof(*comparison->records));
 	for (int i = 3; i < count && status == STATUS_OK; i++)
 		status = journal_read(
@@ -199,6 +199,6 @@ int main(int count, char **arguments)
 	free(comparison.worst_problem);
 	corrections_release(&comparison.corrections);
 	tuned_release(&comparison.tuned);
-	context_release(&comparison.bench);
+	context_release(&comparison.context);
 	return (int)status;
 }

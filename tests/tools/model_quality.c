@@ -41,7 +41,7 @@ struct measured_problem {
 };
 
 struct report {
-	struct context bench;
+	struct context context;
 	const char *only_family; /* or NULL */
 	bool verbose, all_launches, corrected;
 	struct corrections corrections;
@@ -63,8 +63,8 @@ static enum status find_problem(struct report *report, const struct journal_prob
 {
 	const struct operation *operation;
 	struct problem_list list = {0};
-	enum status status =
-		catalogue_operation(&report->bench.catalogue, recorded->operation, &operation, err);
+	enum status status = catalogue_operation(
+		&report->context.catalogue, recorded->operation, &operation, err);
 
 	for (size_t i = 0; i < report->count; i++) {
 		*found = &report->problems[i];
@@ -106,7 +106,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 	struct bound_family *bound = NULL;
 	struct predictor predictor;
 	bool applies = false;
-	const struct device_spec *device = device_spec(report->bench.device);
+	const struct device_spec *device = device_spec(report->context.device);
 	enum status status = family_applies(family, measured->problem, device, &applies, NULL, err);
 
 	if (status == STATUS_OK && applies)
@@ -139,7 +139,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 
 static enum status add_journal(struct report *report, const char *path, struct error *err)
 {
-	const struct catalogue *catalogue = &report->bench.catalogue;
+	const struct catalogue *catalogue = &report->context.catalogue;
 	struct journal_record record = {0};
 	enum status status = journal_read(path, &record, err);
 
@@ -356,9 +356,9 @@ static void print_problem(struct report *report, struct measured_problem *measur
 	}
 	if (report->verbose) {
 		print_order(measured);
-		for (size_t f = 0; f < report->bench.catalogue.family_count; f++)
+		for (size_t f = 0; f < report->context.catalogue.family_count; f++)
 			print_deviations(measured->samples, count,
-				report->bench.catalogue.families[f], mean);
+				report->context.catalogue.families[f], mean);
 	}
 	free(ratios);
 	free(times);
@@ -390,7 +390,7 @@ static void report_release(struct report *report)
 	}
 	free(report->problems);
 	corrections_release(&report->corrections);
-	context_release(&report->bench);
+	context_release(&report->context);
 }
 
 static enum status run(struct report *report, char **arguments, int count, struct error *err)
@@ -398,11 +398,11 @@ static enum status run(struct report *report, char **arguments, int count, struc
 	const char *const roots[] = {arguments[0], NULL};
 	const struct context_options options = {
 		.roots = roots, .device = arguments[1], .no_cache = true};
-	enum status status = context_open(&options, &report->bench, err);
+	enum status status = context_open(&options, &report->context, err);
 
 	if (status == STATUS_OK)
-		status = corrections_load((const char *const *)report->bench.config_folders,
-			device_spec(report->bench.device)->name, &report->bench.catalogue,
+		status = corrections_load((const char *const *)report->context.config_folders,
+			device_spec(report->context.device)->name, &report->context.catalogue,
 			&report->corrections, err);
 	for (int i = 2; i < count && status == STATUS_OK; i++)
 		status = add_journal(report, arguments[i], err);

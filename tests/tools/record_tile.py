@@ -145,7 +145,7 @@ def main():
         best = ranked[0]
         times = []
         for family, configuration in candidates:
-            # a landscape with bumps, and one candidate that nothing is level with
+            # a landscape with bumps, and one candidate that nothing is tied with
             time = true_time_us(m, n, k, configuration) * (1 + 0.06 * random())
             if (family, configuration) == best:
                 time = true_time_us(m, n, k, configuration) * 0.93

@@ -174,7 +174,7 @@ static bool show_options(
 
 /* is_needed: it has a parameter's value that is new; else a kernel with a new constant is compiled.
  */
-static enum status submit(struct context *bench, const struct bound_family *bound,
+static enum status submit(struct context *context, const struct bound_family *bound,
 	const choice *configuration, bool is_needed, struct totals *totals, struct error *err)
 {
 	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
@@ -200,7 +200,7 @@ static enum status submit(struct context *bench, const struct bound_family *boun
 			continue;
 		if (totals->shown)
 			print_unit(&build.units[i], bound->device->compute_capability);
-		status = kernel_store_request(bench->store, &build.units[i], &kernel, err);
+		status = kernel_store_request(context->store, &build.units[i], &kernel, err);
 		ARRAY_GROW(totals->kernels, totals->count, totals->capacity);
 		ARRAY_GROW(totals->labels, totals->count, totals->labels_capacity);
 		totals->labels[totals->count] =
@@ -268,7 +268,7 @@ static uint64_t hash_problem(const struct bound_family *bound, size_t device)
 		string_format("%s %d %.*s", bound->family->name, device > 0, length, text));
 }
 
-static enum status sample_problem(struct context *bench, const struct family *family,
+static enum status sample_problem(struct context *context, const struct family *family,
 	const struct problem *problem, size_t limit, struct totals *totals, struct error *err)
 {
 	struct sample sample = {0};
@@ -277,10 +277,10 @@ static enum status sample_problem(struct context *bench, const struct family *fa
 	size_t parameters;
 	enum status status = STATUS_OK;
 
-	TRY(family_applies(family, problem, device_spec(bench->device), &applies, NULL, err));
+	TRY(family_applies(family, problem, device_spec(context->device), &applies, NULL, err));
 	if (!applies)
 		return STATUS_OK;
-	TRY(family_bind(family, problem, device_spec(bench->device), NULL, &sample.bound, err));
+	TRY(family_bind(family, problem, device_spec(context->device), NULL, &sample.bound, err));
 	parameters = sample.bound->space->parameter_count;
 	sample.problem_seen =
 		!shown || (was_shown(shown, hash_problem(sample.bound, totals->device)) &&
@@ -309,7 +309,7 @@ static enum status sample_problem(struct context *bench, const struct family *fa
 			break;
 		is_needed = totals->device || news(&sample, configuration) > !sample.problem_seen;
 		mark(&sample, configuration);
-		status = submit(bench, sample.bound, configuration, is_needed, totals, err);
+		status = submit(context, sample.bound, configuration, is_needed, totals, err);
 	}
 	if (shown && sample.problem_seen) {
 		show(shown, hash_problem(sample.bound, totals->device));
@@ -328,10 +328,10 @@ static enum status sample_problem(struct context *bench, const struct family *fa
 	return status;
 }
 
-static enum status sample_family(struct context *bench, const struct family *family, size_t limit,
+static enum status sample_family(struct context *context, const struct family *family, size_t limit,
 	struct totals *totals, struct error *err)
 {
-	enum status status = family_examples_check(family, device_spec(bench->device), err);
+	enum status status = family_examples_check(family, device_spec(context->device), err);
 
 	for (size_t i = 0; i < family->examples.legal_count && status == STATUS_OK; i++) {
 		struct problem_list problems = {0};
@@ -340,16 +340,16 @@ static enum status sample_family(struct context *bench, const struct family *fam
 			family->operation, family->examples.legal[i].problem, &problems, err);
 		for (size_t k = 0; k < problems.count && status == STATUS_OK; k++)
 			status = sample_problem(
-				bench, family, problems.items[k], limit, totals, err);
+				context, family, problems.items[k], limit, totals, err);
 		problem_list_release(&problems);
 	}
 	return status == STATUS_OK ? status : error_context(err, "%s", family->name);
 }
 
-static void wait_for_all(struct context *bench, struct totals *totals)
+static void wait_for_all(struct context *context, struct totals *totals)
 {
-	while (kernel_store_pending(bench->store))
-		kernel_store_poll(bench->store, 1.0);
+	while (kernel_store_pending(context->store))
+		kernel_store_poll(context->store, 1.0);
 	for (size_t i = 0; i < totals->count; i++) {
 		totals->units++;
 		if (totals->kernels[i]->outcome == OUTCOME_OK)
@@ -371,26 +371,26 @@ static enum status sample_device(
 		.need_compiler = true,
 		.worker_path = arguments[3],
 		.cache_folder = arguments[2]};
-	struct context bench;
+	struct context context;
 	struct totals totals = {.shown = limit ? NULL : shown, .device = number};
-	enum status status = context_open(&options, &bench, err);
+	enum status status = context_open(&options, &context, err);
 
 	if (status != STATUS_OK)
 		return status;
-	for (size_t i = 0; i < bench.catalogue.family_count && status == STATUS_OK; i++)
-		if (!bench.catalogue.families[i]->step_count)
+	for (size_t i = 0; i < context.catalogue.family_count && status == STATUS_OK; i++)
+		if (!context.catalogue.families[i]->step_count)
 			status = sample_family(
-				&bench, bench.catalogue.families[i], limit, &totals, err);
-	wait_for_all(&bench, &totals);
+				&context, context.catalogue.families[i], limit, &totals, err);
+	wait_for_all(&context, &totals);
 	fprintf(stderr, "%s: %zu kernels of %zu families, %zu failed\n", device, totals.units,
-		bench.catalogue.family_count, totals.failed);
+		context.catalogue.family_count, totals.failed);
 	sum->units += totals.units;
 	sum->failed += totals.failed;
 	for (size_t i = 0; i < totals.count; i++)
 		free(totals.labels[i]);
 	free(totals.labels);
 	free(totals.kernels);
-	context_release(&bench);
+	context_release(&context);
 	return status;
 }
 

@@ -19,7 +19,7 @@
 #define REPLAY_DATA TEST_DATA "/replay/"
 
 struct session_fixture {
-	struct context bench;
+	struct context context;
 	struct problem_list problems;
 	char folder[64]; /* scratch */
 	char *journal;   /* path in it */
@@ -62,16 +62,16 @@ static void session_fixture_open(struct session_fixture *fixture, const char *re
 	*fixture = (struct session_fixture){.folder = "/tmp/tiletune-session-XXXXXX"};
 	assert_non_null(mkdtemp(fixture->folder));
 	fixture->journal = path_join(fixture->folder, "journal.jsonl");
-	assert_ok(context_open(&options, &fixture->bench, &err));
+	assert_ok(context_open(&options, &fixture->context, &err));
 	free(device);
-	assert_ok(catalogue_operation(&fixture->bench.catalogue, operation, &found, &err));
+	assert_ok(catalogue_operation(&fixture->context.catalogue, operation, &found, &err));
 	assert_ok(problem_parse(found, problems, &fixture->problems, &err));
 }
 
 static void session_fixture_close(struct session_fixture *fixture)
 {
 	problem_list_release(&fixture->problems);
-	context_release(&fixture->bench);
+	context_release(&fixture->context);
 	unlink(fixture->journal);
 	rmdir(fixture->folder);
 	free(fixture->journal);
@@ -149,7 +149,7 @@ static struct session_outcome session_fixture_run(
 	struct error err = {0};
 	static unsigned runs;
 	char id[32];
-	struct session session = {.context = &fixture->bench,
+	struct session session = {.context = &fixture->context,
 		.problems = &fixture->problems,
 		.effort = &effort,
 		.budget_s = request->budget_s,
@@ -167,7 +167,7 @@ static struct session_outcome session_fixture_run(
 	snprintf(id, sizeof(id), "run-%u", ++runs);
 	if (request->evaluations)
 		effort.evaluations = request->evaluations;
-	tuned_init(&tuned, "tuned", gpu_model_of(device_spec(fixture->bench.device), "Test GPU"));
+	tuned_init(&tuned, "tuned", gpu_model_of(device_spec(fixture->context.device), "Test GPU"));
 	if (request->journal) {
 		struct json *line = json_new_object(), *program = json_new_object();
 
@@ -183,7 +183,7 @@ static struct session_outcome session_fixture_run(
 		json_put(line, "tiletune", program);
 		json_put_string(line, "device_kind", "replay");
 		json_put(line, "device",
-			gpu_model_json(device_spec(fixture->bench.device), "Test GPU"));
+			gpu_model_json(device_spec(fixture->context.device), "Test GPU"));
 		json_put_string(line, "signature", "signature");
 		json_put_string(line, "resumes", session.resume ? session.resume->run.id : NULL);
 		assert_ok(journal_write(session.journal, "run", line, &err));

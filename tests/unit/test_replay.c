@@ -68,12 +68,12 @@ static void test_everything_is_replayed(void **state)
 		assert_ok(problem_parse(fixture.problems.items[0]->operation, "M=4096,N=256,K=2048",
 			&fixture.problems, &err));
 	}
-	assert_true(device_measures(fixture.bench.device));
-	assert_false(device_compiles(fixture.bench.device));
-	assert_string_equal(device_identity(fixture.bench.device)->kind, "replay");
-	assert_string_equal(device_identity(fixture.bench.device)->name, "Test GPU 100");
-	assert_int_equal(device_spec(fixture.bench.device)->sm_count, 100);
-	assert_false(device_spec(fixture.bench.device)->from_sheet);
+	assert_true(device_measures(fixture.context.device));
+	assert_false(device_compiles(fixture.context.device));
+	assert_string_equal(device_identity(fixture.context.device)->kind, "replay");
+	assert_string_equal(device_identity(fixture.context.device)->name, "Test GPU 100");
+	assert_int_equal(device_spec(fixture.context.device)->sm_count, 100);
+	assert_false(device_spec(fixture.context.device)->from_sheet);
 	outcome = session_fixture_run(&fixture, &(struct session_request){0});
 	assert_int_equal(outcome.problems, 2);
 	assert_int_equal(outcome.evaluated, 610);
@@ -163,7 +163,7 @@ static void test_outcomes_come_at_their_stage(void **state)
 
 	(void)state;
 	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
-	device = fixture.bench.device;
+	device = fixture.context.device;
 	stages = walk(device, "tile/direct", "BM=64,BN=192,BK=64,STAGES=3");
 	assert_int_equal(stages.final, OUTCOME_OK);
 	assert_int_equal(stages.samples, 8);
@@ -203,7 +203,7 @@ static void test_failures_come_at_their_stage(void **state)
 
 		if (known->outcome == OUTCOME_OK)
 			continue;
-		stages = walk(fixture.bench.device, known->family, known->configuration);
+		stages = walk(fixture.context.device, known->family, known->configuration);
 		assert_int_equal(stages.loaded, early ? known->outcome : OUTCOME_OK);
 		if (early) {
 			assert_string_equal(stages.detail, known->detail);
@@ -228,9 +228,9 @@ static void test_a_recorded_model_predicts(void **state)
 
 	(void)state;
 	session_fixture_open(&fixture, PREDICTED, "gemm", GEMM_PROBLEM);
-	assert_false(device_measures(fixture.bench.device));
-	assert_true(device_spec(fixture.bench.device)->from_sheet);
-	assert_string_equal(device_spec(fixture.bench.device)->name, "h200-sxm");
+	assert_false(device_measures(fixture.context.device));
+	assert_true(device_spec(fixture.context.device)->from_sheet);
+	assert_string_equal(device_spec(fixture.context.device)->name, "h200-sxm");
 	outcome = session_fixture_run(&fixture, &(struct session_request){0});
 	/* the templates in the tree decide what of the recording is still legal */
 	assert_true(outcome.evaluated >= 10);
@@ -354,7 +354,7 @@ static void test_a_replay_of_a_replay_is_the_same(void **state)
 		id, strchr(content.data, '\n'));
 	assert_ok(file_write(fixture.journal, copy, strlen(copy), &err));
 	session_fixture_open(&again, fixture.journal, "tile", TILE_PROBLEM);
-	assert_true(device_measures(again.bench.device));
+	assert_true(device_measures(again.context.device));
 	second = session_fixture_run(&again, &(struct session_request){0});
 	assert_string_equal(first.winners, second.winners);
 	assert_int_equal(first.evaluated, second.evaluated);

@@ -44,7 +44,7 @@ enum status chain_problem(const struct catalogue *catalogue, const char *operati
 	return status;
 }
 
-enum status chain_favour(const struct context *bench, struct seeds *gemm, struct error *err)
+enum status chain_favour(const struct context *context, struct seeds *gemm, struct error *err)
 {
 	enum status status = STATUS_OK;
 
@@ -52,9 +52,9 @@ enum status chain_favour(const struct context *bench, struct seeds *gemm, struct
 		struct problem *problem = NULL;
 
 		status = chain_problem(
-			&bench->catalogue, "gemm", typical_products[i], &problem, err);
+			&context->catalogue, "gemm", typical_products[i], &problem, err);
 		if (status == STATUS_OK)
-			status = seeds_scan(gemm, bench, problem, NULL, err);
+			status = seeds_scan(gemm, context, problem, NULL, err);
 		problem_free(problem);
 	}
 	return status;
@@ -110,11 +110,11 @@ static struct json *take(const struct candidate_list *list, size_t per_family)
 	return rows;
 }
 
-static enum status choose_rows(const struct context *bench, struct seeds *seeds,
+static enum status choose_rows(const struct context *context, struct seeds *seeds,
 	const struct problem *problem, size_t per_family, struct json **rows, struct error *err)
 {
 	struct candidate_list list;
-	enum status status = seeds_candidates(seeds, bench, problem, NULL, &list, err);
+	enum status status = seeds_candidates(seeds, context, problem, NULL, &list, err);
 
 	if (status != STATUS_OK)
 		return status;
@@ -123,20 +123,21 @@ static enum status choose_rows(const struct context *bench, struct seeds *seeds,
 	return STATUS_OK;
 }
 
-static enum status choose_steps(const struct context *bench, struct seeds *gemm,
+static enum status choose_steps(const struct context *context, struct seeds *gemm,
 	const struct problem *problem, struct json *steps, struct error *err)
 {
 	const struct family *family;
 	enum status status = catalogue_family(
-		&bench->catalogue, problem->operation, "gemm_chain/separate", &family, err);
+		&context->catalogue, problem->operation, "gemm_chain/separate", &family, err);
 
 	for (size_t i = 0; status == STATUS_OK && i < family->step_count; i++) {
 		struct problem *step = NULL;
 		struct json *rows = NULL, *json;
 
-		status = catalogue_step_problem(&bench->catalogue, family, i, problem, &step, err);
+		status =
+			catalogue_step_problem(&context->catalogue, family, i, problem, &step, err);
 		if (status == STATUS_OK)
-			status = choose_rows(bench, gemm, step, GEMM_PER_FAMILY, &rows, err);
+			status = choose_rows(context, gemm, step, GEMM_PER_FAMILY, &rows, err);
 		if (status == STATUS_OK) {
 			json = json_new_object();
 			json_put_string(json, "problem", step->text);
@@ -148,15 +149,15 @@ static enum status choose_steps(const struct context *bench, struct seeds *gemm,
 	return status;
 }
 
-enum status chain_choose(const struct context *bench, struct seeds *gemm,
+enum status chain_choose(const struct context *context, struct seeds *gemm,
 	const struct problem *problem, struct json **chosen, struct error *err)
 {
 	struct seeds own = {0};
 	struct json *rows = NULL, *steps = json_new_array();
-	enum status status = choose_rows(bench, &own, problem, CHAIN_PER_FAMILY, &rows, err);
+	enum status status = choose_rows(context, &own, problem, CHAIN_PER_FAMILY, &rows, err);
 
 	if (status == STATUS_OK)
-		status = choose_steps(bench, gemm, problem, steps, err);
+		status = choose_steps(context, gemm, problem, steps, err);
 	seeds_release(&own);
 	if (status != STATUS_OK) {
 		json_free(rows);

@@ -13,8 +13,8 @@
 #include "engine/seeds.h"
 
 /* gemm: seeds of products, kept from one problem to the next; chain_favour() fills them. */
-enum status chain_favour(const struct context *bench, struct seeds *gemm, struct error *err);
-enum status chain_choose(const struct context *bench, struct seeds *gemm,
+enum status chain_favour(const struct context *context, struct seeds *gemm, struct error *err);
+enum status chain_choose(const struct context *context, struct seeds *gemm,
 	const struct problem *problem, struct json **chosen, struct error *err);
 /* Submits what the choice needs to the compilers; device: whose cubins they are. */
 enum status chain_request(const struct catalogue *catalogue, const struct device_spec *device,
