@@ -34,7 +34,7 @@ struct side {
 };
 
 struct check_fixture {
-	struct context context;
+	struct bench bench;
 	struct context context; /* the device only */
 	struct tuned baseline;  /* nothing in it: the rows have their entries */
 	struct check check;
@@ -64,8 +64,8 @@ static void load_side(struct check_fixture *fixture, const char *name, struct si
 
 			snprintf(entry, sizeof(entry), "%s_%d", name, i);
 			side->loads[i][k] = evaluator_add_handle(&fixture->check.evaluator,
-				toy_load(fixture->context.device, fixture->problem, &toy, entry));
-			expect(fixture->context.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
+				toy_load(fixture->bench.device, fixture->problem, &toy, entry));
+			expect(fixture->bench.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
 		}
 }
 
@@ -77,10 +77,10 @@ static void fixture_open(struct check_fixture *fixture, const char *text)
 	struct error err;
 
 	memset(fixture, 0, sizeof(*fixture));
-	bench_open(&fixture->context, text);
-	fixture->context.device = fixture->context.device;
-	fixture->problem = toy_problem(fixture->context.device, &toy, "reference");
-	assert_ok(device_anchor(fixture->context.device, &anchor, &err));
+	bench_open(&fixture->bench, text);
+	fixture->context.device = fixture->bench.device;
+	fixture->problem = toy_problem(fixture->bench.device, &toy, "reference");
+	assert_ok(device_anchor(fixture->bench.device, &anchor, &err));
 	fixture->check = (struct check){.context = &fixture->context,
 		.evaluator = {.context = &fixture->context},
 		.baseline = &fixture->baseline,
@@ -104,7 +104,7 @@ static void fixture_close(struct check_fixture *fixture)
 	evaluator_release(&fixture->check.evaluator);
 	for (int i = 0; i < ENTRIES; i++)
 		check_row_release(&fixture->rows[i]);
-	bench_close(&fixture->context);
+	bench_close(&fixture->bench);
 }
 
 static void merge_side(
