@@ -29,6 +29,9 @@ static char *without_comments(const char *text)
 				c[0] = c[1] = ' ';
 			else
 				c--;
+		} else if (quote == '\'' && c[1] &&
+			   (c[1] == '\\' ? c[2] && c[3] == quote : c[2] == quote)) {
+			memset(c, ' ', c[1] == '\\' ? 4 : 3);
 		} else if (quote == '"') {
 			for (*c++ = ' '; *c && *c != quote && *c != '\n'; c++) {
 				if (*c == '\\' && c[1])
@@ -58,6 +61,13 @@ static char *without_directives(const char *clean)
 		line_begins = *c == '\n' || (line_begins && isspace((unsigned char)*c));
 	}
 	return made;
+}
+
+char *source_code_alone(const char *text)
+{
+	CLEANUP(memory_free) char *clean = without_comments(text);
+
+	return without_directives(clean);
 }
 
 /* ---- types ---- */

@@ -51,6 +51,8 @@ struct kernel_source {
 	bool expects_kernel_tuner; /* reads the macro kernel_tuner */
 };
 
+/* The text with comments, strings and directives as blanks, as long as before. Caller frees. */
+char *source_code_alone(const char *text);
 void kernel_source_read(const char *text, struct kernel_source *source);
 void kernel_source_release(struct kernel_source *source);
 /* The macros that directives read (import/kernel_macros.c); text without comments. */

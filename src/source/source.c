@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "source/directive.h"
+#include "source/host_code.h"
 
 enum {
 	SOURCE_DEPTH_MAX = 64,
@@ -189,6 +190,7 @@ static enum status expand_file(struct expansion *expansion, const char *root, co
 			"%s: expected at most %d includes inside each other and %d bytes", name,
 			SOURCE_DEPTH_MAX, SOURCE_BYTES_MAX);
 	TRY(file_read(path, &content, expansion->err));
+	host_code_blank(&content);
 	expansion->depth++;
 	TRY(expand_text(expansion, root, name, &content));
 	expansion->depth--;

@@ -88,10 +88,53 @@ static void test_bad_includes(void **state)
 	free(root);
 }
 
+/* Functions of the host keep their lines and lose what device code cannot say. */
+static void test_host_code(void **state)
+{
+	static const struct {
+		const char *source, *expanded;
+	} cases[] = {
+		{"void f() { k<<<1, 2>>>(a); }", "void f() {for (;;);        }"},
+		{"int main() {\n\texit(1);\n}", "            \n         \n "},
+		{"namespace n { int f() { k<<<1, 2>>>(a); } }",
+			"namespace n { int f() {for (;;);        } }"},
+		{"extern \"C\" { int f() { k<<<1, 2>>>(a); } }",
+			"extern \"C\" { int f() {for (;;);        } }"},
+		{"__host__ int f() { return 1; }", "                              "},
+		{"char a = '{'; char b = '\\''; int main() { return 12345678; }",
+			"char a = '{'; char b = '\\'';                                "},
+		/* as they are */
+		{"__host__ __device__ int f() { return 1; }", NULL},
+		{"__global__ void k() { if (main) { f<<<1, 2>>>(); } }", NULL},
+		{"// main() { k<<<1, 2>>>(); }\nint f() { return 1; }", NULL},
+		{"struct main { int x() { return 1; } };", NULL},
+		{"int domain() { return 1 << 2; } int x[] = {1, 2};", NULL},
+	};
+	char *root = string_format("%s/test-host", TEST_BUILD);
+	const char *folders[] = {root, NULL};
+	struct error err = {0};
+	char *source = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const char *expanded = cases[i].expanded ? cases[i].expanded : cases[i].source;
+		CLEANUP(memory_free)
+		char *wanted = string_format("#line 1 \"op/host.cu\"\n%s\n", expanded);
+
+		free(scratch_file(root, "op/host.cu", cases[i].source));
+		assert_int_equal(
+			source_expand(root, "op/host.cu", folders, NULL, &source, &err), STATUS_OK);
+		assert_string_equal(source, wanted);
+		free(source);
+	}
+	free(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_includes),
+		cmocka_unit_test(test_host_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
