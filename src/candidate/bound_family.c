@@ -216,14 +216,14 @@ static bool limit_is_said(const struct family *family, const char *name)
 
 /* What a launch must keep to, where it is active. */
 static enum status add_limit(const struct launch *launch, const char *limit, const char *why,
-	struct space *space, struct error *err)
+	const struct expression *of, struct space *space, struct error *err)
 {
 	CLEANUP(memory_free)
 	char *text = launch->when
 			     ? string_format("not (%s) or %s", expression_text(launch->when), limit)
 			     : string_copy(limit);
 
-	return space_add_constraint(space, text, why, expression_where(launch->grid.items[0]), err);
+	return space_add_constraint(space, text, why, expression_where(of), err);
 }
 
 static enum status add_block_limit(
@@ -241,7 +241,26 @@ static enum status add_block_limit(
 	if (launch->block.count > 2)
 		text_appendf(&limit, " and (%s) <= 64", expression_text(launch->block.items[2]));
 	text_append_char(&limit, ')');
-	return add_limit(launch, limit.data, "limit of the GPU: threads of a block", space, err);
+	return add_limit(launch, limit.data, "limit of the GPU: threads of a block",
+		launch->block.items[0], space, err);
+}
+
+static enum status add_grid_limit(
+	const struct launch *launch, struct space *space, struct error *err)
+{
+	for (size_t i = 0; i < launch->grid.count; i++) {
+		const struct expression *blocks = launch->grid.items[i];
+		CLEANUP(memory_free)
+		char *limit = string_format(
+			"1 <= (%s) <= %" PRId64, expression_text(blocks), launch_grid_max[i]);
+		size_t names;
+
+		(void)expression_slots(blocks, &names);
+		if (names) /* else it is a number */
+			TRY(add_limit(launch, limit, "limit of the GPU: blocks of a grid", blocks,
+				space, err));
+	}
+	return STATUS_OK;
 }
 
 /* A configuration over a limit is removed, and counted; registers are seen once it is compiled. */
@@ -257,12 +276,13 @@ static enum status add_limits(const struct family *family, const struct device_s
 
 		if (threads)
 			TRY(add_block_limit(launch, device->max_threads_per_block, space, err));
+		TRY(add_grid_limit(launch, space, err));
 		if (!smem || !launch->smem_bytes)
 			continue;
 		limit = string_format("0 <= (%s) <= %" PRId64, expression_text(launch->smem_bytes),
 			device->smem_per_block_bytes);
-		TRY(add_limit(
-			launch, limit, "limit of the GPU: shared memory of a block", space, err));
+		TRY(add_limit(launch, limit, "limit of the GPU: shared memory of a block",
+			launch->smem_bytes, space, err));
 	}
 	return STATUS_OK;
 }

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/common.h"
+#include "export/choice.h"
 #include "export/export.h"
 #include "export/export_kernel.h"
 
@@ -41,9 +42,9 @@ static const struct option export_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"default: standard output; metadata of kernels goes beside it"),
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"only these entries of OPERATION; lists and ranges per key; a bundle gets those, "
-		"too, "
-		"that the file lacks, as lookup answers them"),
+		"only these entries of OPERATION; lists and ranges per key, or some keys alone "
+		"(dtype=bf16); a bundle gets those, too, that the file lacks, as lookup answers "
+		"them"),
 	OPTION("arch", 0, STRINGS, arches, "ARCH",
 		"compile a bundle for this one, too (sm_80), where the kernel can be"),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
@@ -82,73 +83,21 @@ static bool is_journal(const char *file)
 	return string_ends_with(file, ".jsonl") || string_ends_with(file, ".jsonl.gz");
 }
 
-/* A problem that was asked for. */
-struct wanted {
-	const char *text; /* canonical */
-	bool tuned;       /* the file has it */
-};
-
-static int compare_wanted(const void *a, const void *b)
-{
-	return strcmp(((const struct wanted *)a)->text, ((const struct wanted *)b)->text);
-}
-
-static struct wanted *wanted_find(struct wanted *wanted, size_t count, const char *text)
-{
-	return bsearch(
-		&(struct wanted){.text = text}, wanted, count, sizeof(*wanted), compare_wanted);
-}
-
-/* Of an operation's entries those of the problems, which are sorted; all if there are none. */
-static bool is_wanted(const struct tuned_entry *entry, struct wanted *wanted, size_t count)
-{
-	CLEANUP(memory_free) char *text = NULL;
-	struct wanted *found;
-
-	if (!count)
-		return true;
-	text = named_values_text(&entry->problem);
-	found = wanted_find(wanted, count, text);
-	if (found)
-		found->tuned = true;
-	return found;
-}
-
 static enum status select_entries(
 	struct exporting *exporting, const char *operation_text, bool predicts, struct error *err)
 {
 	const struct export_options *options = exporting->options;
-	const struct tuned *tuned = &exporting->tuned;
 	struct export_source *source = &exporting->source;
 	const struct operation *operation = NULL;
-	struct problem_list *problems = &exporting->problems;
-	CLEANUP(memory_free) struct wanted *wanted = NULL;
 
 	if (operation_text)
 		TRY(catalogue_operation(&exporting->catalogue, operation_text, &operation, err));
 	if (options->problems.count && !operation)
 		return error_set(err, STATUS_BAD_INPUT,
 			"export: expected an operation for these problems, found none");
-	for (size_t i = 0; i < options->problems.count; i++)
-		TRY(problem_parse(operation, options->problems.items[i], problems, err));
-	wanted = memory_zeroed(problems->count + 1, sizeof(*wanted));
-	for (size_t i = 0; i < problems->count; i++)
-		wanted[i].text = problems->items[i]->text;
-	qsort(wanted, problems->count, sizeof(*wanted), compare_wanted);
 	source->objective = common_objective(options->objective);
-	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
-	for (size_t i = 0; i < tuned->entry_count; i++) {
-		const struct tuned_entry *entry = &tuned->entries[i];
-
-		if (entry->objective == source->objective &&
-			(!operation || strcmp(entry->operation, operation->name) == 0) &&
-			is_wanted(entry, wanted, problems->count))
-			source->entries[source->entry_count++] = entry;
-	}
-	source->untuned = memory_zeroed(problems->count + 1, sizeof(*source->untuned));
-	for (size_t i = 0; predicts && i < problems->count; i++)
-		if (!wanted_find(wanted, problems->count, problems->items[i]->text)->tuned)
-			source->untuned[source->untuned_count++] = problems->items[i];
+	TRY(export_choose(operation, options->problems.items, options->problems.count,
+		&exporting->problems, predicts, source, err));
 	if (!operation || source->entry_count || source->untuned_count)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: expected an entry of that problem, found none",

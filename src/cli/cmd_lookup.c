@@ -68,6 +68,10 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 	if (isfinite(answer->default_us))
 		printf(", the family's default %.2f us", answer->default_us);
 	putchar('\n');
+	if (!answer->from->predicted && answer->from->winner.verified != VERIFIED_REFERENCE)
+		printf("  verified: %s (compared with %s)\n",
+			verified_names[answer->from->winner.verified],
+			verified_words[answer->from->winner.verified]);
 	if (answer->grade == LOOKUP_NEAREST)
 		printf("  expected loss %.1f%%\n", 100 * answer->expected_loss_ratio);
 }

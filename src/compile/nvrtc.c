@@ -229,6 +229,70 @@ static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *un
 	return result;
 }
 
+/* ---- what a refusal may mean ---- */
+static bool is_of_toolkit(const struct header_set *headers, const char *file, size_t length)
+{
+	if (string_starts_with(file, "__nv_"))
+		return true;
+	for (size_t i = 0; headers && i < headers->count; i++)
+		if (strlen(headers->names[i]) == length &&
+			strncmp(headers->names[i], file, length) == 0)
+			return true;
+	return false;
+}
+
+/* The -D whose name stands in the line; NULL: none. */
+static const char *macro_in(const struct build_unit *unit, const char *line, size_t *length)
+{
+	for (size_t i = 0; i < unit->option_count; i++) {
+		const char *name = unit->options[i] + 2;
+
+		if (!string_starts_with(unit->options[i], "-D"))
+			continue;
+		*length = strcspn(name, "=");
+		for (const char *c = line; *c && *c != '\n'; c++)
+			if (strncmp(c, name, *length) == 0 &&
+				(c == line || (!isalnum((unsigned char)c[-1]) && c[-1] != '_')) &&
+				!isalnum((unsigned char)c[*length]) && c[*length] != '_')
+				return name;
+	}
+	return NULL;
+}
+
+/* Behind the first error, which is "FILE(LINE): error: ...", the line itself, and a mark. */
+static void put_hint(
+	const struct build_unit *unit, const struct header_set *headers, struct text *log)
+{
+	CLEANUP(text_release) struct text hinted = {0};
+	const char *text = text_string(log), *line = strchr(text, '\n'), *mark = NULL, *rest = NULL;
+	const char *macro = NULL;
+	size_t length = 0;
+
+	if (line && is_of_toolkit(headers, text, strcspn(text, "(\n")))
+		macro = macro_in(unit, line + 1, &length);
+	if (line)
+		mark = strchr(line + 1, '\n');
+	if (mark)
+		rest = strchr(mark + 1, '\n');
+	if (!rest)
+		return;
+	text_appendf(&hinted, "%.*s", (int)(rest + 1 - text), text);
+	if (strstr(text, "__host__ function") && strstr(text, "cub/device/"))
+		text_append(&hinted,
+			"hint: <cub/cub.cuh> has the host's part, too; include what kernels "
+			"use of it, as <cub/block/block_reduce.cuh>\n");
+	else if (macro)
+		text_appendf(&hinted,
+			"hint: the macro %.*s has a name of that header's; \"as\": \"macro OTHER\" "
+			"gives it another\n",
+			(int)length, macro);
+	else
+		return;
+	text_append(&hinted, rest + 1);
+	text_clear(log);
+	text_append(log, text_string(&hinted));
+}
+
 enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct header_set *headers, const char *arch, char **symbols, struct text *image,
 	struct text *log)
@@ -259,8 +323,10 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 		image->length--;
 	if (result == NVRTC_SUCCESS && image->length)
 		return NVRTC_COMPILED;
-	if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION)
+	if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION) {
+		put_hint(unit, headers, log);
 		return NVRTC_REFUSED;
+	}
 	text_appendf(log, "%s\n",
 		result == NVRTC_SUCCESS ? "the compiler succeeded and gave no code"
 					: nvrtc->functions.error_string(result));

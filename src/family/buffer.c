@@ -75,6 +75,18 @@ static struct json *string_schema(struct json *definitions)
 const struct record_custom buffer_member = {buffer_read, NULL, string_schema, NULL};
 
 /* ---- element types ---- */
+/* Beside the nearest name, if there is one. */
+static enum status list_types(struct error *err)
+{
+	CLEANUP(text_release) struct text list = {0};
+	CLEANUP(memory_free) char *nearest = string_copy(err ? err->hint : "");
+
+	for (size_t i = 0; dtype_names[i]; i++)
+		text_appendf(&list, "%s%s", i ? ", " : "", dtype_names[i]);
+	return error_hint(
+		err, "%s%selement types are %s", nearest, *nearest ? " " : "", text_string(&list));
+}
+
 static enum status dtype_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -86,7 +98,9 @@ static enum status dtype_read(
 	TRY(json_get_string(at, &text, err));
 	found = dtype_find(text);
 	if (found < 0 || name_table_find(reading->names, text) != NAME_UNKNOWN)
-		return expression_json_compile(at, reading->names, &choice->text, err);
+		return expression_json_compile(at, reading->names, &choice->text, err) == STATUS_OK
+			       ? STATUS_OK
+			       : list_types(err);
 	choice->dtype = (enum dtype)found;
 	return STATUS_OK;
 }
@@ -127,10 +141,11 @@ enum status dtype_evaluate(const struct dtype_choice *choice, const struct value
 		return STATUS_OK;
 	TRY(expression_string(choice->text, values, &name, err));
 	found = dtype_find(name);
-	if (found < 0)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected an element type, found \"%s\"",
+	if (found < 0) {
+		error_set(err, STATUS_BAD_INPUT, "%s: expected an element type, found \"%s\"",
 			expression_where(choice->text), name);
+		return list_types(err);
+	}
 	*dtype = (enum dtype)found;
 	return STATUS_OK;
 }

@@ -213,13 +213,13 @@ void launch_release(struct launch *launch)
 
 /* ---- shapes ---- */
 enum {
-	GRID_X_MAX = INT32_MAX,
-	GRID_YZ_MAX = 65535,
 	BLOCK_XY_MAX = 1024,
 	BLOCK_Z_MAX = 64,
 	CLUSTER_BLOCKS_MAX = 16, /* 8 is portable, 16 on request */
 	REPEAT_MAX = 1 << 20,
 };
+
+const int64_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
 
 enum status launch_is_active(
 	const struct launch *launch, const struct value *values, bool *is_active, struct error *err)
@@ -294,10 +294,8 @@ static enum status evaluate_cluster(const struct launch *launch, const struct va
 enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,
 	const struct device_spec *device, struct launch_shape *shape, struct error *err)
 {
-	static const int64_t most[3] = {GRID_X_MAX, GRID_YZ_MAX, GRID_YZ_MAX};
-
 	*shape = (struct launch_shape){.repeat = 1};
-	TRY(evaluate_three(&launch->grid, values, most, shape->grid, err));
+	TRY(evaluate_three(&launch->grid, values, launch_grid_max, shape->grid, err));
 	TRY(evaluate_block(launch, values, device, shape, err));
 	TRY(evaluate_cluster(launch, values, device, shape, err));
 	if (launch->smem_bytes)

@@ -68,6 +68,9 @@ struct launch_shape {
 	uint32_t repeat;
 };
 
+/* Blocks along x, y, z that a grid may have. */
+extern const int64_t launch_grid_max[3];
+
 enum status launch_is_active(const struct launch *launch, const struct value *values,
 	bool *is_active, struct error *err);
 /* Within the limits of the device (CUDA C++ Programming Guide, technical specifications per compute

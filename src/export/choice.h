@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which entries of a tuned file are exported.
+ */
+#ifndef EXPORT_CHOICE_H
+#define EXPORT_CHOICE_H
+
+#include "base/text.h"
+#include "export/export.h"
+#include "family/problem_text.h"
+
+/* Entries of the source's tuned file and objective: those of the operation (NULL: of all), and of
+ * it those of the problems in `texts` (none: all), or those that have the keys which a text names
+ * that is no whole problem ("dtype=bf16"). predicts: what the file lacks becomes `untuned`. The
+ * problems and both lists are the caller's. */
+enum status export_choose(const struct operation *operation, const char *const *texts, size_t count,
+	struct problem_list *problems, bool predicts, struct export_source *source,
+	struct error *err);
+
+#endif
