@@ -318,14 +318,38 @@ static void take_fill(const struct tensor *tensor, struct plan_buffer *buffer)
 		return;
 	buffer->fill_low = 0;
 	buffer->fill_high = !contents_are_groups(tensor->contents);
-	if (tensor->contents == CONTENTS_NORMAL || contents_are_groups(tensor->contents))
+	if (contents_are_groups(tensor->contents))
 		return;
+	if (tensor->contents == CONTENTS_NORMAL) {
+		if (!dtype_is_float(dtype) && !dtype_is_signed(dtype) && dtype != DTYPE_BOOL) {
+			buffer->fill_low = 100;
+			buffer->fill_high = 10;
+		}
+		return;
+	}
 	if (dtype_is_float(dtype))
 		buffer->fill_low = -1;
 	else if (dtype_is_signed(dtype))
 		buffer->fill_high = -(buffer->fill_low = -100);
 	else if (dtype != DTYPE_BOOL)
 		buffer->fill_high = 200;
+}
+
+/* Integers that do not fit would wrap: no number is nine deviations from the mean. */
+static enum status expect_normal_fits(const struct plan_buffer *buffer, struct error *err)
+{
+	const enum dtype dtype = buffer->dtype;
+	const double values = exp2(8.0 * (double)dtype_size(dtype));
+	const double least = dtype_is_signed(dtype) ? -values / 2 : 0;
+	const double reach = 9 * fabs(buffer->fill_high);
+
+	if (buffer->contents != CONTENTS_NORMAL || dtype_is_float(dtype) || dtype == DTYPE_BOOL ||
+		(buffer->fill_low - reach >= least && buffer->fill_low + reach < least + values))
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT,
+		"tensor %s: expected a mean that is nine deviations within %s, found the mean %g "
+		"and the deviation %g",
+		buffer->name, dtype_names[dtype], buffer->fill_low, buffer->fill_high);
 }
 
 enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
@@ -340,6 +364,7 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 	TRY(dtype_evaluate(&tensor->dtype, values, &buffer->dtype, err));
 	if (buffer_is_filled(tensor->role))
 		take_fill(tensor, buffer);
+	TRY(expect_normal_fits(buffer, err));
 	if (tensor->when)
 		TRY(expression_test(tensor->when, values, &is_there, err));
 	if (!is_there)

@@ -8,6 +8,7 @@ import collections
 import csv
 import functools
 import gzip
+import importlib.util
 import json
 import math
 import os
@@ -16,7 +17,7 @@ import statistics
 import sys
 
 FOLDER = "results/nvidia-h200"
-HOME, NOTES, ATTENTION = "README.md", f"{FOLDER}/README.md", f"{FOLDER}/attention.md"
+HOME, NOTES, ATTENTION, OWN = "README.md", f"{FOLDER}/README.md", f"{FOLDER}/attention.md", "templates/README.md"
 
 
 @functools.cache
@@ -61,6 +62,13 @@ def fp8_rows():
 	return [f"| {p['batch']} | {p['heads']}{'' if p['kv_heads'] == p['heads'] else ' (' + str(p['kv_heads']) + ')'} | {p['seq_k']} | {p['head_dim']} | "
 		f"{'causal' if p['causal'] else '-'} | {f['time_us']['median']:.0f} | {f['tflops']:.0f} | {b['tflops']:.0f} | "
 		f"{b['time_us']['median'] / f['time_us']['median']:.2f} | {f['configuration']['BM']}x{f['configuration']['BN']} |" for p, f, b in order]
+
+
+def own_kernels():
+	spec = importlib.util.spec_from_file_location("own", "tests/gpu/own.py")
+	own = importlib.util.module_from_spec(spec)
+	spec.loader.exec_module(own)
+	return [own.row(kernel) for kernel in load("own_kernels")["kernels"]]
 
 
 def beside_pytorch_row(title, name, *dims):
@@ -220,6 +228,7 @@ MODEL = SESSION["model"]
 LATER = ["lookup", "lookup_again"]
 
 CLAIMS = [
+	(OWN, "14.8 lines of JSON on average", lambda: [statistics.fmean(k["json_lines"] for k in load("own_kernels")["kernels"])]),
 	(HOME, "| 28 | 1.013 | 0.995 | 0.963 |", lambda: summary("bf16 aligned")),
 	(HOME, "| 11 | 4.59 | 4.58 | 3.21 |", lambda: summary("bf16 odd K")),
 	(HOME, "| 11 | 6.23 | 6.39 | 5.04 |", lambda: summary("bf16 odd N")),
@@ -399,7 +408,7 @@ CLAIMS += [
 ]
 
 # Rows of tables as the files give them.
-ROWS = [(ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows)]
+ROWS = [(ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (OWN, own_kernels)]
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [
@@ -429,7 +438,7 @@ def numbers(text):
 
 
 failures = []
-pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION)}
+pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION, OWN)}
 for page, rows in ROWS:
 	failures += [f"{page}: expected the row {row}, did not find it" for row in rows() if row not in pages[page]]
 for page, text, values in CLAIMS:
@@ -446,7 +455,7 @@ for page, text, _ in NOT_MEASURED:
 	if text not in pages[page]:
 		failures.append(f"{page}: {text!r} is exempt, but does not stand there")
 for page, text in pages.items():
-	if page == ATTENTION:
+	if page in (ATTENTION, OWN):
 		continue
 	covered = set()
 	for claimed, piece, *_ in [*CLAIMS, *NOT_MEASURED]:

@@ -26,6 +26,8 @@ bad 's/"default"/"defualt"/'
 bad 's/\["block_size_x"\]/["block_size_y"]/'
 bad 's/vector_add.cu/vector_sub.cu/'
 bad 's/own_kernel/own_kernels/'
+bad 's/"dtype": "fp32"/"dtype": "float"/'
+bad 's/"dtype": "fp32", "role": "in"/"dtype": "u8", "role": "in", "contents": "normal", "fill": [20, 10]/'
 bad 's/"parameters": {"block_size_x"/"parameters": {"warp_size"/'
 tiletune tune missing.json
 sed 's/"source"/"name": "vector_add", "source"/' vector_add.json >other.json
@@ -34,6 +36,15 @@ tiletune families --path vector_add.json --path other.json
 echo "# blocks_per_sm and its like may be names of a kernel's macros"
 sed 's/"parameters": {/&"blocks_per_sm": [2], "smem_bytes": [0], /; s/"args": \["c"/"smem_bytes": "smem_bytes", &/' vector_add.json >named.json
 tiletune tune named.json -d model:h200-sxm --effort estimate -o named.tuned.json | grep -o 'winner.*{.*\|wrote.*' | sed 's/winner.*{/{/'
+
+echo "# a grid beyond the GPU's limits is removed, and counted"
+sed 's/"grid": \["ceil_div/"grid": ["1", "ceil_div/' vector_add.json >grid.json
+tiletune tune grid.json -p n=4000000 --dry-run
+
+echo "# a macro that a header of the compiler's uses as a name"
+sed 's/block_size_x/T/g' vector_add.cu >T.cu
+sed 's/vector_add.cu/T.cu/; s/block_size_x/T/g' vector_add.json >T.json
+tiletune validate T.json | grep hint
 
 echo "# sums by atomics differ from run to run: refused, unless the author says that they may"
 case $TEST_OUT in /*) out=$TEST_OUT ;; *) out=$ROOT/$TEST_OUT ;; esac

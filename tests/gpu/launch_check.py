@@ -14,11 +14,12 @@ import sys
 import tempfile
 import time
 
-import torch
-from torch.nn.attention.bias import causal_lower_right
-from torch.nn.functional import scaled_dot_product_attention
+# in place of this folder, whose profile.py is not Python's
+sys.path[0] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../consumers/python")
+import torch  # noqa: E402
+from torch.nn.attention.bias import causal_lower_right  # noqa: E402
+from torch.nn.functional import scaled_dot_product_attention  # noqa: E402
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../consumers/python"))
 import tiletune_launch  # noqa: E402
 
 DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16,

@@ -19,10 +19,10 @@ numbers = numpy.random.default_rng(1)
 failed = 0
 for name, code in TYPES.items():
     kind = numpy.dtype(code)
-    low, high = (0, 2) if kind.kind in "?u" else (-2, 3)
+    low, high = (0, 2) if kind.kind in "bu" else (-2, 3)
     x, by, table = (numbers.integers(low, high, count).astype(kind) for count in (COUNT, COUNT, 64))
     row = numpy.resize(table, COUNT)
-    expected = x ^ (by & row) if kind.kind == "?" else x + by * row
+    expected = x ^ (by & row) if kind.kind == "b" else x + by * row
     with tempfile.TemporaryDirectory() as folder:
         for tensor, values in (("x", x), ("by", by), ("table", table)):
             values.tofile(os.path.join(folder, tensor))
