@@ -66,9 +66,32 @@ static size_t add_unknown(const char *log, const char *text, struct kernel_sourc
 	return added;
 }
 
+/* "fir<float, 4>": the compiler looks into a template that is used; NULL: there is none. */
+static char *tried_entry(const struct kernel_source *source)
+{
+	const struct source_kernel *kernel = source->kernels;
+	struct text entry = {0};
+
+	while (kernel < source->kernels + source->kernel_count && !kernel->template_count)
+		kernel++;
+	if (kernel == source->kernels + source->kernel_count)
+		return NULL;
+	text_append(&entry, kernel->name);
+	for (size_t i = 0; i < kernel->template_count; i++) {
+		const char *type = kernel->templates[i].type;
+
+		text_appendf(&entry, "%s%s", i ? ", " : "<",
+			strstr(type, "typename") || strstr(type, "class") ? "float"
+			: strstr(type, "bool")                            ? "true"
+									  : "4");
+	}
+	text_append_char(&entry, '>');
+	return text_detach(&entry);
+}
+
 static enum status try_compile(struct compiler *compiler, const char *arch, const char *name,
-	const char *text, const struct kernel_source *source, struct compile_result *result,
-	struct error *err)
+	const char *text, const char *entry, const struct kernel_source *source,
+	struct compile_result *result, struct error *err)
 {
 	CLEANUP(define_list_release) struct define_list defines = {0};
 	CLEANUP(build_release) struct build build = {0};
@@ -84,7 +107,7 @@ static enum status try_compile(struct compiler *compiler, const char *arch, cons
 			string_copy(is_last ? "1" : tried_value(&source->macros[i]))};
 	}
 	define_list_sort(&defines);
-	build_of_source(&build, name, text, &defines, NULL);
+	build_of_source(&build, name, text, &defines, entry);
 	build_finish(&build);
 	TRY(compiler_submit(compiler, &build.units[0], arch, 1, err));
 	return compiler_poll(compiler, -1, result)
@@ -163,6 +186,7 @@ static enum status ask_compiler(const struct new_options *options, const char *f
 		.nvrtc_path = options->device.nvrtc};
 	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
 	CLEANUP(memory_free) char *folder = path_parent(file), *text = NULL;
+	CLEANUP(memory_free) char *entry = tried_entry(source);
 	struct compile_result result = {0};
 	struct compiler *compiler;
 	enum status status;
@@ -174,9 +198,15 @@ static enum status ask_compiler(const struct new_options *options, const char *f
 	for (size_t round = 0; more && round < 8; round++) {
 		compile_result_release(&result);
 		status = try_compile(
-			compiler, spec->arch, path_name(file), text, source, &result, err);
+			compiler, spec->arch, path_name(file), text, entry, source, &result, err);
 		more = status == STATUS_OK && result.outcome != OUTCOME_OK &&
 		       add_unknown(result.log, text, source);
+		/* it may be no template of these */
+		if (status == STATUS_OK && result.outcome != OUTCOME_OK && !more && entry) {
+			more = true;
+			free(entry);
+			entry = NULL;
+		}
 	}
 	if (status == STATUS_OK && result.outcome != OUTCOME_OK)
 		status = error_set(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/families_check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +18,44 @@ static void stop_compiler(struct compiler **compiler)
 	compiler_close(*compiler);
 }
 
-/* A problem to compile for: that of the keys' defaults, or of an example; none. */
+/* "n=1024,layout=rows": something for each key that has no default. */
+static void invent_problem(const struct operation *operation, struct text *text)
+{
+	for (size_t i = 0; i < operation->key_count; i++) {
+		const struct key *key = &operation->keys[i];
+		const int64_t usual = 1024;
+
+		if (key->default_value)
+			continue;
+		text_appendf(text, "%s%s=", text->length ? "," : "", key->name);
+		if (key->values)
+			text_append(text, key->values[0]);
+		else
+			text_appendf(text, "%" PRId64,
+				key->is_real       ? 1
+				: key->min > usual ? key->min
+				: key->max < usual ? key->max
+						   : usual);
+	}
+}
+
+/* A problem to compile for: that of the keys' defaults, of an example, or an invented one; none. */
 static enum status some_problem(
 	const struct family *family, struct problem_list *problems, struct error *err)
 {
 	const struct example_list *examples = &family->examples;
 	const struct string_list none = {0};
+	CLEANUP(text_release) struct text text = {0};
 	struct error reason = {0};
 
 	if (common_problems(family->operation, &none, NULL, "validate", "", problems, &reason) ==
 		STATUS_OK)
 		return STATUS_OK;
-	return examples->legal_count
-		       ? problem_parse(family->operation, examples->legal[0].problem, problems, err)
-		       : STATUS_OK;
+	if (examples->legal_count)
+		return problem_parse(family->operation, examples->legal[0].problem, problems, err);
+	invent_problem(family->operation, &text);
+	(void)problem_parse(family->operation, text_string(&text), problems, &reason);
+	return STATUS_OK;
 }
 
 /* What the outputs are compared with, where it is kernels: that they compile. */

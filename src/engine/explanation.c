@@ -128,10 +128,11 @@ static enum status complete(struct restriction *restriction, const char *text, s
 	}
 	restriction->has_tried = restriction->is_complete || has_defaults;
 	for (size_t i = 0; i < restriction->parameters; i++)
-		restriction->fixed[i] = given[i] >= 0 ? given[i]
-					: has_defaults && changes_units(restriction, defaults, i)
-						? defaults[i]
-						: -1;
+		restriction->fixed[i] =
+			given[i] >= 0 ? given[i]
+			: *text && has_defaults && changes_units(restriction, defaults, i)
+				? defaults[i]
+				: -1;
 	TRY(search(restriction));
 	if (restriction->completion->legal)
 		return STATUS_OK;

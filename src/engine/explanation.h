@@ -11,8 +11,9 @@
 #include "format/run.h"
 
 /* From a partial configuration ("BM=256,BN=128") to a whole one: the model's best legal completion.
- * Parameters that change the number of independent units (SPLIT_K) keep their default where that is
- * legal: asked for a tile shape, nobody expects the tile count of another decomposition. */
+ * Beside given ones, parameters that change the number of independent units (SPLIT_K) keep their
+ * default where that is legal: asked for a tile shape, nobody expects the tile count of another
+ * decomposition. Where none is given, it is what `tune` would predict best. */
 struct completion {
 	struct candidate candidate;           /* bound is borrowed */
 	bool filled_in[SPACE_PARAMETERS_MAX]; /* per parameter: not given */
