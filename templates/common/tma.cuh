@@ -6,6 +6,16 @@
 // barrier, before the copy engine or wgmma may read it.
 #include "common/types.cuh"
 #pragma once
+// True in one lane of a warp all of whose lanes are here. Copies that a lane starts because of
+// anything else become a loop over the lanes: the compiler does not know that it is one.
+__device__ __forceinline__ bool elect()
+{
+	u32 yes;
+	asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
+		     : "=r"(yes));
+	return yes != 0;
+}
+
 __device__ __forceinline__ void tensor_map_prefetch(const tensor_map &map)
 {
 	asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");

@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 	position at;
 	if (group == 0) {
 		set_registers<producer_registers, false>();
-		if (threadIdx.x == 0) {
+		if (threadIdx.x < 32) {
 			loader load = {map_a, map_b, place, 0, 0, {scale_a, (m + 3) / 4 * 4}};
 			for (; more; more = list.next(item))
 				load.run(ring, at, item.row, item.column, item.first_step,

@@ -57,7 +57,8 @@ struct position {
 	}
 };
 
-// What the loading thread knows.
+// What the loading warp knows. All its lanes walk through the steps, one of them loads: where the
+// compiler sees that it is one, an instruction is one, and no loop over lanes.
 struct loader {
 	const tensor_map &rows_map, &columns_map;
 	cluster_place place;
@@ -70,17 +71,27 @@ struct loader {
 	{
 		u16 row_blocks = place.row_blocks(), column_blocks = place.column_blocks();
 		i32 scaled = ROWS_ARE_B ? column : row;
+		u32 scaled_bytes = scales.bytes(scaled);
+		const float *from = scales.first(scaled, first_step);
+		bool one = elect();
 		for (i32 k = first_step * BK; steps > 0; --steps, k += BK) {
 			u32 full = ring.full(at.stage);
 			// The ring starts empty, so the first round's waits pass.
 			mbarrier_wait(ring.empty(at.stage), at.parity ^ 1);
-			// All slices of the stage count here, those that other blocks send too.
-			mbarrier_arrive_expect(full, stage_bytes + scales.bytes(scaled));
-			rows_operand::load(ring.rows(at.stage), rows_map, full, row, k,
-				place.column, row_blocks, rows_policy);
-			columns_operand::load(ring.columns(at.stage), columns_map, full, column, k,
-				place.row, column_blocks, columns_policy);
-			scales.load(ring.scales + at.stage * scale_bytes, full, scaled, k / BK);
+			if (one) {
+				// All slices of the stage count here, those that other blocks send
+				// too.
+				mbarrier_arrive_expect(full, stage_bytes + scaled_bytes);
+				rows_operand::load(ring.rows(at.stage), rows_map, full, row, k,
+					place.column, row_blocks, rows_policy);
+				columns_operand::load(ring.columns(at.stage), columns_map, full,
+					column, k, place.row, column_blocks, columns_policy);
+				if (scales_blocks && scaled_bytes)
+					bulk_load(ring.scales + at.stage * scale_bytes, from,
+						scaled_bytes, full);
+			}
+			__syncwarp();
+			from += scales.pitch;
 			at.next();
 		}
 	}
@@ -207,9 +218,11 @@ template <int FRAGMENTS> struct multiplier {
 		const position &at, block_scales<FRAGMENTS> &scales) const
 	{
 		mbarrier_wait(ring.full(at.stage), at.parity);
-		step(part.sums, ring, at.stage, 0);
+		// Before the multiplication: who sees its end, and releases the stage, knows then
+		// that every warp has read its scales.
 		if constexpr (scales_blocks)
 			scales.load(part.scales, ring.scales + at.stage * scale_bytes);
+		step(part.sums, ring, at.stage, 0);
 	}
 
 	// Adds the sums of the step at `at`, which is in flight, and moves on. With MORE the next

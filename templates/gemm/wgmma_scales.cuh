@@ -34,11 +34,10 @@ struct scale_source {
 	{
 		return scales_blocks ? (u32)max(0, min(scale_rows, pitch - first / 4 * 4)) * 4 : 0;
 	}
-	__device__ __forceinline__ void load(u32 to, u32 barrier, i32 first, i32 step) const
+	// Those of the tile's step `step`; the next step's are a pitch further.
+	__device__ __forceinline__ const float *first(i32 row, i32 step) const
 	{
-		u32 count = bytes(first);
-		if (scales_blocks && count)
-			bulk_load(to, a + (i64)step * pitch + first / 4 * 4, count, barrier);
+		return a + (i64)step * pitch + row / 4 * 4;
 	}
 };
 

@@ -129,15 +129,10 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	u32 thread = threadIdx.x % 128, group = warp / 4;
 	multiplier<fragments> multiply_by(group * fragments * 64, thread, place);
 	if (warp == consumers / 32) {
-		if (threadIdx.x % 32 == 0) {
-			u64 once = l2_policy_evict_first(), again = l2_policy_evict_last();
-			loader load = {SWAP ? map_b : map_a, SWAP ? map_a : map_b, place,
-				SWAP ? once : again, SWAP ? again : once,
-				{scale_a, (m + 3) / 4 * 4}};
-			load.run(ring, at, SWAP ? column : row, SWAP ? row : column, first_step,
-				steps);
-		}
-		__syncwarp();
+		u64 once = l2_policy_evict_first(), again = l2_policy_evict_last();
+		loader load = {SWAP ? map_b : map_a, SWAP ? map_a : map_b, place,
+			SWAP ? once : again, SWAP ? again : once, {scale_a, (m + 3) / 4 * 4}};
+		load.run(ring, at, SWAP ? column : row, SWAP ? row : column, first_step, steps);
 	} else if (steps > 0) {
 #if ACCUM_promoted
 		block_scales<fragments> scales;

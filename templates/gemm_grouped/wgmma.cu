@@ -114,10 +114,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 			for (; walk.find(unit, tile); unit += stride) {
 				i32 of_a = tile.row + block_row,
 				    of_b = tile.group * n + tile.column;
-				if (threadIdx.x == 0)
-					load.run(ring, at, SWAP ? of_b : of_a, SWAP ? of_a : of_b,
-						0, steps);
-				__syncwarp();
+				load.run(ring, at, SWAP ? of_b : of_a, SWAP ? of_a : of_b, 0,
+					steps);
 			}
 		}
 	} else {
