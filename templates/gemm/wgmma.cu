@@ -108,35 +108,45 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 						  STAGES * scale_bytes + group * factors::bytes);
 		float sums[fragments][BN / 2];
 		u32 round = 0;
-		if (PINGPONG && group == 1 && more) {
-			at.skip(item.steps);
-			more = list.next(item);
-		}
+		block_scales<fragments> scales;
+		// The next tile of this group; the reading of its scales begins.
+		auto begin = [&](bool passed_over) {
+			if (PINGPONG && more && passed_over) {
+				at.skip(item.steps);
+				more = list.next(item);
+			}
+			if (scales_blocks && more)
+				scales.start(scale_b, n, list.steps, item.column,
+					multiply_by.first_row, thread, item.first_step, item.steps);
+		};
+		begin(group == 1);
 		while (more) {
+			const work tile = item;
 			factors own;
 			own.load(
-				finish, item.row + (i32)multiply_by.first_row, item.column, thread);
+				finish, tile.row + (i32)multiply_by.first_row, tile.column, thread);
 			if (PINGPONG)
 				turn.wait(group, round++);
 #if ACCUM_promoted
-			block_scales<fragments> scales;
-			if constexpr (scales_blocks)
-				scales.start(scale_b, n, list.steps, item.column,
-					multiply_by.first_row, thread, item.first_step, item.steps);
-			multiply_by.run_promoted(sums, ring, at, item.steps, scales);
+			multiply_by.run_promoted(sums, ring, at, tile.steps, scales);
 			if (PINGPONG)
 				turn.pass(group, thread);
 #else
-			u32 last = multiply_by.run(sums, ring, at, item.steps);
+			u32 last = multiply_by.run(sums, ring, at, tile.steps);
 			if (PINGPONG)
 				turn.pass(group, thread);
 			multiply_by.finish(sums, ring, last);
 #endif
+			// Not earlier than needed: numbers of two tiles take registers.
+			if (scales_blocks) {
+				more = list.next(item);
+				begin(true);
+			}
 			bool store = true;
 #if STREAM_K
-			if (item.first_worker != item.last_worker)
+			if (tile.first_worker != tile.last_worker)
 				store = partial_exchange<fragments, BN>(sums, partial, flags,
-					item.first_worker, item.last_worker, list.worker,
+					tile.first_worker, tile.last_worker, list.worker,
 					(place.rank * GROUPS + group) * 128 + thread);
 #endif
 			if (store) {
@@ -147,23 +157,22 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 					group_barrier(group);
 #pragma unroll
 				for (int f = 0; f < fragments; ++f) {
-					i32 row = item.row + multiply_by.first_row + f * 64;
-					thread_rows<factors> rows(finish, row, item.column, thread,
+					i32 row = tile.row + multiply_by.first_row + f * 64;
+					thread_rows<factors> rows(finish, row, tile.column, thread,
 						shared_factors, f);
 #if STORE == 1
 					stage.store_boxes<BN>(
-						sums[f], rows, map_c, row, item.column);
+						sums[f], rows, map_c, row, tile.column);
 #elif STORE == 2
-					stage.store_rows<BN>(sums[f], rows, c, row, item.column);
+					stage.store_rows<BN>(sums[f], rows, c, row, tile.column);
 #else
 					store_direct<C_PAIRS, BN>(sums[f], c, rows);
 #endif
 				}
 			}
-			more = list.next(item);
-			if (PINGPONG && more) {
-				at.skip(item.steps);
+			if (!scales_blocks) {
 				more = list.next(item);
+				begin(true);
 			}
 		}
 #if STORE == 1
