@@ -52,9 +52,12 @@ static bool is_given(
 
 		if (strcmp(operation->keys[key].name, name) != 0)
 			continue;
+		bool aliased = count > 0;
+
 		for (size_t i = 0; i < count; i++)
-			if (setting_list_has(list, parts[i]))
-				return true;
+			aliased = aliased && setting_list_has(list, parts[i]);
+		if (aliased)
+			return true;
 	}
 	return false;
 }

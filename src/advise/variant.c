@@ -322,14 +322,14 @@ static enum status add_handles(struct making *making, const struct advice_axis *
 {
 	size_t count;
 	const char *const *parts = advice_alias_parts(making->operation, axis->key, &count);
-	bool aliased = false;
+	bool aliased = count > 0;
 	int64_t value;
 
 	for (size_t i = 0; i < count; i++)
-		if (setting_list_integer(&making->settings, parts[i], &value)) {
-			aliased = true;
+		aliased = aliased && setting_list_has(&making->settings, parts[i]);
+	for (size_t i = 0; aliased && i < count; i++)
+		if (setting_list_integer(&making->settings, parts[i], &value))
 			TRY(add_handle(making, axis, parts[i], value));
-		}
 	if (aliased || !value_as_int(making->asked->values[axis->key], &value))
 		return STATUS_OK;
 	return add_handle(making, axis, making->operation->keys[axis->key].name, value);

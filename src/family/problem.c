@@ -17,16 +17,19 @@ static enum status alias_read(
 	const struct reading *reading = context;
 	struct key_alias *alias = field;
 	char *part, *rest;
+	bool is_known = false;
 
 	alias->part_text = rest = string_copy(alias->text);
 	while ((part = strsep(&rest, ",")) != NULL) {
 		TRY(record_rule_check(&name_rule, part, at, err));
 		if (name_table_find(&alias->parts, part) != NAME_UNKNOWN)
 			return json_error(at, err, "every name once in an alias");
-		if (name_table_find(&reading->operation->key_names, part) != NAME_UNKNOWN)
-			return json_error(at, err, "names that are no keys themselves");
+		if (name_table_find(&reading->operation->key_names, part) == NAME_UNKNOWN)
+			is_known = true;
 		name_table_add(&alias->parts, part);
 	}
+	if (!is_known)
+		return json_error(at, err, "a name among them that is no key, to be known by");
 	return expression_json_compile(at, &alias->parts, &alias->expression, err);
 }
 

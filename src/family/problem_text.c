@@ -17,12 +17,13 @@ enum {
 	PROBLEMS_MAX = 100000
 };
 
-/* A name that a problem may give: a key, or a part of an alias. */
+/* A name that a problem may give: a key, or a part of an alias, or both: where the alias' other
+ * parts are given, it is a part.
+ */
 struct named {
 	const char *name;
-	const struct key *key; /* NULL: a part */
-	size_t key_index;      /* of the key, or of the alias' key */
-	size_t alias, part;    /* of a part */
+	const struct key *key; /* NULL: a part only */
+	size_t key_index;
 	bool given;
 	struct value value; /* of the problem at hand */
 };
@@ -43,6 +44,24 @@ struct parser {
 	struct error *err;
 };
 
+static struct named *find_named(const struct parser *parser, const char *name)
+{
+	for (size_t i = 0; i < parser->name_count; i++)
+		if (strcmp(parser->names[i].name, name) == 0)
+			return &parser->names[i];
+	return NULL;
+}
+
+static void collect_parts(struct parser *parser, const struct name_table *parts, size_t *capacity)
+{
+	for (size_t p = 0; p < parts->count; p++) {
+		if (find_named(parser, parts->names[p]))
+			continue;
+		ARRAY_GROW(parser->names, parser->name_count, *capacity);
+		parser->names[parser->name_count++] = (struct named){.name = parts->names[p]};
+	}
+}
+
 static void collect_names(struct parser *parser)
 {
 	const struct operation *operation = parser->operation;
@@ -54,17 +73,10 @@ static void collect_names(struct parser *parser)
 		ARRAY_GROW(parser->names, parser->name_count, capacity);
 		parser->names[parser->name_count++] =
 			(struct named){.name = key->name, .key = key, .key_index = i};
-		for (size_t a = 0; a < key->alias_count; a++) {
-			for (size_t p = 0; p < key->aliases[a].parts.count; p++) {
-				ARRAY_GROW(parser->names, parser->name_count, capacity);
-				parser->names[parser->name_count++] =
-					(struct named){.name = key->aliases[a].parts.names[p],
-						.key_index = i,
-						.alias = a,
-						.part = p};
-			}
-		}
 	}
+	for (size_t i = 0; i < operation->key_count; i++)
+		for (size_t a = 0; a < operation->keys[i].alias_count; a++)
+			collect_parts(parser, &operation->keys[i].aliases[a].parts, &capacity);
 }
 
 static enum status unknown_key(struct parser *parser, const char *name)
@@ -85,21 +97,17 @@ static enum status unknown_key(struct parser *parser, const char *name)
 
 static enum status add_name(struct parser *parser, struct axis *axis, const char *name)
 {
-	for (size_t i = 0; i < parser->name_count; i++) {
-		struct named *named = &parser->names[i];
+	struct named *named = find_named(parser, name);
 
-		if (strcmp(named->name, name) != 0)
-			continue;
-		if (named->given)
-			return error_set(parser->err, STATUS_BAD_INPUT,
-				"%s: expected one value or list, found a second \"%s=\"", name,
-				name);
-		named->given = true;
-		ARRAY_GROW(axis->names, axis->name_count, axis->name_capacity);
-		axis->names[axis->name_count++] = i;
-		return STATUS_OK;
-	}
-	return unknown_key(parser, name);
+	if (!named)
+		return unknown_key(parser, name);
+	if (named->given)
+		return error_set(parser->err, STATUS_BAD_INPUT,
+			"%s: expected one value or list, found a second \"%s=\"", name, name);
+	named->given = true;
+	ARRAY_GROW(axis->names, axis->name_count, axis->name_capacity);
+	axis->names[axis->name_count++] = (size_t)(named - parser->names);
+	return STATUS_OK;
 }
 
 /* Appends one step of the axis: the text's value for each of its names. */
@@ -210,34 +218,32 @@ static enum status parse_piece(struct parser *parser, char *piece)
 	return add_values(parser, axis, trim(piece));
 }
 
-/* Whether the alias is given in full (some parts only: an error). */
-static enum status find_alias(
-	struct parser *parser, size_t key_index, size_t alias, struct value *parts, bool *complete)
+/* Whether the alias is given in full (a part that is no key without the others: an error). */
+static enum status find_alias(const struct parser *parser, const struct key *key,
+	const struct key_alias *alias, struct value *parts, bool *complete)
 {
-	const struct key *key = &parser->operation->keys[key_index];
 	const struct named *there = NULL, *missing = NULL;
 
-	for (size_t i = 0; i < parser->name_count; i++) {
-		const struct named *named = &parser->names[i];
+	for (size_t p = 0; p < alias->parts.count; p++) {
+		const struct named *named = find_named(parser, alias->parts.names[p]);
 
-		if (named->key || named->key_index != key_index || named->alias != alias)
-			continue;
-		if (named->given)
-			there = named;
-		else
+		if (!named->given)
 			missing = named;
-		parts[named->part] = named->value;
+		else if (!named->key)
+			there = named;
+		parts[p] = named->value;
 	}
 	*complete = there && !missing;
 	if (there && missing)
 		return error_set(parser->err, STATUS_BAD_INPUT,
 			"%s: expected %s too (%s = %s), found none", there->name, missing->name,
-			key->name, expression_text(key->aliases[alias].expression));
+			key->name, expression_text(alias->expression));
 	return STATUS_OK;
 }
 
+/* A key that is a part of the alias is not given as a key. */
 static enum status apply_aliases(
-	struct parser *parser, size_t key_index, struct value *value, bool *given)
+	struct parser *parser, size_t key_index, struct value *values, bool *given)
 {
 	const struct key *key = &parser->operation->keys[key_index];
 
@@ -245,16 +251,23 @@ static enum status apply_aliases(
 		const struct key_alias *alias = &key->aliases[a];
 		CLEANUP(memory_free)
 		struct value *parts = memory_zeroed(alias->parts.count, sizeof(*parts));
+		struct value *value = &values[key_index];
 		bool complete;
 
-		TRY(find_alias(parser, key_index, a, parts, &complete));
+		TRY(find_alias(parser, key, alias, parts, &complete));
 		if (!complete)
 			continue;
-		if (*given)
+		if (given[key_index])
 			return error_set(parser->err, STATUS_BAD_INPUT,
 				"%s: expected one value, found a second as %s", key->name,
 				expression_text(alias->expression));
-		*given = true;
+		for (size_t p = 0; p < alias->parts.count; p++) {
+			const struct named *named = find_named(parser, alias->parts.names[p]);
+
+			if (named->key)
+				given[named->key_index] = false;
+		}
+		given[key_index] = true;
 		TRY(expression_evaluate(alias->expression, parts, NULL, value, parser->err));
 		TRY(key_value_check(key, *value, value, parser->err));
 	}
@@ -278,7 +291,7 @@ static enum status append_problem(struct parser *parser, struct problem_list *li
 		}
 	}
 	for (size_t i = 0; i < count; i++)
-		TRY(apply_aliases(parser, i, &values[i], &given[i]));
+		TRY(apply_aliases(parser, i, values, given));
 	TRY(problem_complete(parser->operation, values, given, &problem, parser->err));
 	ARRAY_GROW(list->items, list->count, list->capacity);
 	list->items[list->count++] = problem;

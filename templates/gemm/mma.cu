@@ -53,9 +53,9 @@ __device__ __forceinline__ void store_partial_row(
 	}
 }
 
-extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
-	gemm_mma(const input::memory *A, const input::memory *B, output::memory *C, float *partial,
-		int M, int N, int K, int lda, int ldb, int ldc, int group_m, EPILOGUE_PARAMETERS)
+extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_mma(const input::memory *A,
+	const input::memory *B, output::memory *C, float *partial, int M, int N, int K, int lda,
+	int ldb, int ldc, int group_m, int rows_a, int rows_b, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const u32 ring = shared_address(shared);
@@ -69,6 +69,10 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 	const int m = tile.m * BM;
 	const int n = tile.n * BN;
 
+	// grid.z: products of a batch
+	A += (i64)blockIdx.z * rows_a * lda;
+	B += (i64)blockIdx.z * rows_b * ldb;
+	const i32 first_in_c = (i32)blockIdx.z * M;
 	producer from_global(A, B, M, N, K, lda, ldb, m, n, share.first * BK);
 	const fragment_reader reader(warp_m, warp_n, lane);
 	float sum[m_tiles][n_tiles][4] = {};
@@ -76,14 +80,14 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 
 	const i64 plane = (i64)M * split_k_pitch(N) * blockIdx.y;
 	const int column = n + warp_n * WN;
-	const epilogue finish = {EPILOGUE_ARGUMENTS, M, N, ldc};
+	const epilogue finish = {EPILOGUE_ARGUMENTS, first_in_c + M, N, ldc};
 #pragma unroll
 	for (int i = 0; i < m_tiles; i++)
 #pragma unroll
 		for (int half = 0; half < 2; half++) {
 			int row_in_tile = warp_m * WM + i * 16 + half * 8 + lane / 4;
 			bool row_inside = row_in_tile < M - m;
-			i64 row = m + (i64)row_in_tile;
+			i64 row = first_in_c + m + (i64)row_in_tile;
 			float line[n_tiles][2];
 #pragma unroll
 			for (int j = 0; j < n_tiles; j++) {

@@ -1,7 +1,7 @@
 // The trusted GEMM: any list of points of C, summed in fp64, rounded nowhere.
 //
-// units[u] is the linear index m*N + n of a point; expected[u] becomes what epilogue.cuh says of
-// the sum over k, in fp64 too. Blocks of 256 threads:
+// units[u] is the linear index m*N + n of a point, m counted through all products of a batch;
+// expected[u] becomes what epilogue.cuh says of the sum over k, in fp64 too. Blocks of 256 threads:
 //   nk: a warp per point; its lanes read consecutive k of a row of A and of a row of B (8 points).
 //   kn: a lane per point, so that neighbours in n read neighbours in memory; the 8 warps of a block
 //       share the sums over k between them (32 points).
@@ -68,7 +68,7 @@ struct point {
 
 extern "C" __global__ void __launch_bounds__(32 * warps) gemm_reference(const input::memory *A,
 	const input::memory *B, int M, int N, int K, int lda, int ldb, int ldc, const i64 *units,
-	int unit_count, double *expected, EPILOGUE_PARAMETERS)
+	int unit_count, double *expected, EPILOGUE_PARAMETERS, int rows_a, int rows_b)
 {
 	int warp = threadIdx.x / 32;
 	int lane = threadIdx.x % 32;
@@ -78,8 +78,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps) gemm_reference(const in
 		return;
 	i64 m = units[unit] / N;
 	i64 n = units[unit] % N;
-	const input::memory *a = A + m * lda;
-	const input::memory *b = B + n * ldb;
+	const input::memory *a = A + (m / M * rows_a + m % M) * lda;
+	const input::memory *b = B + (m / M * rows_b + n) * ldb;
 	double sum = 0.0;
 	for (i64 k = lane; k < K; k += 32)
 		sum += product(a + k, b + k) * block_scale(scale_a, scale_b, M, K, m, n, k);
@@ -96,7 +96,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps) gemm_reference(const in
 	i64 n = inside ? units[unit] % N : 0;
 	double sum = 0.0;
 	for (i64 k = warp; k < K; k += warps)
-		sum += product(A + m * lda + k, B + k * ldb + n);
+		sum += product(
+			A + (m / M * rows_a + m % M) * lda + k, B + (m / M * rows_b + k) * ldb + n);
 	partial[warp][lane] = sum;
 	__syncthreads();
 	if (warp != 0 || !inside)

@@ -248,7 +248,7 @@ __device__ __forceinline__ void main_loop(float (&sum)[TM][TN], int a_first, int
 
 extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 	gemm_simt(const float *A, const float *B, float *C, float *partial, int M, int N, int K,
-		int lda, int ldb, int ldc, int group_m, EPILOGUE_PARAMETERS)
+		int lda, int ldb, int ldc, int group_m, int rows_a, int rows_b, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const int warp = threadIdx.x / 32;
@@ -260,19 +260,23 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 	const int first_row = warp % warps_m * warp_rows;
 	const int first_column = warp / warps_m * warp_cols;
 
+	// grid.z: products of a batch
+	A += (i64)blockIdx.z * rows_a * lda;
+	B += (i64)blockIdx.z * rows_b * ldb;
+	const i32 first_in_c = (i32)blockIdx.z * M;
 	producer from_global(A, B, M, N, K, lda, ldb, m, n, share.first * BK);
 	float sum[TM][TN] = {};
 	main_loop(sum, (first_row + lane.m * 4) * 4, a_bytes + (first_column + lane.n * 4) * 4,
 		from_global, shared, share.count);
 
-	const epilogue finish = {EPILOGUE_ARGUMENTS, M, N, ldc};
+	const epilogue finish = {EPILOGUE_ARGUMENTS, first_in_c + M, N, ldc};
 	float *plane = partial + (i64)M * split_k_pitch(N) * blockIdx.y;
 #pragma unroll
 	for (int i = 0; i < TM; i++) {
 		int row_in_tile = first_row + lane_element(lane.m, LANES_M, i);
 		if (row_in_tile >= M - m)
 			continue;
-		i64 row = m + (i64)row_in_tile;
+		i64 row = first_in_c + m + (i64)row_in_tile;
 		const epilogue_row its = finish.row((i32)row);
 #pragma unroll
 		for (int j = 0; j < TN; j += 4) {

@@ -47,10 +47,11 @@ template <int COUNT, bool MORE> __device__ __forceinline__ void set_registers()
 		asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
 }
 
-extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
-	const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,
-	const __grid_constant__ tensor_map map_c, output::memory *c, float *partial, u32 *flags,
-	i32 m, i32 n, i32 k, i32 ldc, i32 along_n, i32 band, EPILOGUE_PARAMETERS)
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
+	gemm_wgmma(const __grid_constant__ tensor_map map_a,
+		const __grid_constant__ tensor_map map_b, const __grid_constant__ tensor_map map_c,
+		output::memory *c, float *partial, u32 *flags, i32 m, i32 n, i32 k, i32 ldc,
+		i32 along_n, i32 band, i32 products, i32 rows_a, i32 rows_b, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	u32 base = shared_address(shared);
@@ -75,8 +76,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 	__syncwarp();
 	if constexpr (cluster_plane > 1)
 		cluster_arrive();
-	schedule list(m, n, k, along_n, band, blockIdx.x / cluster_plane, gridDim.x / cluster_plane,
-		place.row, place.column);
+	schedule list(BATCHED ? products : 1, m, n, k, along_n, band, blockIdx.x / cluster_plane,
+		gridDim.x / cluster_plane, place.row, place.column);
 	work item;
 	bool more = list.next(item);
 	if constexpr (cluster_plane > 1)
@@ -90,7 +91,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 		if (threadIdx.x < 32) {
 			loader load = {map_a, map_b, place, 0, 0, {scale_a, (m + 3) / 4 * 4}};
 			for (; more; more = list.next(item))
-				load.run(ring, at, item.row, item.column, item.first_step,
+				load.run(ring, at, item.row + item.product * rows_a,
+					item.column + item.product * rows_b, item.first_step,
 					item.steps);
 		}
 		__syncwarp();
@@ -103,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 #if STORE
 		staging_type stage = {base + ring_bytes + group * staging_bytes, group, thread};
 #endif
-		const epilogue finish = {EPILOGUE_ARGUMENTS, m, n, ldc};
+		epilogue finish = {EPILOGUE_ARGUMENTS, m, n, ldc};
 		float *shared_factors = (float *)(shared + (ring.scales - base) +
 						  STAGES * scale_bytes + group * factors::bytes);
 		float sums[fragments][BN / 2];
@@ -121,7 +123,11 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) gemm_wgmma(
 		};
 		begin(group == 1);
 		while (more) {
-			const work tile = item;
+			work tile = item;
+			if (BATCHED) {
+				tile.row += tile.product * m;
+				finish.m = (tile.product + 1) * m;
+			}
 			factors own;
 			own.load(
 				finish, tile.row + (i32)multiply_by.first_row, tile.column, thread);

@@ -13,13 +13,14 @@
 #pragma once
 // A tile's share of work: `steps` k steps from `first_step` on.
 struct work {
+	i32 product;     // of a batch
 	i32 row, column; // first row and column of this block's tile, in elements
 	i32 first_step, steps;
 	i32 first_worker, last_worker; // whose sums make up the unit (equal: ours alone)
 };
 
 struct schedule {
-	i32 units_m, units_n, units, steps;
+	i32 units_m, units_n, units, steps; // units: of all products
 	i32 worker, workers;
 	i32 along_n, group;
 	i32 block_row, block_column; // this block's place in the cluster, in tiles
@@ -28,12 +29,12 @@ struct schedule {
 	i32 shared_units, at, end; // units that are cut, and this worker's run over their steps
 #endif
 
-	__device__ __forceinline__ schedule(i32 m, i32 n, i32 k, i32 along_n, i32 group, i32 worker,
-		i32 workers, i32 block_row, i32 block_column)
+	__device__ __forceinline__ schedule(i32 products, i32 m, i32 n, i32 k, i32 along_n,
+		i32 group, i32 worker, i32 workers, i32 block_row, i32 block_column)
 	    : units_m(ceil_div(m, BM * CLUSTER_M)), units_n(ceil_div(n, BN * CLUSTER_N)),
-	      units(units_m * units_n), steps(ceil_div(k, BK)), worker(worker), workers(workers),
-	      along_n(along_n), group(group), block_row(block_row), block_column(block_column),
-	      next_unit(worker)
+	      units(products * units_m * units_n), steps(ceil_div(k, BK)), worker(worker),
+	      workers(workers), along_n(along_n), group(group), block_row(block_row),
+	      block_column(block_column), next_unit(worker)
 	{
 #if STREAM_K
 		i32 rounds = units / workers;
@@ -62,6 +63,8 @@ struct schedule {
 
 	__device__ __forceinline__ void place(i32 unit, work &item) const
 	{
+		item.product = BATCHED ? unit / (units_m * units_n) : 0;
+		unit -= item.product * (units_m * units_n);
 		i32 across = along_n ? units_n : units_m, along = along_n ? units_m : units_n;
 		i32 band = unit / (group * along);
 		i32 width = min(across - band * group, group);

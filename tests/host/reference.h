@@ -52,6 +52,16 @@ struct tensor {
 		return ((float *)data)[at];
 	}
 
+	/* `count` of its rows */
+	tensor part(long long first, long long count) const
+	{
+		tensor some = *this;
+
+		some.data += first * ld * (dtype == FP8 ? 1 : dtype == FP16 || dtype == BF16 ? 2 : 4);
+		some.rows = count;
+		return some;
+	}
+
 	void set(long long at, float value)
 	{
 		if (dtype == FP8)
@@ -211,6 +221,19 @@ static std::vector<double> gemm(const tensor &a, const tensor &b, bool nk, activ
 				       b.get(nk ? j * b.ld + k : k * b.ld + j);
 			c.push_back(activated(sum, act));
 		}
+	return c;
+}
+
+/* Products of M rows, each rows_a (of B: rows_b) rows after the one before. */
+static std::vector<double> gemm_batch(const tensor &a, const tensor &b, bool nk, long long batch,
+	long long m, long long rows_a, long long rows_b)
+{
+	std::vector<double> c;
+
+	for (long long i = 0; i < batch; i++)
+		for (double x : gemm(a.part(i * rows_a, m),
+			     b.part(i * rows_b, b.rows - (batch - 1) * rows_b), nk, ACT_none_))
+			c.push_back(x);
 	return c;
 }
 
