@@ -40,7 +40,7 @@ def up(a, b):
 
 def persistent(p, c):
 	size = c.CLUSTER_M * c.CLUSTER_N
-	units = cdiv(p.M, c.BM * c.CLUSTER_M) * cdiv(p.N, c.BN * c.CLUSTER_N) * (cdiv(p.K, c.BK) if c.STREAM_K else 1)
+	units = getattr(p, 'batch', 1) * cdiv(p.M, c.BM * c.CLUSTER_M) * cdiv(p.N, c.BN * c.CLUSTER_N) * (cdiv(p.K, c.BK) if c.STREAM_K else 1)
 	return [size * min(c.SMS * c.BLOCKS_PER_SM // size, units), 1, 1]
 
 
@@ -75,8 +75,8 @@ def fused_wgmma(p, c):
 
 # entry -> the grid that the problem takes
 NEEDED = {
-	"gemm_simt": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, 1],
-	"gemm_mma": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, 1],
+	"gemm_simt": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, getattr(p, 'batch', 1)],
+	"gemm_mma": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, getattr(p, 'batch', 1)],
 	"gemm_split_k_reduce": lambda p, c: [cdiv(p.M * up(p.N, 4) // 4, 256), 1, 1],
 	"gemm_wgmma": persistent,
 	"gemm_repack": repack,

@@ -240,18 +240,30 @@ static void test_real_numbers(void **state)
 #define GEMM                                                                                       \
 	"M=4,N=8,K=16,dtype=bf16,b_layout=nk,lda=16,ldb=16,ldc=8,out_dtype=bf16,act=none,accum="   \
 	"fast,"
+#define ONE ",batch=1,rows_a=4,rows_b=8"
+	/* a part of an alias that is a key, too */
+	expect(&gemm, "batch=2,seq=2,N=8,K=16,dtype=bf16",
+		GEMM "scale=none,bias=none,alpha=1,beta=0,residual=0" ONE);
+	expect(&gemm, "batch=2,M=4,N=8,K=16,dtype=bf16",
+		GEMM "scale=none,bias=none,alpha=1,beta=0,residual=0,batch=2,rows_a=4,rows_b=8");
+	assert_fails(problem_parse(gemm.operation, "seq=2,N=8,K=16,dtype=bf16", &list, &err),
+		STATUS_BAD_INPUT, "seq: expected batch too");
+	assert_fails(
+		problem_parse(gemm.operation, "batch=2,seq=2,M=4,N=8,K=16,dtype=bf16", &list, &err),
+		STATUS_BAD_INPUT, "M: expected one value, found a second");
 	expect(&gemm, "M=4,N=8,K=16,dtype=bf16,alpha=1.0,beta=-2e0",
-		GEMM "scale=none,bias=none,alpha=1,beta=-2,residual=0");
+		GEMM "scale=none,bias=none,alpha=1,beta=-2,residual=0" ONE);
 	expect(&gemm, "M=4,N=8,K=16,dtype=bf16,alpha=-0.1,beta=0.5,1",
-		GEMM "scale=none,bias=none,alpha=-0.1,beta=0.5,residual=0 " GEMM
-		     "scale=none,bias=none,alpha=-0.1,beta=1,residual=0");
+		GEMM "scale=none,bias=none,alpha=-0.1,beta=0.5,residual=0" ONE " " GEMM
+		     "scale=none,bias=none,alpha=-0.1,beta=1,residual=0" ONE);
 	expect_json(&gemm,
 		"{\"M\":4,\"N\":8,\"K\":16,\"dtype\":\"bf16\",\"alpha\":2.5,\"beta\":1.0}",
 		"{\"M\":4,\"N\":8,\"K\":16,\"dtype\":\"bf16\",\"b_layout\":\"nk\",\"lda\":16,"
 		"\"ldb\":16,"
 		"\"ldc\":8,\"out_dtype\":\"bf16\",\"act\":\"none\",\"accum\":\"fast\",\"scale\":"
 		"\"none\","
-		"\"bias\":\"none\",\"alpha\":2.5,\"beta\":1,\"residual\":0}");
+		"\"bias\":\"none\",\"alpha\":2.5,\"beta\":1,\"residual\":0,"
+		"\"batch\":1,\"rows_a\":4,\"rows_b\":8}");
 	for (size_t i = 0; i < 4; i++) {
 		static const char *const wrong[] = {
 			"alpha=x", "alpha=1e999", "alpha=nan", "alpha=0x1"};
@@ -263,7 +275,7 @@ static void test_real_numbers(void **state)
 	}
 	/* a text from before the keys existed */
 	problem_text_complete(gemm.operation, &old);
-	assert_string_equal(old, GEMM "scale=none,bias=none,alpha=1,beta=0,residual=0");
+	assert_string_equal(old, GEMM "scale=none,bias=none,alpha=1,beta=0,residual=0" ONE);
 	free(old);
 	fixture_close(&gemm);
 }

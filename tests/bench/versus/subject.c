@@ -67,13 +67,16 @@ static char *read_rest(const struct json_at *problem, struct lt_shape *shape)
 {
 	const char *bias = get_string(problem, "bias"), *scale = get_string(problem, "scale");
 	int act = name_find(get_string(problem, "act"), lt_act_names);
-	double alpha = 1, beta = 0, residual = 0;
+	double alpha = 1, beta = 0, residual = 0, batch = 1;
 
 	json_member_double(problem, "alpha", &alpha, NULL);
 	json_member_double(problem, "beta", &beta, NULL);
 	json_member_double(problem, "residual", &residual, NULL);
+	json_member_double(problem, "batch", &batch, NULL);
 	if (act < 0)
 		return string_copy("has an activation that cuBLASLt has not");
+	if (batch != 1)
+		return string_copy("is a batch of products");
 	if (alpha != 1 || beta != 0 || residual != 0 || shape->out == DTYPE_FP8_E4M3 ||
 		strcmp(bias, "row_fp32") == 0)
 		return string_copy("has factors, a residual, a bias or an output of another kind");
