@@ -3,24 +3,30 @@
 // behind its group's end are another group's: multiplied, never stored. Ring, multiplication and
 // stores are gemm/wgmma's.
 // CLUSTER_M blocks of a cluster take tiles of the same columns one below the other and share B.
-// SWAP, for few rows: B's rows take wgmma's m side, A's its n side, which may be as narrow as 8.
+// SWAP, for few rows: B's rows take wgmma's m side, A's its n side, which may be as narrow as 8,
+// and narrower still where a group ends.
 #if SWAP
-#define TILE_ROWS    BN
-#define TILE_COLUMNS BM
+#define TILE_ROWS     BN
+#define TILE_COLUMNS  BM
+#define SHARE_ROWS    CLUSTER_M
+#define SHARE_COLUMNS 1
 #else
-#define TILE_ROWS    BM
-#define TILE_COLUMNS BN
+#define TILE_ROWS     BM
+#define TILE_COLUMNS  BN
+#define SHARE_ROWS    1
+#define SHARE_COLUMNS CLUSTER_M
 #endif
 #define ROWS_TRANSPOSED    0
 #define COLUMNS_TRANSPOSED 0
-#define SHARE_ROWS         1
-#define SHARE_COLUMNS      CLUSTER_M
 #define ROWS_ARE_B         SWAP
 #define SCALE_SLACK        4
 #include "gemm/wgmma_pipeline.cuh"
 #include "gemm/wgmma_store.cuh"
 #include "gemm/wgmma_turns.cuh"
 #include "groups.cuh"
+#if SWAP
+#include "swapped.cuh"
+#endif
 
 constexpr int threads = 128 * (GROUPS + 1);
 constexpr int fragments = PINGPONG ? TILE_ROWS / 64 : TILE_ROWS / 64 / GROUPS;
@@ -41,31 +47,6 @@ constexpr int staging_bytes = 0;
 static_assert(SMEM_BYTES == ring_bytes + GROUPS * (staging_bytes + factors::bytes) +
 				    STAGES * (16 + scale_bytes) + 16,
 	"stages, store buffers, factors, barriers, scales: what the launch asks for");
-
-// Writes the sums of a swapped tile, whose first row and column in C these are.
-__device__ __forceinline__ void store_swapped(const float (&sums)[fragments][TILE_COLUMNS / 2],
-	output::memory *c, const epilogue &finish, const float *shared_factors, i32 row, i32 column,
-	u32 thread)
-{
-#pragma unroll
-	for (int j = 0; j < TILE_COLUMNS / 8; ++j) {
-		if (row + j * 8 >= finish.m)
-			break;
-#pragma unroll
-		for (int i = 0; i < fragments * 4; ++i) {
-			u32 in_row = j * 8 + thread % 4 * 2 + i % 2;
-			u32 in_column =
-				i / 4 * 64 + thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8;
-			float value[1] = {sums[i / 4][4 * j + i % 4]};
-			const epilogue_row its = finish.row(
-				row + (i32)in_row, factors::row_scale(shared_factors, in_row));
-			finish.apply(value, its, factors::columns<1>(shared_factors, in_column),
-				column + (i32)in_column);
-			if (row + (i32)in_row < finish.m && column + (i32)in_column < finish.n)
-				c[its.offset + column + (i32)in_column] = output::store(value[0]);
-		}
-	}
-}
 
 extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 	gemm_grouped_wgmma(const __grid_constant__ tensor_map map_a,
@@ -104,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 	position at;
 	group_tile tile;
 	i32 unit = (i32)blockIdx.x / CLUSTER_M, stride = (i32)gridDim.x / CLUSTER_M;
-	i32 block_row = (i32)place.row * BM, steps = ceil_div(k, BK);
+	i32 block_row = (i32)(SWAP ? place.column : place.row) * BM, steps = ceil_div(k, BK);
 	if (group == 0) {
 		if constexpr (move_registers)
 			asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(40));
@@ -123,7 +104,11 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 			asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 		group -= 1;
 		u32 thread = threadIdx.x % 128;
+#if SWAP
+		part_multiplier<fragments> multiply_by(
+#else
 		multiplier<fragments> multiply_by(
+#endif
 			PINGPONG ? 0 : group * fragments * 64, thread, place);
 		i32 own_row = SWAP ? 0 : (i32)multiply_by.first_row;
 		i32 own_column = SWAP ? (i32)multiply_by.first_row : 0;
@@ -160,10 +145,24 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 			if (PINGPONG)
 				turn.pass(group, thread);
 #else
-			u32 last = multiply_by.run(sums, ring, at, steps);
-			if (PINGPONG)
-				turn.pass(group, thread);
-			multiply_by.finish(sums, ring, last);
+			auto finish_sums = [&](u32 last) {
+				if (PINGPONG)
+					turn.pass(group, thread);
+				multiply_by.finish(sums, ring, last);
+			};
+#if SWAP && QUARTERS
+			i32 parts = quarters(tile.end - row);
+			if (parts == 4)
+				finish_sums(multiply_by.run(sums, ring, at, steps));
+			else if (parts == 3)
+				finish_sums(multiply_by.run_part<3>(sums, ring, at, steps));
+			else if (parts == 2)
+				finish_sums(multiply_by.run_part<2>(sums, ring, at, steps));
+			else
+				finish_sums(multiply_by.run_part<1>(sums, ring, at, steps));
+#else
+			finish_sums(multiply_by.run(sums, ring, at, steps));
+#endif
 #endif
 			if constexpr (factors::bytes > 0) {
 				group_barrier(group);
@@ -171,7 +170,13 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 				group_barrier(group);
 			}
 #if SWAP
-			store_swapped(sums, c, finish, shared_factors, row, column, thread);
+			const swapped_tile<fragments, factors> swapped = {
+				sums, finish, shared_factors, row, column, thread};
+#if STORE
+			swapped.store(stage, map_c, c);
+#else
+			swapped.store(c);
+#endif
 #else
 #pragma unroll
 			for (int f = 0; f < fragments; ++f) {

@@ -21,12 +21,11 @@ import torch
 
 from attention_vs_torch import SAMPLE_US, TimedRun, ask_nvidia, interleave, problem_text, spread, tiletune_launch
 
-SKEW = {"even": 0, "zipf": 1, "steep": 3}
 DRAWS = 4  # of skewed sizes, at least
 
 
 def offsets_of(p):
-    weights = (torch.randperm(p["groups"]).double() + 1) ** -float(SKEW[p["spread"]])
+    weights = (torch.randperm(p["groups"]).double() + 1) ** -float(p["skew"])
     ends = (weights.cumsum(0) / weights.sum() * p["tokens"]).to(torch.int32)
     ends[-1] = p["tokens"]
     return torch.cat([torch.zeros(1, dtype=torch.int32), ends]).cuda()
@@ -47,7 +46,7 @@ def make_set(p):
 
 def make_sets(p):
     element = (p["tokens"] + p["groups"] * p["N"]) * p["K"] * (1 if p["dtype"] == "fp8_e4m3" else 2) + 2 * p["tokens"] * p["N"]
-    least = 1 if p["spread"] == "even" else DRAWS
+    least = DRAWS if p["skew"] else 1
     return [make_set(p) for _ in range(max(least, math.ceil(2 * torch.cuda.get_device_properties(0).L2_cache_size / element)))]
 
 
