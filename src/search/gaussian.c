@@ -6,9 +6,6 @@
 
 #include "base/memory.h"
 
-/* How much worse than expected a failure counts, in standard deviations. */
-static const double FAILURE_DEVIATIONS = 1;
-
 void gaussian_init(struct gaussian *gaussian, size_t row_max, size_t slot_max, double noise,
 	gaussian_covariance *covariance, const void *context)
 {
@@ -22,6 +19,7 @@ void gaussian_init(struct gaussian *gaussian, size_t row_max, size_t slot_max, d
 		.factor = memory_zeroed(row_max * row_max + 1, sizeof(double)),
 		.values = memory_zeroed(row_max + 1, sizeof(double)),
 		.whitened = memory_zeroed(row_max + 1, sizeof(double)),
+		.weights = memory_zeroed(row_max + 1, sizeof(double)),
 		.slot_points = memory_zeroed(slot_max + 1, sizeof(size_t)),
 		.slot_rows = memory_zeroed(slot_max * row_max + 1, sizeof(float)),
 		.means = memory_zeroed(slot_max + 1, sizeof(float)),
@@ -35,6 +33,7 @@ void gaussian_release(struct gaussian *gaussian)
 	free(gaussian->factor);
 	free(gaussian->values);
 	free(gaussian->whitened);
+	free(gaussian->weights);
 	free(gaussian->slot_points);
 	free(gaussian->slot_rows);
 	free(gaussian->means);
@@ -75,22 +74,29 @@ static double solve(const struct gaussian *gaussian, size_t point, double *solve
 	return variance;
 }
 
+double gaussian_expect(const struct gaussian *gaussian, size_t point)
+{
+	double mean = 0;
+
+	for (size_t r = 0; r < gaussian->row_count; r++)
+		mean += gaussian->weights[r] *
+			gaussian->covariance(gaussian->context, point, gaussian->row_points[r]);
+	return mean;
+}
+
 void gaussian_watch(struct gaussian *gaussian, size_t slot, size_t point)
 {
+	CLEANUP(memory_free)
 	double *solved = memory_zeroed(gaussian->row_count + 1, sizeof(*solved));
 	float *slot_row = gaussian->slot_rows + slot * gaussian->row_max;
-	double mean = 0;
 
 	gaussian->slot_points[slot] = point;
 	gaussian->variances[slot] = (float)solve(gaussian, point, solved);
-	for (size_t r = 0; r < gaussian->row_count; r++) {
+	for (size_t r = 0; r < gaussian->row_count; r++)
 		slot_row[r] = (float)solved[r];
-		mean += solved[r] * gaussian->whitened[r];
-	}
-	gaussian->means[slot] = (float)mean;
+	gaussian->means[slot] = (float)gaussian_expect(gaussian, point);
 	if (slot == gaussian->slot_count)
 		gaussian->slot_count++;
-	free(solved);
 }
 
 size_t gaussian_add(struct gaussian *gaussian, size_t point)
@@ -116,7 +122,7 @@ size_t gaussian_add(struct gaussian *gaussian, size_t point)
 	free(packed);
 	gaussian->row_points[new_row] = point;
 	gaussian->values[new_row] = NAN;
-	gaussian->whitened[new_row] = 0;
+	gaussian->whitened[new_row] = gaussian->weights[new_row] = 0;
 	gaussian->row_count++;
 	return new_row;
 }
@@ -124,61 +130,68 @@ size_t gaussian_add(struct gaussian *gaussian, size_t point)
 void gaussian_set(struct gaussian *gaussian, size_t row, double value)
 {
 	gaussian->values[row] = value;
-	if (row < gaussian->first_changed)
-		gaussian->first_changed = row;
+	gaussian->changed = true;
+}
+
+/* weights = factor^-T whitened */
+static void weigh(struct gaussian *gaussian)
+{
+	const size_t rows = gaussian->row_count;
+
+	for (size_t i = rows; i-- > 0;) {
+		double rest = gaussian->whitened[i];
+
+		for (size_t r = i + 1; r < rows; r++)
+			rest -= gaussian->factor[r * gaussian->row_max + i] * gaussian->weights[r];
+		gaussian->weights[i] = rest / gaussian->factor[i * gaussian->row_max + i];
+	}
 }
 
 void gaussian_update(struct gaussian *gaussian)
 {
+	const size_t rows = gaussian->row_count;
+	double squares = 0, known = 0;
 	float *packed;
 
-	if (gaussian->first_changed == gaussian->row_count)
+	if (!gaussian->changed)
 		return;
-	packed = memory_zeroed(gaussian->row_count + 1, sizeof(*packed));
-	for (size_t r = gaussian->first_changed; r < gaussian->row_count; r++) {
+	gaussian->changed = false;
+	packed = memory_zeroed(rows + 1, sizeof(*packed));
+	for (size_t r = 0; r < rows; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
-		double sum = gaussian->values[r];
+		double rest = gaussian->values[r];
 
 		/* A row under way is as expected: it adds nothing. */
 		gaussian->whitened[r] = 0;
-		if (isnan(sum))
+		if (isnan(rest))
 			continue;
-		if (isinf(sum)) {
-			gaussian->whitened[r] = FAILURE_DEVIATIONS;
-			continue;
-		}
 		for (size_t c = 0; c < r; c++)
-			sum -= row[c] * gaussian->whitened[c];
-		gaussian->whitened[r] = sum / row[r];
-	}
-	gaussian->first_changed = gaussian->row_count;
-	for (size_t r = 0; r < gaussian->row_count; r++)
+			rest -= row[c] * gaussian->whitened[c];
+		gaussian->whitened[r] = rest / row[r];
 		packed[r] = (float)gaussian->whitened[r];
+		squares += gaussian->whitened[r] * gaussian->whitened[r];
+		known++;
+	}
+	weigh(gaussian);
+	gaussian->scale = squares > 0 ? sqrt(squares / known) : 1;
 	for (size_t s = 0; s < gaussian->slot_count; s++)
-		gaussian->means[s] = dot(
-			gaussian->slot_rows + s * gaussian->row_max, packed, gaussian->row_count);
+		gaussian->means[s] = dot(gaussian->slot_rows + s * gaussian->row_max, packed, rows);
 	free(packed);
 }
 
-void gaussian_weights(const struct gaussian *gaussian, double *weights)
+void gaussian_renew(struct gaussian *gaussian)
 {
-	for (size_t i = gaussian->row_count; i-- > 0;) {
-		double sum = gaussian->whitened[i];
+	const size_t rows = gaussian->row_count;
 
-		for (size_t r = i + 1; r < gaussian->row_count; r++)
-			sum -= gaussian->factor[r * gaussian->row_max + i] * weights[r];
-		weights[i] = sum / gaussian->factor[i * gaussian->row_max + i];
+	gaussian->row_count = 0;
+	for (size_t s = 0; s < gaussian->slot_count; s++)
+		gaussian->variances[s] = (float)gaussian->covariance(
+			gaussian->context, gaussian->slot_points[s], gaussian->slot_points[s]);
+	for (size_t r = 0; r < rows; r++) {
+		const double value = gaussian->values[r];
+
+		gaussian_add(gaussian, gaussian->row_points[r]);
+		gaussian->values[r] = value;
 	}
-}
-
-double gaussian_scale(const struct gaussian *gaussian)
-{
-	double sum = 0, count = 0;
-
-	for (size_t r = 0; r < gaussian->row_count; r++)
-		if (isfinite(gaussian->values[r])) {
-			sum += gaussian->whitened[r] * gaussian->whitened[r];
-			count++;
-		}
-	return count > 0 ? sqrt(sum / count) : 1;
+	gaussian->changed = true;
 }

@@ -25,10 +25,12 @@ struct gaussian {
 
 	size_t row_count, row_max;
 	size_t *row_points;
-	double *factor;       /* lower triangle, row r at r * row_max */
-	double *values;       /* NAN: under way; infinite: failed */
-	double *whitened;     /* factor^-1 values */
-	size_t first_changed; /* whitened[] is right before this row */
+	double *factor;   /* lower triangle, row r at r * row_max */
+	double *values;   /* NAN: under way */
+	double *whitened; /* factor^-1 values */
+	double *weights;  /* what a row's covariance with a point adds to its mean */
+	double scale;     /* by which values scatter more (or less) than the covariance says */
+	bool changed;     /* since the last update */
 
 	size_t slot_count, slot_max;
 	size_t *slot_points;
@@ -44,14 +46,13 @@ void gaussian_release(struct gaussian *gaussian);
 void gaussian_watch(struct gaussian *gaussian, size_t slot, size_t point);
 /* Returns the row; row_count < row_max. */
 size_t gaussian_add(struct gaussian *gaussian, size_t point);
-/* An infinite value is a failure: worse than expected, nobody knows by how much. It warns of what
- * is near without drowning what else is known there. */
 void gaussian_set(struct gaussian *gaussian, size_t row, double value);
-/* Brings means up to date. */
+/* Brings scale and the means of the slots up to date. */
 void gaussian_update(struct gaussian *gaussian);
-/* Weights of the rows: mean(x) = sum of weights[r] * covariance(x, row r). After an update. */
-void gaussian_weights(const struct gaussian *gaussian, double *weights);
-/* Factor by which the values scatter more (or less) than the covariance says; after an update. */
-double gaussian_scale(const struct gaussian *gaussian);
+/* What is expected of any point, in O(rows); after an update. */
+double gaussian_expect(const struct gaussian *gaussian, size_t point);
+/* After the covariance function has changed its mind, or the noise: all is worked out again, in
+ * O((rows + slots) rows^2). Then an update. */
+void gaussian_renew(struct gaussian *gaussian);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategy `guided`, the default of quick tuning: measures where the model's prediction, corrected
- * by what was measured so far, promises the most.
+ * Strategy `guided`, the default of quick tuning: Bayesian optimization on top of the model.
  *
- * First come the model's own seeds: its shortlist (order.h), and two of each family. Then
- * three questions of four go to the candidate with the best corrected prediction, less some
- * standard deviations of the correction (many at the beginning, few at the end: first explore, then
- * exploit), and one to the best neighbour of the best measured ones. Once in a while the next
- * candidate in the model's own order is asked for, as an insurance against a correction gone wrong.
+ * First come the model's own seeds: its shortlist (order.h), and two of each family; where nothing
+ * is predicted, candidates drawn by lot. Then each question goes to the candidate whose time, as
+ * far as is known, promises the largest improvement of the best on average.
  *
- * Correction: a Gaussian process over log(measured / predicted), see neighbours.h and pool.h.
+ * What is known: the prediction, corrected by a Gaussian process (pool.h).
+ * How alike candidates are is learned while it goes (covariance.h). Source: D. Jones, M. Schonlau,
+ * W. Welch, "Efficient Global Optimization of Expensive Black-Box Functions" (1998).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,21 +21,13 @@ enum {
 	SEEDS = 8,
 	SEEDS_OF_FAMILY = 2,
 	IN_TRIAL_MAX = 64,
-	ELITE = 6,
-	NEIGHBOURS_MAX = 32,
+	NEIGHBOURS_MAX = 64,
 	REFRESH_EVERY = 32, /* results */
 	REFRESH_COUNT = 256,
-	INSURANCE_EVERY = 16, /* questions */
-	NEIGHBOUR_EVERY = 4,
-	NOMINAL_BUDGET = 400, /* where there is no limit */
+	LEARN_FIRST = 10, /* results; then after each third more */
 };
-static const double BOLDNESS_FIRST = 2.5, BOLDNESS_LAST = 0.3;
-
-struct elite {
-	size_t candidate;
-	double time_us;
-	size_t neighbours[NEIGHBOURS_MAX], neighbour_count;
-};
+/* Slower than the best by this factor: its neighbours are not watched. */
+static const double NEAR_BEST = 1.1;
 
 struct guided {
 	const struct search_view *view;
@@ -44,9 +35,7 @@ struct guided {
 	size_t *seeds, seed_count, seed_next;
 	size_t order_next;
 	bool *told;
-	size_t in_progress, told_count;
-	struct elite elite[ELITE]; /* fastest first */
-	size_t elite_count;
+	size_t in_progress, told_count, learn_next;
 };
 
 static void seeds_choose(struct guided *guided)
@@ -71,6 +60,7 @@ static void *guided_open(const struct search_view *view)
 	struct guided *guided = memory_zeroed(1, sizeof(*guided));
 
 	guided->view = view;
+	guided->learn_next = LEARN_FIRST;
 	pool_init(&guided->pool, view);
 	seeds_choose(guided);
 	guided->told = memory_zeroed(view->count + 1, sizeof(*guided->told));
@@ -109,89 +99,33 @@ static bool next_in_order(struct guided *guided, size_t *candidate)
 	return false;
 }
 
-static bool next_neighbour(struct guided *guided, size_t *candidate)
-{
-	const struct pool *pool = &guided->pool;
-	double best = INFINITY;
-
-	for (size_t e = 0; e < guided->elite_count; e++) {
-		const struct elite *elite = &guided->elite[e];
-
-		for (size_t n = 0; n < elite->neighbour_count; n++) {
-			const size_t neighbour = elite->neighbours[n];
-			const double expected =
-				pool->asked[neighbour] ? INFINITY : pool_expect(pool, neighbour, 0);
-
-			if (expected < best) {
-				best = expected;
-				*candidate = neighbour;
-			}
-		}
-	}
-	return isfinite(best);
-}
-
-static double boldness_now(const struct guided *guided)
-{
-	const double budget = guided->view->budget < NOMINAL_BUDGET ? (double)guided->view->budget
-								    : NOMINAL_BUDGET;
-	const double progress = fmin(1, (double)guided->pool.asked_count / budget);
-	const double scale = gaussian_scale(&guided->pool.gaussian);
-
-	return (BOLDNESS_FIRST + (BOLDNESS_LAST - BOLDNESS_FIRST) * progress) *
-	       fmin(2, fmax(0.5, scale));
-}
-
 static enum ask_result guided_ask(void *state, size_t *candidate)
 {
 	struct guided *guided = state;
 	struct pool *pool = &guided->pool;
-	const size_t turn = pool->asked_count;
-	bool found;
 
 	if (pool->asked_count >= guided->view->budget || pool->asked_count >= pool->order_count)
 		return ASK_DONE;
 	if (guided->in_progress >= IN_TRIAL_MAX)
 		return ASK_WAIT;
 	pool_update(pool);
-	found = next_seed(guided, candidate);
-	if (!found && turn % INSURANCE_EVERY == INSURANCE_EVERY - 1)
-		found = next_in_order(guided, candidate);
-	if (!found && turn % NEIGHBOUR_EVERY == 0)
-		found = next_neighbour(guided, candidate);
-	if (!found)
-		found = pool_best(pool, boldness_now(guided), candidate);
-	if (!found)
-		found = next_in_order(guided, candidate);
-	if (!found)
+	if (!next_seed(guided, candidate) && !pool_best(pool, candidate) &&
+		!next_in_order(guided, candidate))
 		return ASK_DONE;
 	pool_ask(pool, *candidate);
 	guided->in_progress++;
 	return ASK_CANDIDATE;
 }
 
-/* Keeps the fastest, and watches their neighbours. */
-static void elite_offer(struct guided *guided, size_t candidate, double time_us)
+static void watch_neighbours(struct pool *pool, size_t candidate)
 {
-	size_t place = guided->elite_count;
-	struct elite *elite;
+	size_t neighbours[NEIGHBOURS_MAX];
+	const size_t count =
+		neighbourhood_list(&pool->neighbourhood, candidate, neighbours, NEIGHBOURS_MAX);
 
-	while (place > 0 && time_us < guided->elite[place - 1].time_us)
-		place--;
-	if (place == ELITE)
-		return;
-	if (guided->elite_count < ELITE)
-		guided->elite_count++;
-	for (size_t i = guided->elite_count - 1; i > place; i--)
-		guided->elite[i] = guided->elite[i - 1];
-	elite = &guided->elite[place];
-	elite->candidate = candidate;
-	elite->time_us = time_us;
-	elite->neighbour_count = neighbourhood_list(
-		&guided->pool.neighbourhood, candidate, elite->neighbours, NEIGHBOURS_MAX);
-	for (size_t i = 0; i < elite->neighbour_count; i++)
-		if (!guided->pool.asked[elite->neighbours[i]])
-			pool_join(&guided->pool, elite->neighbours[i]);
+	for (size_t i = 0; i < count; i++)
+		if (!pool->asked[neighbours[i]])
+			pool_join(pool, neighbours[i]);
 }
 
 static void guided_tell(void *state, size_t candidate, double time_us)
@@ -210,8 +144,12 @@ static void guided_tell(void *state, size_t candidate, double time_us)
 		pool_ask(pool, candidate); /* known from an earlier run */
 	guided->told_count++;
 	pool_tell(pool, candidate, time_us);
-	if (isfinite(time_us))
-		elite_offer(guided, candidate, time_us);
+	if (isfinite(time_us) && time_us <= pool->best_us * NEAR_BEST)
+		watch_neighbours(pool, candidate);
+	if (guided->told_count == guided->learn_next) {
+		guided->learn_next += guided->learn_next / 3 + 2;
+		pool_learn(pool);
+	}
 	if (guided->told_count % REFRESH_EVERY == 0) {
 		pool_update(pool);
 		pool_refresh(pool, REFRESH_COUNT);
@@ -220,7 +158,7 @@ static void guided_tell(void *state, size_t candidate, double time_us)
 
 const struct strategy strategy_guided = {
 	.name = "guided",
-	.summary = "the model's order, corrected by what was measured",
+	.summary = "where the prediction, corrected by what was measured, promises most",
 	.open = guided_open,
 	.ask = guided_ask,
 	.tell = guided_tell,

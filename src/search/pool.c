@@ -8,17 +8,16 @@
 #include "base/random.h"
 #include "search/order.h"
 
-/* Sizes: so that a question costs about a millisecond, and the memory stays under 10 MB. */
+/* Sizes: so that a question costs two or three milliseconds, and the memory stays under 10 MB. */
 enum {
 	ROWS_MAX = 512,
-	SLOTS_MAX = 3072,
-	FIRST_OF_ALL = 1536,
+	SLOTS_MAX = 4096,
+	LOOKED_AT_MAX = 4096, /* of those that are not watched */
+	FIRST_OF_ALL = 2048,
 	FIRST_OF_FAMILY = 192,
 	FIRST_OF_VALUE = 4,
 	FIRST_AT_RANDOM = 256,
 };
-/* Standard deviation of a log time around what neighbours say: measuring and ruggedness. */
-static const double NOISE = 0.02;
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -65,41 +64,54 @@ static void join_first_of_values(struct pool *pool)
 	free(count);
 }
 
+/* Where the model tells candidates apart, its order; else one drawn by lot. */
+static void put_in_order(struct pool *pool)
+{
+	const double *predicted = pool->view->predicted_us;
+
+	pool->order = order_by_prediction(pool->view, SIZE_MAX, &pool->order_count);
+	if (!pool->order_count)
+		return;
+	pool->best_predicted_us = predicted[pool->order[0]];
+	if (!(pool->best_predicted_us < predicted[pool->order[pool->order_count - 1]]))
+		random_shuffle(&pool->random, pool->order, pool->order_count);
+}
+
 void pool_init(struct pool *pool, const struct search_view *view)
 {
-	struct random_state random;
-
-	*pool = (struct pool){.view = view};
+	*pool = (struct pool){.view = view, .best_us = INFINITY, .share = 1};
+	random_seed(&pool->random, view->seed);
 	neighbourhood_init(&pool->neighbourhood, view);
-	similarity_init(&pool->similarity, &pool->neighbourhood);
-	pool->order = order_by_prediction(view, SIZE_MAX, &pool->order_count);
+	covariance_init(&pool->covariance, &pool->neighbourhood);
+	put_in_order(pool);
 	pool->slot_of = memory_zeroed(view->count + 1, sizeof(*pool->slot_of));
 	pool->row_of = memory_zeroed(view->count + 1, sizeof(*pool->row_of));
 	pool->asked = memory_zeroed(view->count + 1, sizeof(*pool->asked));
 	for (size_t i = 0; i < view->count; i++)
 		pool->slot_of[i] = pool->row_of[i] = POOL_NONE;
 	gaussian_init(&pool->gaussian, smaller(smaller(ROWS_MAX, view->budget), pool->order_count),
-		smaller(SLOTS_MAX, pool->order_count), NOISE * NOISE, similarity_covariance,
-		&pool->similarity);
+		smaller(SLOTS_MAX, pool->order_count), covariance_noise(&pool->covariance),
+		covariance_between, &pool->covariance);
 
+	pool->times_us = memory_zeroed(pool->gaussian.row_max + 1, sizeof(*pool->times_us));
 	for (size_t i = 0; i < pool->order_count && i < FIRST_OF_ALL; i++)
 		pool_join(pool, pool->order[i]);
 	join_first_of_families(pool);
 	join_first_of_values(pool);
-	random_seed(&random, view->seed);
 	for (size_t i = 0; i < FIRST_AT_RANDOM && pool->order_count > 0; i++)
-		pool_join(pool, pool->order[random_below(&random, pool->order_count)]);
+		pool_join(pool, pool->order[random_below(&pool->random, pool->order_count)]);
 }
 
 void pool_release(struct pool *pool)
 {
 	gaussian_release(&pool->gaussian);
-	similarity_release(&pool->similarity, &pool->neighbourhood);
+	covariance_release(&pool->covariance);
 	neighbourhood_release(&pool->neighbourhood);
 	free(pool->order);
 	free(pool->slot_of);
 	free(pool->row_of);
 	free(pool->asked);
+	free(pool->times_us);
 	*pool = (struct pool){0};
 }
 
@@ -122,49 +134,54 @@ bool pool_join(struct pool *pool, size_t candidate)
 	return false;
 }
 
+/* Predicted speed of a candidate; the best measured is 1. */
+static double predicted_speed(const struct pool *pool, size_t candidate)
+{
+	return pool->share * pool->best_predicted_us / pool->view->predicted_us[candidate];
+}
+
 /* Frees up to `count` of the least promising slots by replacing them with candidates. */
 static void pool_replace(struct pool *pool, const size_t *candidates, size_t count)
 {
 	struct gaussian *gaussian = &pool->gaussian;
+	CLEANUP(memory_free)
 	double *keys = memory_zeroed(gaussian->slot_count + 1, sizeof(*keys));
+	CLEANUP(memory_free)
 	size_t *slots = memory_zeroed(gaussian->slot_count + 1, sizeof(*slots));
 
 	for (size_t slot = 0; slot < gaussian->slot_count; slot++) {
 		slots[slot] = slot;
-		keys[slot] = -pool_expect(pool, gaussian->slot_points[slot], 1);
+		keys[slot] = predicted_speed(pool, gaussian->slot_points[slot]) +
+			     (double)gaussian->means[slot];
 	}
 	order_smallest(slots, gaussian->slot_count, keys, count);
 	for (size_t i = 0; i < smaller(count, gaussian->slot_count); i++) {
 		pool->slot_of[gaussian->slot_points[slots[i]]] = POOL_NONE;
 		watch(pool, slots[i], candidates[i]);
 	}
-	free(keys);
-	free(slots);
 }
 
 void pool_refresh(struct pool *pool, size_t count)
 {
-	const struct search_view *view = pool->view;
 	struct gaussian *gaussian = &pool->gaussian;
-	struct similarity_tables tables;
-	double *weights, *keys;
-	size_t *found, found_count = 0, joined = 0;
+	CLEANUP(memory_free) double *keys = NULL;
+	CLEANUP(memory_free) size_t *found = NULL;
+	size_t found_count = 0, joined = 0;
 
 	if (gaussian->slot_count >= pool->order_count || gaussian->row_count == 0)
 		return; /* everything is watched */
-	weights = memory_zeroed(gaussian->row_count, sizeof(*weights));
-	keys = memory_zeroed(view->count, sizeof(*keys));
-	found = memory_zeroed(view->count, sizeof(*found));
-	gaussian_weights(gaussian, weights);
-	similarity_tables_init(&tables, &pool->similarity, &pool->neighbourhood,
-		gaussian->row_points, weights, gaussian->row_count);
-	for (size_t i = 0; i < pool->order_count; i++) {
-		const size_t candidate = pool->order[i];
+	keys = memory_zeroed(pool->view->count, sizeof(*keys));
+	found = memory_zeroed(LOOKED_AT_MAX, sizeof(*found));
+	for (size_t i = 0; i < LOOKED_AT_MAX; i++) {
+		const double drawn = random_unit(&pool->random); /* early ones more often */
+		const size_t candidate =
+			pool->order[(size_t)(drawn * drawn * (double)pool->order_count)];
 
-		if (pool->asked[candidate] || pool->slot_of[candidate] != POOL_NONE)
+		if (pool->asked[candidate] || pool->slot_of[candidate] != POOL_NONE ||
+			keys[candidate] != 0)
 			continue;
-		keys[candidate] = log(view->predicted_us[candidate]) +
-				  similarity_sum(&tables, &pool->similarity, candidate);
+		keys[candidate] =
+			-predicted_speed(pool, candidate) - gaussian_expect(gaussian, candidate);
 		found[found_count++] = candidate;
 	}
 	order_smallest(found, found_count, keys, count);
@@ -172,59 +189,109 @@ void pool_refresh(struct pool *pool, size_t count)
 	while (joined < found_count && pool_join(pool, found[joined]))
 		joined++;
 	pool_replace(pool, found + joined, found_count - joined);
-	similarity_tables_release(&tables, view);
-	free(weights);
-	free(keys);
-	free(found);
+}
+
+void pool_learn(struct pool *pool)
+{
+	struct gaussian *gaussian = &pool->gaussian;
+
+	pool_update(pool);
+	covariance_fit(&pool->covariance, gaussian->row_points, gaussian->values,
+		gaussian->row_count, &pool->random);
+	gaussian->noise = covariance_noise(&pool->covariance);
+	gaussian_renew(gaussian);
+	gaussian_update(gaussian);
 }
 
 void pool_ask(struct pool *pool, size_t candidate)
 {
 	pool->asked[candidate] = true;
 	pool->asked_count++;
-	if (pool->gaussian.row_count < pool->gaussian.row_max)
-		pool->row_of[candidate] = (uint32_t)gaussian_add(&pool->gaussian, candidate);
+	if (pool->gaussian.row_count < pool->gaussian.row_max) {
+		const size_t row = gaussian_add(&pool->gaussian, candidate);
+
+		pool->row_of[candidate] = (uint32_t)row;
+		pool->times_us[row] = NAN;
+	}
 }
 
 void pool_tell(struct pool *pool, size_t candidate, double time_us)
 {
-	double error = INFINITY;
+	if (pool->row_of[candidate] == POOL_NONE)
+		return;
+	pool->times_us[pool->row_of[candidate]] = time_us > 0 ? time_us : INFINITY;
+	pool->best_us = time_us > 0 ? fmin(pool->best_us, time_us) : pool->best_us;
+	pool->changed = true;
+}
 
-	if (isfinite(time_us) && time_us > 0)
-		error = log(time_us / pool->view->predicted_us[candidate]);
-	if (pool->row_of[candidate] != POOL_NONE)
-		gaussian_set(&pool->gaussian, pool->row_of[candidate], error);
+/* The share, by least squares; returns the least of the measured speeds. */
+static double survey(struct pool *pool)
+{
+	double both = 0, square = 0, least = 1;
+
+	pool->share = 1;
+	for (size_t r = 0; r < pool->gaussian.row_count; r++) {
+		const double speed = pool->best_us / pool->times_us[r];
+		const double predicted = predicted_speed(pool, pool->gaussian.row_points[r]);
+
+		if (!isfinite(pool->times_us[r]))
+			continue;
+		both += speed * predicted;
+		square += predicted * predicted;
+		least = fmin(least, speed);
+	}
+	pool->share = square > 0 ? both / square : 1;
+	return least;
 }
 
 void pool_update(struct pool *pool)
 {
-	gaussian_update(&pool->gaussian);
+	struct gaussian *gaussian = &pool->gaussian;
+	double least;
+
+	if (!pool->changed)
+		return;
+	pool->changed = false;
+	least = survey(pool);
+	for (size_t r = 0; r < gaussian->row_count; r++) {
+		const double time_us = pool->times_us[r];
+		/* a failure counts as the slowest that is known */
+		const double speed = isinf(time_us) ? least : pool->best_us / time_us;
+
+		gaussian_set(gaussian, r, speed - predicted_speed(pool, gaussian->row_points[r]));
+	}
+	gaussian_update(gaussian);
 }
 
-double pool_expect(const struct pool *pool, size_t candidate, double boldness)
+/* log of the mean of max(0, x), x normally distributed: mean `gain`, standard deviation. */
+static double log_improvement(double gain, double deviation)
 {
-	const uint32_t slot = pool->slot_of[candidate];
+	const double u = gain / deviation;
+	const double log_density = -u * u / 2 - log(2 * M_PI) / 2;
 
-	if (slot == POOL_NONE)
-		return INFINITY;
-	return log(pool->view->predicted_us[candidate]) + (double)pool->gaussian.means[slot] -
-	       boldness * sqrt(fmax(0, (double)pool->gaussian.variances[slot]));
+	if (u < -10) /* far out both terms cancel: the first of the series that is left */
+		return log(deviation) + log_density - 2 * log(-u);
+	return log(deviation) + log(u * erfc(-u / M_SQRT2) / 2 + exp(log_density));
 }
 
-bool pool_best(const struct pool *pool, double boldness, size_t *candidate)
+bool pool_best(const struct pool *pool, size_t *candidate)
 {
 	const struct gaussian *gaussian = &pool->gaussian;
-	double best = INFINITY;
+	double best = -INFINITY;
 
 	for (size_t slot = 0; slot < gaussian->slot_count; slot++) {
 		const size_t point = gaussian->slot_points[slot];
-		double expected;
+		const double deviation =
+			gaussian->scale * sqrt(fmax(1e-12, (double)gaussian->variances[slot]));
+		const double gain =
+			predicted_speed(pool, point) + (double)gaussian->means[slot] - 1;
+		double promise;
 
 		if (pool->asked[point])
 			continue;
-		expected = pool_expect(pool, point, boldness);
-		if (expected < best) {
-			best = expected;
+		promise = log_improvement(gain, deviation);
+		if (promise > best) {
+			best = promise;
 			*candidate = point;
 		}
 	}

@@ -1,4 +1,4 @@
-/* layer: report */
+/* layer: figure */
 /* SPDX-License-Identifier: MIT
  *
  * How soon strategies find what is good, over recorded spaces: of each problem of a journal, a
@@ -6,9 +6,10 @@
  * so far after some evaluations. Failures count as evaluations, one result is known before the next
  * question, and nothing is predicted: strategies see parameters and times alone.
  *
- *	bench_search [-n SEEDS] [-s STRATEGY]... [FILE]...
+ *	bench_search [-n SEEDS] [-s STRATEGY]... [-f FIGURE.svg] [-r NAME=NUMBERS]... [FILE]...
  *
- * Without a FILE: the exhaustive journals of results/, and what is promised of them.
+ * Without a FILE: the exhaustive journals of results/. The figure shows the means over all spaces,
+ * and beside them what others reached after as many evaluations (-r).
  */
 #include <glob.h>
 #include <math.h>
@@ -17,7 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "figure/chart.h"
 #include "format/journal.h"
 #include "report/format.h"
 #include "search/strategy.h"
@@ -26,6 +30,7 @@ enum {
 	SEEDS = 50,
 	SMALLEST = 100, /* recorded candidates of a space that is worth a search */
 	STRATEGIES_MAX = 16,
+	OTHERS_MAX = 4,
 };
 static const size_t after[] = {25, 50, 100, 200, 400};
 
@@ -230,6 +235,12 @@ struct bench {
 	const struct strategy *strategies[STRATEGIES_MAX];
 	size_t strategy_count, seeds, spaces;
 	double sums[STRATEGIES_MAX][ARRAY_COUNT(after)]; /* over spaces */
+	const char *figure;
+	struct other {
+		char *name;
+		double reached[ARRAY_COUNT(after)];
+	} others[OTHERS_MAX];
+	size_t other_count;
 };
 
 static void bench_space(struct bench *bench, const char *file, const struct recorded_space *space)
@@ -295,6 +306,59 @@ static bool bench_add(struct bench *bench, const char *name)
 	return true;
 }
 
+/* "NAME=0.87,0.91,...": one number for each of after[]. */
+static bool bench_other(struct bench *bench, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	struct other *other = &bench->others[bench->other_count];
+
+	if (!equals || bench->other_count == OTHERS_MAX)
+		return false;
+	for (size_t i = 0; i < ARRAY_COUNT(after); i++) {
+		char *end;
+
+		other->reached[i] = strtod(equals + 1, &end);
+		if (end == equals + 1 || *end != (i + 1 < ARRAY_COUNT(after) ? ',' : '\0'))
+			return false;
+		equals = end;
+	}
+	other->name = string_copy_bytes(text, (size_t)(strchr(text, '=') - text));
+	bench->other_count++;
+	return true;
+}
+
+static enum status bench_draw(const struct bench *bench, struct error *err)
+{
+	struct chart_series series[STRATEGIES_MAX + OTHERS_MAX] = {0};
+	double x[ARRAY_COUNT(after)], means[STRATEGIES_MAX][ARRAY_COUNT(after)];
+	CLEANUP(text_release) struct text svg = {0}, title = {0};
+	size_t count = 0;
+
+	for (size_t s = 0; s < bench->strategy_count; s++) {
+		for (size_t i = 0; i < ARRAY_COUNT(after); i++)
+			means[s][i] = bench->sums[s][i] / (double)bench->spaces;
+		series[count++] = (struct chart_series){
+			bench->strategies[s]->name, means[s], s ? CHART_DASHED : CHART_LINE};
+	}
+	for (size_t i = 0; i < bench->other_count; i++)
+		series[count++] = (struct chart_series){
+			bench->others[i].name, bench->others[i].reached, CHART_LINE};
+	for (size_t i = 0; i < ARRAY_COUNT(after); i++)
+		x[i] = (double)after[i];
+	text_appendf(&title, "mean of %zu recorded spaces and %zu seeds, nothing predicted",
+		bench->spaces, bench->seeds);
+	chart_svg(&(struct chart){.title = "How soon strategies find what is good",
+			  .subtitle = text_string(&title),
+			  .x_label = "evaluations",
+			  .y_label = "optimum / best so far",
+			  .x = x,
+			  .count = ARRAY_COUNT(after),
+			  .series = series,
+			  .series_count = count},
+		&svg);
+	return file_write(bench->figure, text_string(&svg), svg.length, err);
+}
+
 int main(int argc, char **argv)
 {
 	static struct bench bench = {.seeds = SEEDS};
@@ -302,12 +366,15 @@ int main(int argc, char **argv)
 	glob_t own = {0};
 	int option;
 
-	while ((option = getopt(argc, argv, "n:s:")) != -1)
+	while ((option = getopt(argc, argv, "n:s:f:r:")) != -1)
 		if (option == 'n' && atoi(optarg) > 0)
 			bench.seeds = (size_t)atoi(optarg);
-		else if (option != 's' || !bench_add(&bench, optarg)) {
-			fprintf(stderr,
-				"usage: bench_search [-n SEEDS] [-s STRATEGY]... [FILE]...\n");
+		else if (option == 'f')
+			bench.figure = optarg;
+		else if ((option != 's' || !bench_add(&bench, optarg)) &&
+			 (option != 'r' || !bench_other(&bench, optarg))) {
+			fprintf(stderr, "usage: bench_search [-n SEEDS] [-s STRATEGY]... "
+					"[-f FIGURE.svg] [-r NAME=NUMBERS]... [FILE]...\n");
 			return 2;
 		}
 	if (!bench.strategy_count) {
@@ -337,5 +404,11 @@ int main(int argc, char **argv)
 			printf(" %6.4f", bench.sums[s][i] / (double)bench.spaces);
 		putchar('\n');
 	}
+	if (bench.figure && bench.spaces && bench_draw(&bench, &err) != STATUS_OK) {
+		fprintf(stderr, "bench_search: %s\n", err.message);
+		return 1;
+	}
+	for (size_t i = 0; i < bench.other_count; i++)
+		free(bench.others[i].name);
 	return bench.spaces ? 0 : 1;
 }

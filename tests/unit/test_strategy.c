@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "base/statistics.h"
-#include "search/gaussian.h"
 #include "search/order.h"
 #include "unit/landscape.h"
 
@@ -174,52 +173,6 @@ static void test_order(void **state)
 	order_smallest(partly, 0, keys, 5);
 }
 
-/* ---- the Gaussian process against its textbook formula for one and two rows ---- */
-static double covariance_exponential(const void *context, size_t a, size_t b)
-{
-	const double *scale = context;
-
-	return *scale * exp(-fabs((double)a - (double)b) / 10);
-}
-
-static void test_gaussian(void **state)
-{
-	const double scale = 4, noise = 0.01, near = 4 * exp(-0.3), far = 4 * exp(-0.5);
-	struct gaussian gaussian;
-	double weights[2];
-
-	(void)state;
-	gaussian_init(&gaussian, 4, 3, noise, covariance_exponential, &scale);
-	gaussian_watch(&gaussian, 0, 13);
-	assert_true(fabs((double)gaussian.variances[0] - 4) < 1e-6);
-	assert_int_equal(gaussian_add(&gaussian, 10), 0);
-	/* asked for, not known: surer, but no other mean */
-	gaussian_update(&gaussian);
-	assert_true(fabs((double)gaussian.variances[0] - (4 - near * near / 4.01)) < 1e-5);
-	assert_true(fabs((double)gaussian.means[0]) < 1e-9);
-	gaussian_set(&gaussian, 0, 2);
-	gaussian_update(&gaussian);
-	assert_true(fabs((double)gaussian.means[0] - near / 4.01 * 2) < 1e-5);
-	/* a second row, and a slot that joins late: the same as one that was there */
-	gaussian_add(&gaussian, 15);
-	gaussian_set(&gaussian, 1, -1);
-	gaussian_watch(&gaussian, 1, 13);
-	gaussian_update(&gaussian);
-	gaussian_weights(&gaussian, weights);
-	{
-		const double determinant = 4.01 * 4.01 - far * far;
-		const double second = 4 * exp(-0.2);
-		const double w0 = (4.01 * 2 + far) / determinant;
-		const double w1 = (-4.01 - far * 2) / determinant;
-
-		assert_true(fabs(weights[0] - w0) < 1e-9 && fabs(weights[1] - w1) < 1e-9);
-		assert_true(fabs((double)gaussian.means[0] - (w0 * near + w1 * second)) < 1e-4);
-		assert_true(fabs((double)(gaussian.means[0] - gaussian.means[1])) < 1e-5);
-		assert_true(fabs((double)(gaussian.variances[0] - gaussian.variances[1])) < 1e-5);
-	}
-	gaussian_release(&gaussian);
-}
-
 /* ---- promises of every strategy ---- */
 static void test_promises(void **state)
 {
@@ -377,7 +330,7 @@ static void test_guided_finds_the_best(void **state)
 static void test_no_model(void **state)
 {
 	enum {
-		SEEDS = 6
+		SEEDS = 4
 	};
 	int found = 0;
 
@@ -390,6 +343,8 @@ static void test_no_model(void **state)
 		for (size_t i = 0; i < landscape.view.count; i++)
 			((double *)(uintptr_t)landscape.view.predicted_us)[i] = 100;
 		guided = regret(&landscape, "guided", 32, 300, NULL);
+		if (getenv("TILETUNE_VERBOSE"))
+			print_message("without a model: guided %.3f\n", guided);
 		found += guided < 0.02 && guided < regret(&landscape, "random", 32, 300, NULL);
 		landscape_release(&landscape);
 	}
@@ -461,7 +416,6 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_gaussian),
 		cmocka_unit_test(test_promises),
 		cmocka_unit_test(test_shortlist),
 		cmocka_unit_test(test_small_spaces),
