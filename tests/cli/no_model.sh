@@ -23,7 +23,7 @@ grep -c TFLOP talk.txt
 grep -c '"without_model":	true' toy.json
 grep -c '"\(predicted_\)\?tflops":	[0-9]' toy.json
 "$TILETUNE" lookup toy.json row_softmax -p rows=4096,cols=1200 --path . --path "$ROOT/tests/toy" | grep -c 'nearest by model'
-"$TILETUNE" advise row_softmax --sweep cols=1000:2000:500 -p rows=4096 --path . --path "$ROOT/tests/toy" --device model:toy | sed -n 2p
+"$TILETUNE" advise row_softmax --sweep cols=1000:2000:500 -p rows=4096 --path . --path "$ROOT/tests/toy" --device model:toy | sed -n 3p
 # the bytes at the sheet's 100 GB/s: nothing is predicted to be faster
 "$TILETUNE" explain row_softmax -p rows=262144,cols=1024 --path . --path "$ROOT/tests/toy" -d model:toy --json >explained.json
 python3 -c '
