@@ -55,6 +55,8 @@ wgmma row scales|gemm -p M=200,N=263,K=528,dtype=fp8_e4m3,scale=row,bias=row,res
 wgmma block scales|gemm -p M=203,N=264,K=528,dtype=fp8_e4m3,scale=block,bias=row_fp32,beta=0.5 -f wgmma|BN <= 128
 wgmma_skinny block scales|gemm -p M=61,N=264,K=2064,dtype=fp8_e4m3,scale=block,out_dtype=fp8_e4m3 -f wgmma_skinny|BN <= 128
 mma epilogue|gemm -p M=129,N=127,K=264,dtype=bf16,scale=row,bias=row,beta=0.5,residual=1 -f mma|BM <= 64 and BN <= 64
+mma batch|gemm -p batch=3,M=65,N=127,K=136,dtype=bf16,rows_a=70,residual=1 -f mma|BM <= 64 and BN <= 64
+wgmma batch|gemm -p batch=3,M=100,N=200,K=264,dtype=bf16,rows_b=0,bias=row -f wgmma|BN <= 128
 wgmma_repack|gemm -p M=200,N=265,K=331,dtype=bf16 -f wgmma_repack|STREAM_K == 0
 wgmma_skinny|gemm -p M=16,N=264,K=1032,dtype=bf16 -f wgmma_skinny|CLUSTER_K*CLUSTER_N == 1
 wgmma_skinny cluster|gemm -p M=60,N=264,K=2048,dtype=bf16 -f wgmma_skinny|CLUSTER_K*CLUSTER_N >= 2
