@@ -1,6 +1,6 @@
 // Scales of blocks, fp32: 1 x 128 of A, at [k / 128][m], and 128 x 128 of B, at [n / 128][k / 128],
 // rows of a multiple of 4. The sums of each step of 128 k are multiplied by theirs when they are
-// promoted. A's arrive with the stage, B's a thread reads while the step is under way.
+// promoted. A's arrive with the stage, B's a warp's lanes hold for 32 steps.
 // The including .cu says which operand is wgmma's m side: ROWS_ARE_B; and, where tiles begin at any
 // row of A, SCALE_SLACK 4: copies begin at multiples of 4.
 #include "wgmma_tile.cuh"
