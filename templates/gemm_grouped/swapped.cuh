@@ -133,7 +133,6 @@ template <int FRAGMENTS, typename FACTORS> struct swapped_tile {
 		}
 	}
 
-#if STORE
 	typedef staging<64, 2> buffers;
 
 	// Rounds 64 rows of C and 64 columns into a buffer. Each warp fills 16 columns.
@@ -194,5 +193,4 @@ template <int FRAGMENTS, typename FACTORS> struct swapped_tile {
 			}
 		}
 	}
-#endif
 };

@@ -38,12 +38,9 @@ constexpr int own_columns = SWAP ? fragments * 64 : BN;
 typedef tile_factors<own_rows, own_columns, 128> factors;
 
 constexpr int ring_bytes = STAGES * stage_bytes;
-#if STORE
-typedef staging<STORE_BOX, STORE == 1 ? 2 : 1> staging_type;
-constexpr int staging_bytes = staging_type::buffer_bytes * (STORE == 1 ? 2 : 1);
-#else
-constexpr int staging_bytes = 0;
-#endif
+constexpr int store_buffers = STORE == 2 ? 1 : 2;
+typedef staging<STORE_BOX, store_buffers> staging_type;
+constexpr int staging_bytes = STORE ? staging_type::buffer_bytes * store_buffers : 0;
 static_assert(SMEM_BYTES == ring_bytes + GROUPS * (staging_bytes + factors::bytes) +
 				    STAGES * (16 + scale_bytes) + 16,
 	"stages, store buffers, factors, barriers, scales: what the launch asks for");
@@ -112,9 +109,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 			PINGPONG ? 0 : group * fragments * 64, thread, place);
 		i32 own_row = SWAP ? 0 : (i32)multiply_by.first_row;
 		i32 own_column = SWAP ? (i32)multiply_by.first_row : 0;
-#if STORE
 		staging_type stage = {base + ring_bytes + group * staging_bytes, group, thread};
-#endif
 		float *shared_factors = (float *)(shared + (ring.scales - base) +
 						  STAGES * scale_bytes + group * factors::bytes);
 		float sums[fragments][TILE_COLUMNS / 2];
@@ -172,11 +167,10 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 #if SWAP
 			const swapped_tile<fragments, factors> swapped = {
 				sums, finish, shared_factors, row, column, thread};
-#if STORE
-			swapped.store(stage, map_c, c);
-#else
-			swapped.store(c);
-#endif
+			if constexpr (STORE == 1)
+				swapped.store(stage, map_c, c);
+			else
+				swapped.store(c);
 #else
 #pragma unroll
 			for (int f = 0; f < fragments; ++f) {
