@@ -32,6 +32,8 @@ static const struct option tune_option_table[] = {
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
 		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
 	OPTION("suite", 's', STRING, suite, "FILE", "a list of problems (configs/suites)"),
+	OPTION("known", 0, STRINGS, known, "FILE",
+		"a tuned file or a folder of them: what they know is not tuned again"),
 	OPTION("shard", 0, STRING, shard, "I/N",
 		"the I-th of N parts of the problems, for as many processes"),
 	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
@@ -140,6 +142,9 @@ static enum status open_session(struct tuning *tuning, const struct operation *o
 		.seed = session->seed,
 		.strategy = session->strategy,
 		.objective = objective_names[session->objective]};
+	run_signature(&tuning->description, tuning->signature);
+	TRY(tuning_open_known(tuning, session->objective, err));
+	session->known = &tuning->known;
 	return tuning_begin(tuning, session, err);
 }
 
@@ -170,6 +175,9 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	bool names_journal;
 
 	TRY(open_session(tuning, operation, &effort, &session, err));
+	if (tuning->taken.count)
+		fprintf(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
+			tuning->taken.count + tuning->problems.count);
 	names_journal = session.journal && !tuning->journal_folder;
 	common_graceful = 1;
 	status = session_run(&session, err);

@@ -79,6 +79,17 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 	return tuned_expect_device(&tuning->tuned, &device, err);
 }
 
+enum status tuning_open_known(struct tuning *tuning, enum objective objective, struct error *err)
+{
+	const struct string_list *paths = &tuning->options->known;
+
+	for (size_t i = 0; i < paths->count; i++)
+		TRY(known_load(&tuning->known, paths->items[i], &tuning->context, err));
+	known_take(&tuning->known, &tuning->context, objective, &tuning->problems, &tuning->taken,
+		&tuning->tuned);
+	return STATUS_OK;
+}
+
 /* A journal in the cache that is of this signature, and that no living process writes to: locked.
  */
 static enum status take_journal(const char *name, void *context, struct error *err)
@@ -176,7 +187,6 @@ static enum status join(void *joins, struct session *session, struct error *err)
 
 enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err)
 {
-	run_signature(&tuning->description, tuning->signature);
 	tuning->runs = memory_zeroed(tuning->context.other_count + 1, sizeof(*tuning->runs));
 	run_new_id(tuning->runs[0].id);
 	TRY(read_journal(tuning, &session->resume, err));
@@ -235,6 +245,8 @@ void tuning_release(struct tuning *tuning)
 	journal_record_release(&tuning->record);
 	tuned_release(&tuning->tuned);
 	problem_list_release(&tuning->problems);
+	problem_list_release(&tuning->taken);
+	known_release(&tuning->known);
 	common_context_release(&tuning->context);
 	suite_release(&tuning->suite);
 	folders_release(&tuning->folders);

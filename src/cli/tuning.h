@@ -13,7 +13,7 @@
 struct tune_options {
 	struct common_options common;
 	struct device_choice device;
-	struct string_list problems, families;
+	struct string_list problems, families, known;
 	const char *suite, *shard, *where, *effort, *strategy, *objective, *output, *journal;
 	double budget_s;
 	unsigned seed, evaluations;
@@ -34,7 +34,9 @@ struct tuning {
 	struct suite suite;
 	struct shard shard;
 	struct context context;
-	struct problem_list problems;
+	struct problem_list problems; /* to be tuned */
+	struct problem_list taken;    /* known, and so not tuned */
+	struct known known;
 	struct tuned tuned;
 	struct journal_record record; /* what stood in the journal */
 	char *output, *journal_path;
@@ -53,6 +55,8 @@ void tuning_choose_files(struct tuning *tuning);
 enum status tuning_check_files(const struct tuning *tuning, struct error *err);
 /* The tuned file that exists, if it is one of this GPU model; else an empty one. */
 enum status tuning_open_tuned(struct tuning *tuning, struct error *err);
+/* What --known names; known problems go into the tuned file, and are not tuned. */
+enum status tuning_open_known(struct tuning *tuning, enum objective objective, struct error *err);
 /* Opens the journal, finds what is resumed, begins the first GPU's run; the session is filled in.
  * tuning->description says what is run. */
 enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err);

@@ -337,10 +337,13 @@ static void plan_candidates(struct search *search)
 	bool with_rules =
 		search->session->effort->measures && strcmp(search->strategy->name, "rule") != 0;
 
-	search->planned = memory_zeroed(
-		2 * pool->family_count + search->picks.count + 1, sizeof(*search->planned));
+	search->planned =
+		memory_zeroed(2 * pool->family_count + search->picks.count + 1 + KNOWN_NEAR_MAX,
+			sizeof(*search->planned));
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;
+	search->planned_count += known_near(search->session->known, pool,
+		search->session->objective, search->planned + search->planned_count);
 	for (size_t f = 0; f < pool->family_count; f++)
 		if (pool->families[f].bound->composite && pool->families[f].count)
 			search->planned[search->planned_count++] = pool->families[f].first;

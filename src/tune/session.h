@@ -17,6 +17,7 @@
 #include "format/tuned.h"
 #include "tune/budget.h"
 #include "engine/candidates.h"
+#include "tune/known.h"
 #include "tune/picks.h"
 #include "tune/queue.h"
 #include "engine/context.h"
@@ -74,6 +75,7 @@ struct session {
 	struct candidates_options pool;
 	const char *strategy; /* NULL: the effort's */
 	uint64_t seed;
+	const struct known *known;           /* near problems, or NULL */
 	struct journal *journal;             /* NULL: none */
 	const struct journal_record *record; /* what stood in the journal; of resume */
 	const struct journal_run *resume;    /* an unfinished run of the same signature, or NULL */

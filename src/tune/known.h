@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Problems that are tuned already, by this or another machine: files named with --known. One that
+ * was tuned on this GPU model with this NVRTC, and whose winner's kernel the sources still make, is
+ * taken over with its run; the winners of those that are near are among the first that a search
+ * tries.
+ */
+#ifndef TUNE_KNOWN_H
+#define TUNE_KNOWN_H
+
+#include "engine/candidates.h"
+#include "engine/context.h"
+#include "format/tuned.h"
+
+struct known {
+	struct tuned *files;
+	size_t count, capacity;
+};
+
+/* A tuned file, or all *.json of a folder that are tuned files of this GPU model. Errors: what is
+ * named is neither; a file of another model. */
+enum status known_load(
+	struct known *known, const char *path, const struct context *context, struct error *err);
+void known_release(struct known *known);
+
+/* Those that are known go into tuned, and off the list into taken. */
+void known_take(const struct known *known, const struct context *context, enum objective objective,
+	struct problem_list *problems, struct problem_list *taken, struct tuned *tuned);
+
+enum {
+	KNOWN_NEAR_MAX = 8
+};
+/* Winners of the nearest problems as candidates of this one; returns how many. */
+size_t known_near(const struct known *known, const struct candidates *pool,
+	enum objective objective, size_t candidates[KNOWN_NEAR_MAX]);
+
+#endif
