@@ -2,6 +2,7 @@
  *
  * tiletune tune: the main job.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "cli/show.h"
 #include "cli/tuning.h"
 #include "search/strategy.h"
+#include "tune/precompile.h"
 
 #define AT(member) offsetof(struct tune_options, member)
 
@@ -55,6 +57,8 @@ static const struct option tune_option_table[] = {
 	OPTION("fresh", 0, FLAG, fresh, NULL, "start anew even if a run was interrupted"),
 	OPTION("dry-run", 'n', FLAG, dry_run, NULL,
 		"print the size of the space and what each constraint removes"),
+	OPTION("compile-only", 0, FLAG, compile_only, NULL,
+		"fill the cache of kernels, on a machine without the GPU: --device model:NAME"),
 	OPTION("progress", 0, FLAG, progress, NULL, "show progress even if this is no terminal"),
 	DEVICE_OPTIONS,
 	COMMON_OPTIONS,
@@ -202,6 +206,50 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	return status;
 }
 
+/* What a search on the model tries, until nothing better comes: no time to keep to. */
+static enum status compile_only(struct tuning *tuning, struct error *err)
+{
+	const struct tune_options *options = tuning->options;
+	const struct context *context = &tuning->context;
+	struct effort effort = {0};
+	struct show show = {.out = stderr,
+		.context = &tuning->context,
+		.several = true,
+		.progress = options->progress || isatty(STDERR_FILENO)};
+	struct session session = {.context = &tuning->context,
+		.problems = &tuning->problems,
+		.effort = &effort,
+		.budget_s = options->budget_s > 0 ? options->budget_s : INFINITY,
+		.pool = chosen_pool(tuning, true),
+		.strategy = options->strategy,
+		.seed = options->seed ? options->seed : 1,
+		.tuned = &tuning->tuned,
+		.interrupted = &common_interrupted,
+		.observer = show_observer(&show),
+		.keep_going = true};
+	size_t count, compiled;
+	enum status status;
+
+	TRY(choose_effort(tuning, &effort, err));
+	if (device_measures(context->device) || !device_compiles(context->device)) {
+		error_set(err, STATUS_BAD_INPUT,
+			"--compile-only: expected a device model, found %s %s",
+			device_identity(context->device)->kind,
+			device_identity(context->device)->name);
+		return error_hint(err, "--device model:h200-sxm");
+	}
+	common_notices(&tuning->context);
+	session.observer.end = NULL;
+	tuned_init(&tuning->tuned, "",
+		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
+	common_graceful = 1;
+	status = precompile_run(&session, err);
+	count = kernel_store_count(context->store, &compiled);
+	printf("%zu kernels, %zu of them compiled now in %.1f s of compilers\n", count, compiled,
+		kernel_store_seconds(context->store));
+	return status;
+}
+
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	struct tune_options *options = options_;
@@ -236,6 +284,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	shard_keep(&tuning.shard, &tuning.problems);
 	if (options->dry_run)
 		return dry_run(&tuning, err);
+	if (options->compile_only)
+		return compile_only(&tuning, err);
 	return tune(&tuning, operation, err);
 }
 
@@ -251,7 +301,7 @@ const struct command command_tune = {
 		"are compiled for real, times are predicted and marked so.\n"
 		"--device cuda:all, or cuda:0,cuda:2: several GPUs of one model share the "
 		"problems. --shard I/N does the same over processes and machines: each writes a\n"
-		"journal of its own, and all may write one tuned file.\n"
+		"journal of its own, and all may write one tuned file (configs/cluster).\n"
 		"FILE.json: a kernel of your own (templates/README.md).",
 	.examples =
 		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"

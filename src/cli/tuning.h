@@ -17,7 +17,7 @@ struct tune_options {
 	const char *suite, *shard, *where, *effort, *strategy, *objective, *output, *journal;
 	double budget_s;
 	unsigned seed, evaluations;
-	bool fresh, dry_run, progress, no_journal;
+	bool fresh, dry_run, compile_only, progress, no_journal;
 };
 
 /* One GPU's part in a run: a run of its own to those who read what was written. */

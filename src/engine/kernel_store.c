@@ -114,6 +114,15 @@ double kernel_store_seconds(const struct kernel_store *store)
 	return store->compile_s;
 }
 
+size_t kernel_store_count(const struct kernel_store *store, size_t *compiled)
+{
+	*compiled = 0;
+	for (size_t i = 0; i < store->count; i++)
+		*compiled += kernel_is_ready(&store->slots[i]->kernel) &&
+			     !store->slots[i]->kernel.from_cache;
+	return store->count;
+}
+
 size_t kernel_store_pending(const struct kernel_store *store)
 {
 	return compiler_pending(store->compiler);

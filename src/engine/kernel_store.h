@@ -24,6 +24,8 @@ bool kernel_is_ready(const struct compile_result *kernel);
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
 /* That compilers took for it, all together; what was in the cache took none. */
 double kernel_store_seconds(const struct kernel_store *store);
+/* How many kernels it has, and how many of them the compiler made for it. */
+size_t kernel_store_count(const struct kernel_store *store, size_t *compiled);
 size_t kernel_store_pending(const struct kernel_store *store);
 /* Waits for one unit to be ready (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,

@@ -80,3 +80,13 @@ wait
 tune killed cuda:0,cuda:1
 look killed
 [ "$(grep -c 'from an interrupted run' talk.txt)" -gt 3 ] && echo "taken over"
+# compiled beforehand, without the GPU: what runs on it then compiles nothing, be it a reference
+compile() {
+	"$TILETUNE" tune row_softmax -p rows=64:256:64,cols=64 -f online --path "$ROOT/tests/toy" --where 'UNROLL == 1' \
+		--cache-dir cache "$@" 2>&1 | sed 's/ in [0-9.]* s of compilers//'
+}
+compile -d model:h200-sxm --compile-only
+compile -d model:h200-sxm --compile-only --shard 1/2
+compile -d cuda:0 --compile-only
+compile -d cuda:all -o compiled.json | tail -n 1
+grep -o '"compile_s":[0-9.]*' compiled.journal.jsonl
