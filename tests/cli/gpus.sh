@@ -45,7 +45,7 @@ SCRIPT
 for device in cuda:all cuda:0,cuda:2,cuda:0 cuda:0,cuda:7 cuda:0,gpu cuda:0,; do
 	tune none "$device"
 done
-try "$TILETUNE" check x.json -d cuda:all
+try "$TILETUNE" explain row_softmax -p rows=64,cols=64 --path "$ROOT/tests/toy" -d cuda:all
 ls ./*.json 2>/dev/null
 cat >script <<'SCRIPT'
 devices 4
