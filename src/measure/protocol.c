@@ -52,6 +52,7 @@ static const struct record_member sample_members[] = {
 	SAMPLE(seconds_max, "for all of them"),
 	SAMPLE(target_ratio, "half the median's interval over the median at which to stop"),
 	SAMPLE(give_up_us, "0: never"),
+	SAMPLE(rest_ratio, "idle time after a visit over the visit's time"),
 	SAMPLE(energy_s, "0: time is sampled"),
 };
 RECORD_DEFINE(struct measure_sample, measure_sample_record, sample_members, .name = "sample");

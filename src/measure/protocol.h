@@ -89,6 +89,7 @@ struct sampling {
 	double seconds_max;              /* for all of a request together; 0: no limit */
 	double target_ratio; /* stop when the median's half CI is below this; 0: never */
 	double give_up_us;   /* a handle whose first samples are all above stops; 0: never */
+	double rest_ratio;   /* idle time after each visit over what the visit took */
 	double energy_s; /* above 0: no samples, but energy: each runs alone for so long at least */
 };
 

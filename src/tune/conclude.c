@@ -46,6 +46,7 @@ struct comparable comparable_of(const struct search *search, const struct evalua
 		.predicted_us =
 			evaluation->predicted ? search->pool.predicted_us[evaluated->candidate] : 0,
 		.order = evaluated->candidate,
+		.kernel_hash = evaluation->predicted ? NULL : evaluation->kernel_hash,
 		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
 
 	if (search->session->objective == OBJECTIVE_ENERGY) {

@@ -220,7 +220,8 @@ static enum status measure(
 		.rounds_max = rounds,
 		.seconds_max = fmin(seconds_per_candidate * (double)(count < most ? count : most),
 			part_of_left * budget_left_seconds(&search->budget)),
-		.target_ratio = REMEASURE_TARGET_RATIO};
+		.target_ratio = REMEASURE_TARGET_RATIO,
+		.rest_ratio = REMEASURE_REST_RATIO};
 	CLEANUP(memory_free)
 	struct trial **trials = memory_zeroed(count + 1, sizeof(struct trial *));
 	CLEANUP(memory_free) bool *sampled = memory_zeroed(count + 1, sizeof(*sampled));

@@ -18,6 +18,8 @@ enum status remeasure_energy(struct search *search, struct evaluated *evaluated,
 #define REMEASURE_REACH_RATIO 1.06
 /* Width of the interval at which sampling ends. */
 #define REMEASURE_TARGET_RATIO 0.002
+/* Idle time over busy time: at most half of its power is what the GPU takes on average. */
+#define REMEASURE_REST_RATIO 1.0
 /* What is measured now replaces what the search measured. */
 void remeasure_take(struct evaluated *evaluated, const struct evaluation *again);
 /* Appends it to the journal. */

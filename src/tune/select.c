@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/statistics.h"
@@ -37,19 +38,44 @@ bool select_prefers(const struct comparable *a, const struct comparable *b)
 	return a->order < b->order;
 }
 
+bool select_same_kernel(const struct comparable *a, const struct comparable *b)
+{
+	return a == b ||
+	       (a->kernel_hash && b->kernel_hash && strcmp(a->kernel_hash, b->kernel_hash) == 0);
+}
+
+static size_t fastest_launch(const struct comparable *comparables, size_t count, size_t of_kernel)
+{
+	size_t fastest = of_kernel;
+
+	for (size_t i = 0; i < count; i++)
+		if (select_same_kernel(&comparables[i], &comparables[of_kernel]) &&
+			comparables[i].median_us < comparables[fastest].median_us)
+			fastest = i;
+	return fastest;
+}
+
 size_t select_winner(const struct comparable *comparables, size_t count, bool *tied)
 {
-	size_t fastest = 0, winner;
+	size_t fastest = 0, preferred, winner;
 
 	for (size_t i = 1; i < count; i++)
 		if (comparables[i].median_us < comparables[fastest].median_us)
 			fastest = i;
-	winner = fastest;
+	preferred = fastest;
 	for (size_t i = 0; i < count; i++) {
 		tied[i] = meets(&comparables[fastest], &comparables[i]);
-		if (tied[i] && select_prefers(&comparables[i], &comparables[winner]))
-			winner = i;
+		if (tied[i] && select_prefers(&comparables[i], &comparables[preferred]))
+			preferred = i;
 	}
+	fastest = fastest_launch(comparables, count, preferred);
+	winner = fastest;
+	for (size_t i = 0; i < count; i++)
+		if (select_same_kernel(&comparables[i], &comparables[preferred]) &&
+			meets(&comparables[fastest], &comparables[i]) &&
+			select_prefers(&comparables[i], &comparables[winner]))
+			winner = i;
+	tied[winner] = true;
 	return winner;
 }
 

@@ -14,9 +14,10 @@ struct comparable {
 	double median_us, ci95_low_us, ci95_high_us;
 	double predicted_us;                /* 0: it was measured */
 	double smem_bytes, regs_per_thread; /* of the longest launch */
-	double place_us; /* what the place of its code may add: SELECT_PLACE_US */
-	size_t order;    /* in the space: the last resort */
-	bool incumbent;  /* the winner of the entry that stands already */
+	const char *kernel_hash; /* launches of one kernel are compared first; NULL: alone */
+	double place_us;         /* what the place of its code may add: SELECT_PLACE_US */
+	size_t order;            /* in the space: the last resort */
+	bool incumbent;          /* the winner of the entry that stands already */
 };
 
 /* What differs between two runs of one binary on one GPU even when the interval within a run is
@@ -40,7 +41,14 @@ struct comparable {
 bool select_prefers(const struct comparable *a, const struct comparable *b);
 #define SELECT_PREDICTION_RATIO 0.01
 
+/* Launches of one kernel, or the same one. */
+bool select_same_kernel(const struct comparable *a, const struct comparable *b);
+
 /* The winner's index; tied[i] says who is tied with the fastest (the winner included). count > 0.
+ * Of the kernels that have a launch tied with the fastest the most preferred wins, in the most
+ * preferred of its launches that are tied with that kernel's fastest: a launch at the edge of what
+ * is tied with the fastest of all does not decide then. So the winner may be behind the fastest by
+ * SELECT_TIE_RATIO twice.
  * A candidate is tied if its interval, widened by half of SELECT_TIE_RATIO of its median and by
  * its place_us on both sides, meets that of the fastest median. */
 size_t select_winner(const struct comparable *comparables, size_t count, bool *tied);

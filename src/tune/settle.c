@@ -29,10 +29,12 @@ static bool settles(const struct search *search)
 }
 
 static const double rough_seconds = 0.025, best_seconds_per_load = 0.05;
+/* Runs of short kernels are sampled together; with what comes before the first sample. */
+static const double sample_least_us = 500;
 /* Of the budget. */
 static const double rough_part_of_left = 0.3, best_part_of_left = 0.7;
 /* Beyond what is tied: a measurement may have put it there by chance. */
-static const double settle_ratio = 1.5 * SELECT_TIE_RATIO;
+static const double settle_ratio = 2 * SELECT_TIE_RATIO;
 /* At the power limit two first looks at one kernel were 8% apart, as the clock wanders. */
 static const double near_reach_ratio = 1.12;
 /* What a measurement in one load may be off by. */
@@ -61,6 +63,16 @@ static int compare_times(const void *a, const void *b)
 	       (x->comparable.median_us < y->comparable.median_us);
 }
 
+/* The other is faster, preferred and, unless both are of one kernel, tied. */
+static bool excludes(
+	const struct comparable *other, const struct comparable *comparable, double fastest_us)
+{
+	return other->median_us * (1 + surely_slower_ratio) <= comparable->median_us &&
+	       select_prefers(other, comparable) &&
+	       (select_same_kernel(other, comparable) ||
+		       other->median_us <= fastest_us * (1 + SELECT_TIE_RATIO));
+}
+
 /* Sorted by time. Who is slower than one that is preferred does not win, whatever is tied; the
  * fastest stays, it says what is. Then the most preferred come first. */
 static size_t keep_possible(struct remeasurement *remeasurements, size_t count)
@@ -68,13 +80,12 @@ static size_t keep_possible(struct remeasurement *remeasurements, size_t count)
 	size_t kept = 1;
 
 	for (size_t i = 1; i < count; i++) {
+		const struct comparable *comparable = &remeasurements[i].comparable;
 		bool is_possible = true;
 
 		for (size_t k = 0; k < kept && is_possible; k++)
-			is_possible =
-				remeasurements[k].comparable.median_us * (1 + surely_slower_ratio) >
-					remeasurements[i].comparable.median_us ||
-				compare_preference(&remeasurements[i], &remeasurements[k]) < 0;
+			is_possible = !excludes(&remeasurements[k].comparable, comparable,
+				remeasurements[0].comparable.median_us);
 		if (is_possible)
 			remeasurements[kept++] = remeasurements[i];
 	}
@@ -193,7 +204,8 @@ static enum status measure_side_by_side(struct search *search, struct remeasurem
 	const struct sampling sampling = {.rounds_min = rounds / 4 + 1,
 		.rounds_max = rounds,
 		.seconds_max = seconds,
-		.target_ratio = REMEASURE_TARGET_RATIO};
+		.target_ratio = REMEASURE_TARGET_RATIO,
+		.rest_ratio = REMEASURE_REST_RATIO};
 	struct trial *trials[TRIALS_MAX];
 	size_t loaded = 0;
 
@@ -275,7 +287,7 @@ enum status settle_best(struct search *search, struct error *err)
 		memory_zeroed(search->evaluated.count + 1, sizeof(*remeasurements));
 	const double left_s = best_part_of_left * budget_left_seconds(&search->budget);
 	CLEANUP(selection_release) struct selection selection = {0};
-	double loads, round_s;
+	double loads, load_s;
 	size_t count;
 
 	if (!settles(search))
@@ -285,8 +297,9 @@ enum status settle_best(struct search *search, struct error *err)
 	count = count < BEST_MAX ? count : BEST_MAX;
 	if (count < 2)
 		return STATUS_OK;
-	round_s = 1e-6 * remeasurements[0].comparable.median_us * (double)count;
-	loads = fmin(LOADS, left_s / (SELECT_ROUNDS_MIN * round_s));
+	load_s = 1e-6 * fmax(remeasurements[0].comparable.median_us, sample_least_us) *
+		 (1 + REMEASURE_REST_RATIO) * SELECT_ROUNDS_MIN * (double)count;
+	loads = fmin(LOADS, left_s / load_s);
 	return loads < 1
 		       ? STATUS_OK
 		       : settle(search, remeasurements, count, (size_t)loads,

@@ -124,6 +124,27 @@ static void measured_ties_fall_to_resources(void **state)
 	assert_int_equal(select_winner(comparables, 3, tied), 2);
 }
 
+/* A launch that is just behind what is tied does not decide between kernels, only its own
+ * kernel's fastest launch does. */
+static void the_kernel_is_chosen_before_its_launch(void **state)
+{
+	struct comparable comparables[] = {
+		at(100, 0, 0, 3), at(100.8, 0, 0, 2), at(101.3, 0, 0, 1), at(102, 0, 0, 0)};
+	bool tied[4];
+
+	(void)state;
+	for (int i = 1; i < 4; i++) {
+		comparables[i].smem_bytes = 1000;
+		comparables[i].kernel_hash = "deep";
+	}
+	assert_int_equal(select_winner(comparables, 4, tied), 2);
+	assert_true(tied[1]);
+	assert_true(tied[2]);
+	assert_false(tied[3]);
+	comparables[1].median_us = comparables[1].ci95_low_us = comparables[1].ci95_high_us = 101.2;
+	assert_int_equal(select_winner(comparables, 4, tied), 0);
+}
+
 /* Whoever is preferred to one that is preferred to a third is preferred to that: else the winner
  * would hang on who else is tied. */
 static void preference_is_an_order(void **state)
@@ -292,6 +313,7 @@ int main(void)
 		cmocka_unit_test(noise_widens_the_tie),
 		cmocka_unit_test(resources_then_order_decide),
 		cmocka_unit_test(measured_ties_fall_to_resources),
+		cmocka_unit_test(the_kernel_is_chosen_before_its_launch),
 		cmocka_unit_test(preference_is_an_order),
 		cmocka_unit_test(noisy_runs_agree),
 		cmocka_unit_test(pairing_sees_through_a_falling_clock),
