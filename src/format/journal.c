@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/record_read.h"
 #include "format/journal_line.h"
@@ -71,11 +72,42 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 	return STATUS_OK;
 }
 
+/* A living run holds one byte far behind the end of the file, until its process is gone. */
+static const off_t runs_begin = (off_t)1 << 40;
+
+static struct flock run_lock(const char *run_id)
+{
+	const uint64_t byte = hash_bytes(run_id, strlen(run_id), 0) % (uint64_t)runs_begin;
+
+	return (struct flock){.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = runs_begin + (off_t)byte,
+		.l_len = 1};
+}
+
+bool journal_run_lives(const struct journal *journal, const char *run_id)
+{
+	struct flock lock = run_lock(run_id);
+
+	return journal->regular && fcntl(journal->fd, F_OFD_GETLK, &lock) == 0 &&
+	       lock.l_type != F_UNLCK;
+}
+
+static void begin_run(struct journal *journal, const char *run_id)
+{
+	struct flock lock = run_lock(run_id);
+
+	free(journal->run_id);
+	journal->run_id = string_copy(run_id);
+	if (journal->regular)
+		(void)fcntl(journal->fd, F_OFD_SETLK, &lock); /* without locks none lives */
+}
+
 /* Locks the journal for one line: other processes may append to it. Where the file system has no
  * locks, appending alone keeps the lines apart. */
 static void lock_file(const struct journal *journal, short type)
 {
-	struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = runs_begin};
 
 	while (journal->regular && fcntl(journal->fd, F_OFD_SETLKW, &lock) != 0 && errno == EINTR)
 		continue;
@@ -97,8 +129,7 @@ enum status journal_write(
 	if (strcmp(event, "run") == 0 && json_find(&at, "id", &id) &&
 		json_get_string(&id, &run_id, NULL) == STATUS_OK) {
 		journal_line_put(event, members, NULL, &text);
-		free(journal->run_id);
-		journal->run_id = string_copy(run_id);
+		begin_run(journal, run_id);
 	} else {
 		journal_line_put(event, members, journal->run_id, &text);
 	}

@@ -67,6 +67,24 @@ static void test_what_is_resumed(void **state)
 		assert_ok(journal_write(journal, "finish", finish_line(), &err));
 		journal_close(journal);
 	}
+	{
+		/* one that still runs is another process's business, until that is gone */
+		struct journal *living, *other;
+
+		assert_ok(journal_open(scratch->path, &living, &err));
+		assert_ok(journal_open(scratch->path, &other, &err));
+		assert_false(journal_run_lives(other, "living"));
+		assert_ok(journal_write(living, "run", run_line("living", "third", NULL), &err));
+		assert_true(journal_run_lives(other, "living"));
+		assert_false(journal_run_lives(other, "four"));
+		/* and its lines are still written one by one */
+		assert_ok(journal_write(other, "run", run_line("beside", "third", NULL), &err));
+		assert_ok(journal_write(living, "finish", finish_line(), &err));
+		assert_true(journal_run_lives(other, "living"));
+		journal_close(living);
+		assert_false(journal_run_lives(other, "living"));
+		journal_close(other);
+	}
 	assert_ok(journal_read(scratch->path, &record, &err));
 	assert_null(journal_resumable(&record, "another")); /* finished */
 	assert_null(journal_resumable(&record, "unknown"));
