@@ -108,6 +108,14 @@ static void check_contents(int type)
 	expect(type == code_bool ? fabs(mean - 1) < 1e-9
 				 : fabs(mean - 50) < 5 && x.at(0) != x.at(1),
 		"normal numbers", type);
+	if (!is_float) {
+		const bool is_bool = type == code_bool;
+
+		x.fill(contents_normal, is_bool ? 0.25 : 2.75, 0);
+		expect(x.at(0) == (is_bool ? 0 : 3), "the nearest integer", type);
+		x.fill(contents_normal, is_signed ? -2.75 : 2.75, 0);
+		expect(is_bool || x.at(0) == (is_signed ? -3 : 3), "the nearest integer", type);
+	}
 	for (int value = 0; value < 2; value++) {
 		x.fill(value ? contents_one : contents_zero, 0, 0);
 		for (int i = 0; i < COUNT; i++)
