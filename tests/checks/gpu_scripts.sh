@@ -100,6 +100,16 @@ assert (first["checks"], first["wanted"], first["checks_with_none_slower"]) == (
 assert 0 < second["checks"] <= 10 and second["checks_with_all_slower"] == second["checks"], second
 PYTHON
 
+# pairs: one kernel twice is never different, a copy slowed by 3% always
+COUNT=2 SECONDS=0.1 /usr/bin/python3 tests/gpu/pairs.py pairs.json >"$work/pairs.log" 2>&1 || fail "pairs.py" "$work/pairs.log"
+valid pairs.json
+/usr/bin/python3 - pairs.json <<'PYTHON' || fail "pairs.json: not as expected" "$work/pairs.log"
+import json, sys
+file = json.load(open(sys.argv[1]))
+assert file["unchanged"] == {"pairs": 4, "different": 0, "not_tied": 0}, file["unchanged"]
+assert file["slowed"] == {"pairs": 4, "different": 4, "not_tied": 4}, file["slowed"]
+PYTHON
+
 # lookup: three problems, tuned, compared; with what was tuned the first time a second run only compares
 export COUNT=3 SMALL=1 TUNE='--family mma --evaluations 3 --where (STAGES==2)*(BK==32)*(SPLIT_K==1)*(MIN_BLOCKS==1)'
 sh tests/gpu/lookup.sh lookup.json >"$work/lookup.log" 2>&1 || fail "lookup.sh" "$work/lookup.log"
