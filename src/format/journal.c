@@ -72,45 +72,26 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 	return STATUS_OK;
 }
 
-/* A living run holds one byte far behind the end of the file, until its process is gone. */
+/* Lines are written one at a time: other processes may append to the file. Where the file system
+ * has no locks, appending alone keeps them apart. A living run holds one byte far behind the end.
+ */
 static const off_t runs_begin = (off_t)1 << 40;
 
-static struct flock run_lock(const char *run_id)
+static short lock_part(const struct journal *journal, int command, short type, const char *of_run)
 {
-	const uint64_t byte = hash_bytes(run_id, strlen(run_id), 0) % (uint64_t)runs_begin;
+	struct flock lock = {
+		.l_type = type, .l_whence = SEEK_SET, .l_len = of_run ? 1 : runs_begin};
 
-	return (struct flock){.l_type = F_WRLCK,
-		.l_whence = SEEK_SET,
-		.l_start = runs_begin + (off_t)byte,
-		.l_len = 1};
+	if (of_run)
+		lock.l_start = runs_begin + (off_t)(hash_bytes(of_run, strlen(of_run), 0) >> 24);
+	while (journal->regular && fcntl(journal->fd, command, &lock) != 0 && errno == EINTR)
+		continue;
+	return lock.l_type;
 }
 
 bool journal_run_lives(const struct journal *journal, const char *run_id)
 {
-	struct flock lock = run_lock(run_id);
-
-	return journal->regular && fcntl(journal->fd, F_OFD_GETLK, &lock) == 0 &&
-	       lock.l_type != F_UNLCK;
-}
-
-static void begin_run(struct journal *journal, const char *run_id)
-{
-	struct flock lock = run_lock(run_id);
-
-	free(journal->run_id);
-	journal->run_id = string_copy(run_id);
-	if (journal->regular)
-		(void)fcntl(journal->fd, F_OFD_SETLK, &lock); /* without locks none lives */
-}
-
-/* Locks the journal for one line: other processes may append to it. Where the file system has no
- * locks, appending alone keeps the lines apart. */
-static void lock_file(const struct journal *journal, short type)
-{
-	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = runs_begin};
-
-	while (journal->regular && fcntl(journal->fd, F_OFD_SETLKW, &lock) != 0 && errno == EINTR)
-		continue;
+	return lock_part(journal, F_OFD_GETLK, F_RDLCK, run_id) == F_WRLCK;
 }
 
 enum status journal_write(
@@ -129,11 +110,13 @@ enum status journal_write(
 	if (strcmp(event, "run") == 0 && json_find(&at, "id", &id) &&
 		json_get_string(&id, &run_id, NULL) == STATUS_OK) {
 		journal_line_put(event, members, NULL, &text);
-		begin_run(journal, run_id);
+		free(journal->run_id);
+		journal->run_id = string_copy(run_id);
+		lock_part(journal, F_OFD_SETLK, F_WRLCK, run_id);
 	} else {
 		journal_line_put(event, members, journal->run_id, &text);
 	}
-	lock_file(journal, F_WRLCK);
+	lock_part(journal, F_OFD_SETLKW, F_WRLCK, NULL);
 	before = journal->regular ? lseek(journal->fd, 0, SEEK_END) : 0;
 	/* what another process left torn when it was killed */
 	status = journal->regular ? repair_tail(journal->fd, journal->path, err) : STATUS_OK;
@@ -147,7 +130,7 @@ enum status journal_write(
 		error_context(err, "journal %s", journal->path);
 		error_hint(err, "what was written before is intact; run again to resume");
 	}
-	lock_file(journal, F_UNLCK);
+	lock_part(journal, F_OFD_SETLKW, F_UNLCK, NULL);
 	return status;
 }
 
