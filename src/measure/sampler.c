@@ -185,10 +185,15 @@ static void step(struct sampler *sampler, struct series *series)
 
 /* At the power limit the clock of a GPU that runs without a pause wanders by 10%, and how much
  * depends on what ran before; one that rests in between keeps its highest clock. */
-static void rest(const struct sampler *sampler, double visit_s)
+static void rest(const struct sampler *sampler, const struct series *series, double visit_s)
 {
+	const struct runner *runner = series->entry->runner;
+	/* with the run that is not timed; what the host needs besides is rest already */
+	const double busy_s = 1e-6 * runner->estimate_us *
+			      (double)(runner->runs_per_sample * runner->visit_samples + 1);
+
 	if (sampler->rule.rest_ratio > 0 && sampler->active > 0)
-		clock_sleep(sampler->rule.rest_ratio * visit_s);
+		clock_sleep(sampler->rule.rest_ratio * fmin(busy_s, visit_s));
 }
 
 static void start(struct sampler *sampler, struct series *series, struct sampler_entry *entry)
@@ -239,7 +244,7 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 			if (series->finished)
 				continue;
 			step(&sampler, series);
-			rest(&sampler, clock_seconds() - start_s);
+			rest(&sampler, series, clock_seconds() - start_s);
 			fatal = series->failure.fatal;
 		}
 	}
