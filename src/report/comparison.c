@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "tune/select.h"
 #include "report/format.h"
@@ -210,6 +211,42 @@ static void drop_followers(struct size_group *group)
 	group->keys = text_detach(&kept);
 }
 
+/* A problem's keys and values as numbers: of two of many entries it is said at once whether they
+ * may move together. */
+struct digest {
+	uint64_t names, *values;
+	size_t count;
+};
+
+static struct digest digest_of(const char *problem)
+{
+	struct digest digest = {.values = memory_zeroed(strlen(problem) + 1, sizeof(uint64_t))};
+	struct pair pair;
+
+	while (pair_next(&problem, &pair)) {
+		digest.names = hash_bytes(pair.name, (size_t)pair.name_length, digest.names);
+		digest.values[digest.count++] =
+			hash_bytes(pair.value, (size_t)pair.value_length, 0);
+	}
+	return digest;
+}
+
+static bool may_move_together(const struct digest *a, const struct digest *b)
+{
+	size_t first = a->count;
+
+	if (a->names != b->names || a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		if (a->values[i] == b->values[i])
+			continue;
+		first = first < a->count ? first : i;
+		if (a->values[i] != a->values[first] || b->values[i] != b->values[first])
+			return false;
+	}
+	return first < a->count;
+}
+
 /* Puts two entries into the group of those that differ from them as they differ. */
 static void add_two(
 	struct size_group_list *groups, const struct report_entry *a, const struct report_entry *b)
@@ -231,10 +268,18 @@ void size_groups_find(const struct report *report, struct size_group_list *group
 {
 	size_t kept = 0;
 
+	struct digest *digests = memory_zeroed(report->entry_count + 1, sizeof(*digests));
+
 	*groups = (struct size_group_list){0};
 	for (size_t i = 0; i < report->entry_count; i++)
+		digests[i] = digest_of(report->entries[i].problem);
+	for (size_t i = 0; i < report->entry_count; i++)
 		for (size_t k = i + 1; k < report->entry_count; k++)
-			add_two(groups, &report->entries[i], &report->entries[k]);
+			if (may_move_together(&digests[i], &digests[k]))
+				add_two(groups, &report->entries[i], &report->entries[k]);
+	for (size_t i = 0; i < report->entry_count; i++)
+		free(digests[i].values);
+	free(digests);
 	for (size_t i = 0; i < groups->count; i++) {
 		if (groups->items[i].count < POINTS_MIN) {
 			group_release(&groups->items[i]);
