@@ -31,6 +31,8 @@ tiletune new none.cu
 echo "# T1 of Kernel Tuner and of KTT"
 tiletune new vector_add.t1.json
 tiletune new scale.t1.json
+sed 's/"Values": "\(\[[^"]*\)"/"Values": \1/' scale.t1.json >list.t1.json
+"$TILETUNE" new list.t1.json | grep WORK_GROUP_SIZE_X
 bad() { sed "$1" "${2:-vector_add.t1.json}" >bad.t1.json && tiletune validate bad.t1.json | grep '^bad\|hint'; }
 bad 's/"Language": "CUDA"/"Language": "OpenCL"/'
 bad 's/vector_add.cu/vector_sub.cu/'

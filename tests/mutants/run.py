@@ -32,7 +32,7 @@ RELEASE = "build/release"
 SECONDS_PER_MUTANT = 60
 SLOW = ("interrupt",)  # tests that wait
 # processes that are killed leave no trace of what they ran
-WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
+WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective", "cli own_data"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
 LAUNCHER = ["unit test_launch", "fuzz fuzz_bundle", "check launch.py"]
 
 

@@ -86,9 +86,9 @@ static void test_lookup(void **state)
 	catalogue_release(&catalogue);
 }
 
-static void hash_of(const char *operation, char digits[HASH_SIZE])
+static void hash_in(const char *folder, const char *operation, char digits[HASH_SIZE])
 {
-	const char *folders[] = {KERNEL_TEMPLATES, NULL};
+	const char *folders[] = {folder, NULL};
 	struct hash *hash = hash_new();
 	struct catalogue catalogue;
 	struct error err = {0};
@@ -99,8 +99,14 @@ static void hash_of(const char *operation, char digits[HASH_SIZE])
 	catalogue_release(&catalogue);
 }
 
+static void hash_of(const char *operation, char digits[HASH_SIZE])
+{
+	hash_in(KERNEL_TEMPLATES, operation, digits);
+}
+
 static void test_hash(void **state)
 {
+	static const char changed[] = TEST_BUILD "/test-hash-templates";
 	char first[HASH_SIZE], second[HASH_SIZE], other[HASH_SIZE];
 
 	(void)state;
@@ -109,6 +115,18 @@ static void test_hash(void **state)
 	hash_of("gadget", other);
 	assert_string_equal(first, second);
 	assert_string_not_equal(first, other);
+	/* a comment in a family's source is another source */
+	assert_int_equal(
+		system("rm -rf '" TEST_BUILD "/test-hash-templates' && cp -R '" KERNEL_TEMPLATES
+		       "' '" TEST_BUILD "/test-hash-templates'"),
+		0);
+	hash_in(changed, "widget", second);
+	assert_string_equal(first, second);
+	assert_int_equal(system("for f in '" TEST_BUILD
+				"'/test-hash-templates/widget/*.cu; do echo '// x' >>\"$f\"; done"),
+		0);
+	hash_in(changed, "widget", second);
+	assert_string_not_equal(first, second);
 }
 
 static void test_includes(void **state)

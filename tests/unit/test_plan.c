@@ -348,6 +348,9 @@ static void test_tensor_map_rules(void **state)
 	expect_map_refused(map, "strides[1]: expected a multiple of 16 bytes below 2^40");
 	map = good_map, map.strides[0] = 112;
 	expect_map_refused(map, "strides[0]: expected at least the 128 bytes of a row, found 112");
+	map = good_map, map.rank = 1, map.strides[0] = 0; /* one dimension has no pitch */
+	map.dims[1] = map.dims[2] = map.box[1] = map.box[2] = 0;
+	assert_ok(plan_tensor_map_check(&map, &err));
 	map = (struct plan_tensor_map){.name = "absent"};
 	assert_ok(plan_tensor_map_check(&map, &err));
 }

@@ -42,6 +42,9 @@ static void threads_score_as_one_does(void **state)
 
 		assert_ok(predict_candidate(&candidate, NULL, &err));
 		assert_true(candidate.prediction.time_us == pool.predicted_us[i]);
+		/* of its longest launch */
+		assert_true(candidate.prediction.units >= 1);
+		assert_true(candidate.prediction.regs_per_thread >= 16);
 	}
 	assert_true(least_us > 0);
 	assert_ok(score_least_us(&pool, NULL, &found_us, &err));

@@ -125,6 +125,17 @@ static void test_a_faster_row_stays(void **state)
 	check(&tuned, P1, "gemm/a | gemm/a:5.9");
 	tuned_release(&tuned);
 	assert_int_equal(no.asked, 0);
+	{
+		/* nobody to ask: what is new stands */
+		struct tuned_entry third = entry(P1, "measured", "r2", "gemm/a:7.5");
+		const char *kept;
+
+		yes.asked = 0;
+		assert_null(put_again(&tuned, OLD_RUN, same, "gemm/a:5", "gemm/a:4", &yes));
+		tuned_put_entry(&tuned, &third, NULL, &kept);
+		check(&tuned, P1, "gemm/a | gemm/a:7.5");
+		tuned_release(&tuned);
+	}
 }
 
 /* Another driver, compiler, power limit or MIG mode: what was measured then says nothing now. The
