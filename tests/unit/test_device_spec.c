@@ -55,6 +55,9 @@ static void test_h200(void **state)
 	assert_near(spec->clock_hz, 1.98e9, 1);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_BF16], 4096, 0);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_FP8_E4M3], 8192, 0);
+	/* derived: the sheet does not name them */
+	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_FP8_E5M2], 8192, 0);
+	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_I8], 8192, 0);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_FP32], 0, 0);
 	assert_near(spec->rate[PIPE_FP32][DTYPE_FP32], 256, 0);
 	assert_near(spec->rate[PIPE_MUFU][DTYPE_FP32], 16, 0);
