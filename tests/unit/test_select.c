@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "base/statistics.h"
 #include "tune/budget.h"
+#include "tune/conclude.h"
 #include "tune/select.h"
 
 static struct comparable at(double median, double spread, double predicted, size_t order)
@@ -143,6 +144,33 @@ static void the_kernel_is_chosen_before_its_launch(void **state)
 	assert_false(tied[3]);
 	comparables[1].median_us = comparables[1].ci95_low_us = comparables[1].ci95_high_us = 101.2;
 	assert_int_equal(select_winner(comparables, 4, tied), 0);
+}
+
+/* Where few blocks run, of a time, and where it was measured. */
+static void places_count_where_few_blocks_run(void **state)
+{
+	struct launch_score launch = {.tiles = 10};
+	struct evaluated evaluated = {
+		.evaluation = {.score = {.launches = &launch, .launch_count = 1}}};
+	struct session session = {.objective = OBJECTIVE_TIME};
+	struct device_spec device = {.sm_count = 132};
+	double predicted_us = 0;
+	struct search search = {.session = &session,
+		.incumbent = -1,
+		.pool = {.device = &device, .predicted_us = &predicted_us}};
+
+	(void)state;
+	assert_true(comparable_of(&search, &evaluated).place_us == SELECT_PLACE_US);
+	evaluated.loads = 4;
+	assert_true(comparable_of(&search, &evaluated).place_us == SELECT_PLACE_US / 2);
+	launch.tiles = 66;
+	assert_true(comparable_of(&search, &evaluated).place_us == 0);
+	launch.tiles = 10;
+	session.objective = OBJECTIVE_ENERGY;
+	assert_true(comparable_of(&search, &evaluated).place_us == 0);
+	session.objective = OBJECTIVE_TIME;
+	evaluated.evaluation.predicted = true;
+	assert_true(comparable_of(&search, &evaluated).place_us == 0);
 }
 
 /* Whoever is preferred to one that is preferred to a third is preferred to that: else the winner
@@ -314,6 +342,7 @@ int main(void)
 		cmocka_unit_test(resources_then_order_decide),
 		cmocka_unit_test(measured_ties_fall_to_resources),
 		cmocka_unit_test(the_kernel_is_chosen_before_its_launch),
+		cmocka_unit_test(places_count_where_few_blocks_run),
 		cmocka_unit_test(preference_is_an_order),
 		cmocka_unit_test(noisy_runs_agree),
 		cmocka_unit_test(pairing_sees_through_a_falling_clock),
