@@ -122,9 +122,8 @@ static void test_hash(void **state)
 		0);
 	hash_in(changed, "widget", second);
 	assert_string_equal(first, second);
-	assert_int_equal(system("for f in '" TEST_BUILD
-				"'/test-hash-templates/widget/*.cu; do echo '// x' >>\"$f\"; done"),
-		0);
+	assert_int_equal(
+		system("echo '// x' >>'" TEST_BUILD "/test-hash-templates/widget/full.cu'"), 0);
 	hash_in(changed, "widget", second);
 	assert_string_not_equal(first, second);
 }
