@@ -145,6 +145,8 @@ static enum status read_journal(
 			return error_hint(err, "--journal names another file, --no-journal none");
 		common_journal_notice(&tuning->record);
 		*resume = journal_resumable(&tuning->record, tuning->signature);
+		if (*resume && journal_run_lives(tuning->journal_path, (*resume)->run.id))
+			*resume = NULL;
 	}
 	return STATUS_OK;
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,7 +35,7 @@ static enum status repair_tail(int fd, const char *path, struct error *err)
 	struct stat info;
 	char last;
 
-	if (fstat(fd, &info) != 0 || info.st_size == 0)
+	if (fstat(fd, &info) != 0 || !info.st_size)
 		return STATUS_OK;
 	if (pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -72,26 +71,28 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 	return STATUS_OK;
 }
 
-/* Lines are written one at a time: other processes may append to the file. Where the file system
- * has no locks, appending alone keeps them apart. A living run holds one byte far behind the end.
- */
+/* A line is locked, as others append, too; a living run holds one byte far behind the end. */
 static const off_t runs_begin = (off_t)1 << 40;
 
 static short lock_part(const struct journal *journal, int command, short type, const char *of_run)
 {
-	struct flock lock = {
-		.l_type = type, .l_whence = SEEK_SET, .l_len = of_run ? 1 : runs_begin};
+	const uint64_t hash = of_run ? hash_bytes(of_run, strlen(of_run), 0) : 0;
+	struct flock lock = {.l_type = type,
+		.l_start = of_run ? runs_begin + (off_t)(hash >> 24) : 0,
+		.l_len = of_run ? 1 : runs_begin};
 
-	if (of_run)
-		lock.l_start = runs_begin + (off_t)(hash_bytes(of_run, strlen(of_run), 0) >> 24);
 	while (journal->regular && fcntl(journal->fd, command, &lock) != 0 && errno == EINTR)
 		continue;
 	return lock.l_type;
 }
 
-bool journal_run_lives(const struct journal *journal, const char *run_id)
+bool journal_run_lives(const char *path, const char *run_id)
 {
-	return lock_part(journal, F_OFD_GETLK, F_RDLCK, run_id) == F_WRLCK;
+	const struct journal journal = {.fd = open(path, O_RDONLY | O_CLOEXEC), .regular = true};
+	const short found = lock_part(&journal, F_OFD_GETLK, F_RDLCK, run_id);
+
+	close(journal.fd);
+	return found == F_WRLCK;
 }
 
 enum status journal_write(

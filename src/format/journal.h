@@ -41,8 +41,8 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
  * still fits (a finish) would speak for lines that are not there. */
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err);
-/* Whether another process, or another opening of the file, is at that run: it is not resumed. */
-bool journal_run_lives(const struct journal *journal, const char *run_id);
+/* Whether a process is still at that run: it is not resumed. */
+bool journal_run_lives(const char *path, const char *run_id);
 void journal_close(struct journal *journal);
 
 /* ---- reading ---- */

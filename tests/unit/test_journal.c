@@ -73,16 +73,16 @@ static void test_what_is_resumed(void **state)
 
 		assert_ok(journal_open(scratch->path, &living, &err));
 		assert_ok(journal_open(scratch->path, &other, &err));
-		assert_false(journal_run_lives(other, "living"));
+		assert_false(journal_run_lives(scratch->path, "living"));
 		assert_ok(journal_write(living, "run", run_line("living", "third", NULL), &err));
-		assert_true(journal_run_lives(other, "living"));
-		assert_false(journal_run_lives(other, "four"));
+		assert_true(journal_run_lives(scratch->path, "living"));
+		assert_false(journal_run_lives(scratch->path, "four"));
 		/* and its lines are still written one by one */
 		assert_ok(journal_write(other, "run", run_line("beside", "third", NULL), &err));
 		assert_ok(journal_write(living, "finish", finish_line(), &err));
-		assert_true(journal_run_lives(other, "living"));
+		assert_true(journal_run_lives(scratch->path, "living"));
 		journal_close(living);
-		assert_false(journal_run_lives(other, "living"));
+		assert_false(journal_run_lives(scratch->path, "living"));
 		journal_close(other);
 	}
 	assert_ok(journal_read(scratch->path, &record, &err));
