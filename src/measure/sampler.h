@@ -3,6 +3,8 @@
  * Samples several candidates in turn, so that clock drift hits all alike: rounds over the
  * candidates in a random but reproducible order, until each has enough.
  *
+ * With rest_ratio the GPU rests after each visit, so that it does not reach its power limit.
+ *
  * Samples taken while the clock was held down are taken again a few times; where that does not
  * help they are kept, and the result carries the flag THROTTLED.
  */
