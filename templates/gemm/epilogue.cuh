@@ -2,7 +2,7 @@
 // has gemm's keys:
 //   C = round(scale_c * (act(alpha * scale_a * scale_b * sum + beta * C_in + bias) + residual_in))
 // Each key at its default (none, 1, 0) costs nothing. Scales of blocks are applied to the partial
-// sums before (wgmma_scales.cuh). From the build: SCALE_*, BIAS_*, alpha, beta, residual, ACT_*.
+// sums before (wgmma_scales.cuh). From the build: SCALE_*, BIAS_*, ALPHA, BETA, residual, ACT_*.
 // Kernels take EPILOGUE_PARAMETERS last; what a problem does not have is a null pointer.
 #include "common/activation.cuh"
 #include "gemm_types.cuh"
@@ -32,9 +32,9 @@ constexpr bool scales_all = true;
 constexpr bool scales_all = false;
 #endif
 // Builds from files of before these keys leave them out.
-#ifndef alpha
-#define alpha 1
-#define beta 0
+#ifndef ALPHA
+#define ALPHA 1
+#define BETA 0
 #define residual 0
 #endif
 #if BIAS_row || BIAS_row_fp32
@@ -42,7 +42,7 @@ constexpr bool adds_bias = true;
 #else
 constexpr bool adds_bias = false;
 #endif
-constexpr bool multiplies = scales_rows || scales_all || alpha != 1;
+constexpr bool multiplies = scales_rows || scales_all || ALPHA != 1;
 
 // COUNT elements that begin at an address which, if `aligned`, is a multiple of their size;
 // `inside` of them may be read, the others are 0.
@@ -99,7 +99,7 @@ struct epilogue {
 	// A row behind the last one stands for the last one: nobody writes it. `scale`: the row's.
 	__device__ __forceinline__ epilogue_row row(i32 index, float scale) const
 	{
-		return {(float)alpha * scale, (i64)min(index, m - 1) * ldc};
+		return {(float)ALPHA * scale, (i64)min(index, m - 1) * ldc};
 	}
 	__device__ __forceinline__ epilogue_row row(i32 index) const
 	{
@@ -130,7 +130,7 @@ struct epilogue {
 	{
 		float added[COUNT], residue[COUNT];
 		const bool aligned = ldc % COUNT == 0;
-		if constexpr (beta != 0)
+		if constexpr (BETA != 0)
 			load_run<output>(c_in + row.offset + column, n - column, aligned, added);
 		if constexpr (residual != 0)
 			load_run<output>(
@@ -140,8 +140,8 @@ struct epilogue {
 			float value = sum[e];
 			if constexpr (multiplies)
 				value *= scales_rows ? row.scale * columns.scale[e] : row.scale;
-			if constexpr (beta != 0)
-				value += (float)beta * added[e];
+			if constexpr (BETA != 0)
+				value += (float)BETA * added[e];
 			if constexpr (adds_bias)
 				value += columns.bias[e];
 			value = activate(value);

@@ -47,13 +47,13 @@ struct point {
 	__device__ __forceinline__ double finish(double sum, EPILOGUE_PARAMETERS) const
 	{
 		if (multiplies)
-			sum *= alpha;
+			sum *= ALPHA;
 		if (scales_rows)
 			sum *= (double)scale_a[m] * scale_b[n];
 		if (scales_all)
 			sum *= (double)scale_a[0] * scale_b[0];
-		if (beta != 0)
-			sum += (double)beta * output::load(c_in[place]);
+		if (BETA != 0)
+			sum += (double)BETA * output::load(c_in[place]);
 		if (adds_bias)
 			sum += bias_type::load(bias_values[n]);
 		sum = activate_fp64(sum);

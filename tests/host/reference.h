@@ -57,7 +57,10 @@ struct tensor {
 	{
 		tensor some = *this;
 
-		some.data += first * ld * (dtype == FP8 ? 1 : dtype == FP16 || dtype == BF16 ? 2 : 4);
+		some.data += first * ld *
+			     (dtype == FP8                            ? 1
+				     : dtype == FP16 || dtype == BF16 ? 2
+								      : 4);
 		some.rows = count;
 		return some;
 	}
