@@ -217,11 +217,12 @@ void pool_ask(struct pool *pool, size_t candidate)
 
 void pool_tell(struct pool *pool, size_t candidate, double time_us)
 {
-	if (pool->row_of[candidate] == POOL_NONE)
-		return;
-	pool->times_us[pool->row_of[candidate]] = time_us > 0 ? time_us : INFINITY;
-	pool->best_us = time_us > 0 ? fmin(pool->best_us, time_us) : pool->best_us;
+	if (time_us > 0)
+		pool->best_us = fmin(pool->best_us, time_us);
 	pool->changed = true;
+	/* one that found no row: only what there is to improve upon */
+	if (pool->row_of[candidate] != POOL_NONE)
+		pool->times_us[pool->row_of[candidate]] = time_us > 0 ? time_us : INFINITY;
 }
 
 /* The share, by least squares; returns the least of the measured speeds. */
