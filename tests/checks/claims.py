@@ -97,6 +97,21 @@ def beside_pytorch_rows():
 	return suite + [beside_pytorch_row("suite `attention_drawn`", "versus_attention_drawn", 64, 128, 256)]
 
 
+def grouped_pairs():
+	"""Entries of versus_moe by sizes and type: even groups, skewed ones."""
+	found = collections.defaultdict(dict)
+	for e in load("versus_moe")["entries"]:
+		p = dict(item.split("=") for item in e["problem"].split(","))
+		found[p["groups"], p["tokens"], p["N"], p["K"], p["dtype"]][p["spread"]] = e
+	return {key: (spreads["even"], spreads["zipf"]) for key, spreads in found.items() if len(spreads) == 2}
+
+
+def grouped_rows():
+	rows = [f"| {' | '.join(key)} | {even['ours_us']:.0f} | {even['torch_us']:.0f} | {even['ratio']['median']:.2f} | {skewed['ours_us']:.0f} | "
+		f"{skewed['torch_us']:.0f} | {skewed['ratio']['median']:.2f} | {skewed['ours_us'] / even['ours_us']:.2f} |" for key, (even, skewed) in grouped_pairs().items()]
+	return rows + [f"| {g['group']} | {g['entries']} | {g['geometric_mean']:.2f} | {g['median']:.2f} | {g['lowest']:.2f} |" for g in load("versus_moe")["groups"]]
+
+
 def counted(metric, *columns):
 	with open(f"{FOLDER}/attention_counters.csv", encoding="utf-8") as file:
 		values = next(row for row in csv.reader(file) if metric in row[0])[2:]
@@ -441,7 +456,7 @@ CLAIMS += [
 ]
 
 # Rows of tables as the files give them.
-ROWS = [(ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (OWN, own_kernels)]
+ROWS = [(ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, grouped_rows), (OWN, own_kernels)]
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [
