@@ -54,14 +54,30 @@ struct launches {
 	size_t at; /* launches of the plan that are written */
 };
 
-/* The key whose value the expression is ("M"), or TTL_NONE. */
+/* Whether the expression is the key's value, and stays so where that alone is one less. */
+static bool is_key(const struct launches *launches, const struct expression *expression, size_t key)
+{
+	const size_t count = launches->bound->family->names.count;
+	CLEANUP(memory_free)
+	struct value *slots = memory_copy(launches->slots, count * sizeof(*slots));
+	const int64_t size = slots[key].integer;
+	int64_t same, less;
+
+	slots[key] = value_int(size - 1);
+	return expression_int(expression, launches->slots, &same, NULL) == STATUS_OK &&
+	       expression_int(expression, slots, &less, NULL) == STATUS_OK && same == size &&
+	       less == size - 1;
+}
+
+/* The key whose value the expression is ("M", "(batch - 1)*rows_a + M" of one product), or
+ * TTL_NONE. */
 static int32_t key_of(const struct launches *launches, const struct expression *expression)
 {
 	const struct operation *operation = launches->operation;
 
-	for (size_t i = 0; operation && i < operation->key_count; i++)
-		if (!operation->keys[i].values &&
-			strcmp(operation->keys[i].name, expression_text(expression)) == 0)
+	for (size_t i = 0; operation && expression && i < operation->key_count; i++)
+		if (!operation->keys[i].values && !operation->keys[i].is_real &&
+			is_key(launches, expression, i))
 			return (int32_t)i;
 	return TTL_NONE;
 }

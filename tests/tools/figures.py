@@ -1,0 +1,305 @@
+"""Figures of the results that pages cite, from the files of results/nvidia-h200: what tests/checks/claims.py compares."""
+import collections
+import csv
+import functools
+import gzip
+import importlib.util
+import json
+import math
+import statistics
+
+FOLDER = "results/nvidia-h200"
+
+
+@functools.cache
+def load(name):
+	with open(f"{FOLDER}/{name}.json", encoding="utf-8") as file:
+		return json.load(file)
+
+
+def group(name, which, figure):
+	return next(g for g in load(name)["groups"] if g["group"] == which)[figure]
+
+
+def summary(which, name="versus_cublaslt"):
+	return [group(name, which, figure) for figure in ("entries", "geometric_mean", "median", "lowest")]
+
+
+def few_rows_scaled(scale):
+	"""Beside cuBLASLt, where M is at most 128."""
+	return geometric_mean(e["ratio"]["median"] for e in load("versus_fp8_scaled")["entries"]
+		if f"scale={scale}," in e["problem"] and int(e["problem"].split(",")[0][2:]) <= 128)
+
+
+def gelu_costs():
+	"""At 4096 cubed with bias, per cent."""
+	plain, gelu = [next(e["ours_us"] for e in load("versus_epilogues")["entries"] if e["problem"].startswith("M=4096,N=4096,K=4096,")
+		and "bias=row" in e["problem"] and f"act={act}," in e["problem"]) for act in ("none", "gelu_tanh")]
+	return 100 * (gelu / plain - 1)
+
+
+def won_before():
+	"""Over two cuBLASLt calls, where fusing won before there was fused_wgmma."""
+	won = {e["text"] for e in load("chain_wins")["entries"]}
+	return [e["gain_over_cublaslt"] for e in load("chain_map")["entries"] if e["text"] in won]
+
+
+def beside_cudnn(name):
+	return [group(name, "over cuDNN, all", figure) for figure in ("entries", "geometric_mean", "median", "lowest")]
+
+
+def fp8_pairs():
+	"""Problem without a type, and the winners in fp8 and in bf16."""
+	pairs = collections.defaultdict(dict)
+	for e in load("attention_fp8")["entries"]:
+		pairs[tuple((k, v) for k, v in e["problem"].items() if k != "dtype")][e["problem"]["dtype"]] = e["winner"]
+	return [(dict(p), w["fp8_e4m3"], w["bf16"]) for p, w in pairs.items() if len(w) == 2]
+
+
+def fp8_over_bf16(**which):
+	"""Time in bf16 over that in fp8, by problem."""
+	return [b["time_us"]["median"] / f["time_us"]["median"] for p, f, b in fp8_pairs() if all(p[k] == v for k, v in which.items())]
+
+
+def fp8_rows():
+	order = sorted(fp8_pairs(), key=lambda pair: (pair[0]["head_dim"] != 128, pair[0]["head_dim"], pair[0]["seq_k"], pair[0]["batch"] * pair[0]["heads"], pair[0]["causal"]))
+	return [f"| {p['batch']} | {p['heads']}{'' if p['kv_heads'] == p['heads'] else ' (' + str(p['kv_heads']) + ')'} | {p['seq_k']} | {p['head_dim']} | "
+		f"{'causal' if p['causal'] else '-'} | {f['time_us']['median']:.0f} | {f['tflops']:.0f} | {b['tflops']:.0f} | "
+		f"{b['time_us']['median'] / f['time_us']['median']:.2f} | {f['configuration']['BM']}x{f['configuration']['BN']} |" for p, f, b in order]
+
+
+def own_kernels():
+	spec = importlib.util.spec_from_file_location("own", "tests/gpu/own.py")
+	own = importlib.util.module_from_spec(spec)
+	spec.loader.exec_module(own)
+	return [own.row(kernel) for kernel in load("own_kernels")["kernels"]]
+
+
+def beside_pytorch_row(title, name, *dims):
+	rows = [e for e in load(name)["entries"] if any(f"head_dim={d}," in e["problem"] for d in dims)]
+	ratios = [e["ratio_cudnn"]["median"] for e in rows]
+	return (f"| {title} | {len(rows)} | {geometric_mean(e['ratio']['median'] for e in rows):.2f} | {geometric_mean(ratios):.2f} | "
+		f"{statistics.median(ratios):.2f} | {min(ratios):.2f} | {max(e['ours_tflops'] for e in rows):.0f} |")
+
+
+def beside_pytorch_rows():
+	suite = [beside_pytorch_row(title, "versus_attention", *dims) for title, *dims in (("suite `attention`, head_dim 32", 32), ("head_dim 64", 64),
+		("head_dim 128", 128), ("head_dim 256", 256), ("head_dim 64 to 256", 64, 128, 256))]
+	return suite + [beside_pytorch_row("suite `attention_drawn`", "versus_attention_drawn", 64, 128, 256)]
+
+
+def grouped_pairs():
+	"""Entries of versus_moe by sizes and type: even groups, skewed ones."""
+	found = collections.defaultdict(dict)
+	for e in load("versus_moe")["entries"]:
+		p = dict(item.split("=") for item in e["problem"].split(","))
+		found[p["groups"], p["tokens"], p["N"], p["K"], p["dtype"]][p["spread"]] = e
+	return {key: (spreads["even"], spreads["zipf"]) for key, spreads in found.items() if len(spreads) == 2}
+
+
+def grouped_rows():
+	rows = [f"| {' | '.join(key)} | {even['ours_us']:.0f} | {even['torch_us']:.0f} | {even['ratio']['median']:.2f} | {skewed['ours_us']:.0f} | "
+		f"{skewed['torch_us']:.0f} | {skewed['ratio']['median']:.2f} | {skewed['ours_us'] / even['ours_us']:.2f} |" for key, (even, skewed) in grouped_pairs().items()]
+	return rows + [f"| {g['group']} | {g['entries']} | {g['geometric_mean']:.2f} | {g['median']:.2f} | {g['lowest']:.2f} |" for g in load("versus_moe")["groups"]]
+
+
+def counted(metric, *columns):
+	with open(f"{FOLDER}/attention_counters.csv", encoding="utf-8") as file:
+		values = next(row for row in csv.reader(file) if metric in row[0])[2:]
+	return [float(values[i]) for i in columns]
+
+
+def shape(name, m, n, k, dtype="bf16"):
+	wanted = f"M={m},N={n},K={k},dtype={dtype},"
+	return next(e for e in load(name)["entries"] if e["problem"].startswith(wanted))
+
+
+def beside(m, n, k):
+	e = shape("versus_cublaslt", m, n, k)
+	return [m, n, k, e["ours_tflops"], e["cublaslt_best_tflops"], e["ratio"]["median"]]
+
+
+def mma(m, n, k):
+	return shape("versus_cublaslt_mma", m, n, k)["ratio"]["median"]
+
+
+def entry(m, n, k, dtype="bf16", name="tuned"):
+	return next(e for e in load(name)["entries"]
+		if (e["problem"]["M"], e["problem"]["N"], e["problem"]["K"], e["problem"]["dtype"]) == (m, n, k, dtype))
+
+
+def model(name, figure):
+	return [e["model"].get(figure) for e in load(name)["entries"]]
+
+
+def geometric_mean(values):
+	return math.exp(statistics.fmean(math.log(v) for v in values))
+
+
+def intensity(e):
+	"""FLOP per byte that two products move, T stored and read; 16 bits an element."""
+	m, k, n, p = (e["problem"][key] for key in "mknp")
+	return 2 * m * n * (k + p) / (2 * (m * k + k * n + 2 * m * n + n * p + m * p))
+
+
+def chains(low, high):
+	return [e for e in load("chain_map")["entries"] if low <= intensity(e) < high]
+
+
+def wins(entries):
+	return [e["gain"] for e in entries if e["gain"] > 1]
+
+
+def mlp():
+	return [1 / e["gain"] for e in load("chain_map")["entries"]
+		if e["problem"]["k"] == e["problem"]["p"] >= 4096 and e["problem"]["n"] == 4 * e["problem"]["k"]]
+
+
+def attention_rows():
+	return [e["gain"] for e in load("chain_map")["entries"]
+		if e["problem"]["k"] == e["problem"]["p"] == 64 and e["problem"]["m"] == e["problem"]["n"]]
+
+
+def tiles(figure):
+	return [figure(r) for r in load("attention_tiles_summary")["results"]]
+
+
+def kind(result, name):
+	return next((k["best_over_best"] for k in result["kinds"] if k["kind"] == name), 0)
+
+
+def tile(family, head_dim, seq):
+	return next(r for r in load("attention_tiles_summary")["results"]
+		if (r["family"], r["head_dim"], r["seq"]) == (f"attention/{family}", head_dim, seq))
+
+
+def pair(family, head_dim=32, seq=1024):
+	return next(p for p in tile(family, head_dim, seq)["pairs"] if p["from"] == "45x90" and p["to"] == "48x96")["speed_ratio"]
+
+
+def pairs(family):
+	return [100 * (p["speed_ratio"] - 1) for r in load("attention_tiles_summary")["results"] if r["family"] == f"attention/{family}"
+		for p in r["pairs"] if (p["from"], p["to"]) == ("45x90", "48x96")]
+
+
+def rules():
+	return [100 * rule["slower_than_best"] for r in load("attention_tiles_summary")["results"] for rule in r["rules"]]
+
+
+def sweep(family):
+	with open(f"{FOLDER}/sweep_1700_1900_1.csv", encoding="utf-8") as file:
+		best = collections.defaultdict(float)
+		for row in csv.DictReader(file):
+			if row["family"] == family and row["outcome"] == "ok":
+				best[row["M=N=K"]] = max(best[row["M=N=K"]], float(row["measured_tflops"]))
+	return best
+
+
+def repacked(family):
+	"""At the sizes that `wgmma` cannot take."""
+	return [speed for size, speed in sweep(family).items() if size not in sweep("gemm/wgmma")]
+
+
+def checks(kind_of, threshold="5%"):
+	return next(e for e in load("check")["experiments"]
+		if e["kind"] == kind_of and e["threshold"] == threshold and "stored" in e["title"])
+
+
+def slower(experiment):
+	return sum(e["verdicts"].get("slower", 0) for e in experiment["entries"])
+
+
+def expected(limit):
+	rows = [r for name in LATER for r in load(name)["rows"] if r["expected_loss_ratio"] < limit]
+	return [100 * statistics.fmean(r["reached_ratio"] for r in rows), 100 * min(r["reached_ratio"] for r in rows), len(rows), 100 * limit]
+
+
+def lookups(*names):
+	return [100 * r["reached_ratio"] for name in names for r in load(name)["rows"]]
+
+
+def energies(size, figure):
+	"""Of the winners for time in both runs, then for energy."""
+	return [figure(e["winner"]) for objective in ("time", "energy") for name in ("energy", "energy_again")
+		for e in load(name)["entries"] if e["problem"]["M"] == size and e.get("objective", "time") == objective]
+
+
+def energy_row(size):
+	us, mj = (energies(size, figure) for figure in (lambda w: w["time_us"]["median"], lambda w: 1e3 * w["energy_j"]))
+	return us[:2] + mj[:2] + us[2:] + mj[2:]
+
+
+def energy_known(objective):
+	known = [100 * e["winner"]["energy_resolution_ratio"] for name in ("energy", "energy_again")
+		for e in load(name)["entries"] if e.get("objective", "time") == objective]
+	return [min(known), max(known)]
+
+
+def energy_saved(size):
+	mj = energies(size, lambda w: w["energy_j"])
+	return [100 * (1 - sum(mj[2:]) / sum(mj[:2]))]
+
+
+SESSION = entry(4096, 4096, 4096)
+WINNER = SESSION["winner"]
+SCORE = WINNER["score"]
+MODEL = SESSION["model"]
+LATER = ["lookup", "lookup_again"]
+
+def slowed_medians():
+	medians = [k["slowed"]["ratio_median"] for k in load("pairs")["kernels"]]
+	return [100 * (min(medians) - 1), 100 * (max(medians) - 1)]
+
+
+def durations(*which):
+	"""Kernels beside ncu: how many are within in one of these ways, of those that the first one chooses."""
+	chooses, *ways = which
+	return sum(any(k["within" + way] for way in ways) for k in load("durations")["kernels"] if chooses(k))
+
+
+def beside_ncu(kernel_us, way="time_us"):
+	"""In us, of the kernel that takes about so long."""
+	k = min(load("durations")["kernels"], key=lambda k: abs(k["time_us"] - kernel_us))
+	return k[way] - k["ncu_us"], 100 * (k[way] / k["ncu_us"] - 1)
+
+
+def short_ones():
+	return [k for k in load("durations")["kernels"] if k["time_us"] < 15]
+
+
+def any_kernel(_):
+	return True
+
+
+def finish(name):
+	with gzip.open(f"{FOLDER}/exhaustive_cost_{name}.journal.jsonl.gz", "rt", encoding="utf-8") as file:
+		return [one for one in map(json.loads, file) if one["event"] == "finish"][-1]
+
+
+def over_larger(name):
+	end = finish(name)
+	return end["elapsed_s"] / max(end["compile_s"] / end["workers"], end["device_s"])
+
+
+def repeated(figure):
+	return load("repeat")[figure]
+
+
+def cost(name):
+	end = finish(name)
+	return [end["elapsed_s"], end["compile_s"] / end["workers"], end["device_s"], over_larger(name)]
+
+
+def repeat_figures(name):
+	problems = load(name)["problems"]
+	spreads = [100 * p["spread_ratio"] for p in problems]
+	return [100 * sum(p["same_configuration"] for p in problems) / sum(p["runs"] for p in problems), statistics.median(spreads), max(spreads)]
+
+
+def repeat_seconds():
+	return [second for problem in load("repeat")["problems"] for second in problem["seconds"]]
+
+
+def shortlist(name):
+	regrets = model(name, "regret_shortlist8")
+	return [100 * max(regrets), 1, sum(r < 0.01 for r in regrets), len(regrets)]
