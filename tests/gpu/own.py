@@ -79,7 +79,7 @@ def row(kernel):
 
 def write(out, runs, kernels):
 	first = runs[0]
-	document = {"format": "tiletune.own_kernels/1", "command": " ".join(["own.py", *sys.argv[3:]]), "date": first["date"],
+	document = {"format": "tiletune.own_kernel_results/1", "command": " ".join(["own.py", *sys.argv[3:]]), "date": first["date"],
 		"commit": first["tiletune"]["commit"], "device": runs[0]["device"], "driver": first["driver"], "nvrtc": first["nvrtc"], "kernels": kernels}
 	with open(os.path.join(out, "own_kernels.json"), "w", encoding="utf-8") as file:
 		json.dump(document, file, indent="\t")
