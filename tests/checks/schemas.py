@@ -98,9 +98,9 @@ def make_files(folder):
             "BM=256,BN=128", "--device", "model:a100-sxm4", *env_cache],
         "check": [model, "--path", "tests/toy", "--device", "model:toy", *env_cache],
         "lookup": [model, "row_softmax", "-p", "rows=300,cols=512", "-p", "rows=256,cols=512", "--path", "tests/toy"],
-        "advise": ["gemm", "-p", "M=512,N=513,K=512,dtype=fp32", "-f", "simt", "--device", "model:a100-sxm4", *env_cache],
+        "advise": ["gemm", "-p", "M=16,N=513,K=512,dtype=bf16", "-f", "wgmma_skinny", "--device", "model:h200-sxm", *env_cache],
         "advise sweep": ["gemm", "--sweep", "N=512:640:64", "-p", "M=512,K=512,dtype=fp32", "-f", "simt",
-            "--device", "model:a100-sxm4", *env_cache],
+            "-c", "BM=64,BN=64,BK=16", "--device", "model:a100-sxm4", *env_cache],
     }.items():
         result = run(name.split()[0], *arguments, "--json")
         if result.returncode:
