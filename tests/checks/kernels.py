@@ -63,6 +63,7 @@ FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-
 CXX = os.environ.get("CXX", "g++")
 CACHE = os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache", "kernels-on-cpu")
 HOST = "tests/host"
+KERNELS_PER_PROGRAM = 10
 DTYPES = {"fp32": "FP32", "tf32": "TF32", "fp16": "FP16", "bf16": "BF16", "i32": "I32", "fp8_e4m3": "FP8"}
 
 
@@ -178,21 +179,27 @@ def wanted(case):
 		f"{p['seq_q']}, {p['seq_k']}, {'true' if p['causal'] else 'false'})")
 
 
+def name_of(case, is_reference):
+	problem = ",".join(f"{k}={v}" for k, v in case["problem"].items())
+	return f"{case['family']}{' (its reference)' if is_reference else ' {' + case['label'] + '}'} {problem}"
+
+
 def shared_array(text):
 	found = re.search(r"\bextern\s+(?:__align__\(\d+\)\s+)?(\w+)\s+(\w+)\[\]", text)
 	return (f"alignas(1024) {found.group(1)} {found.group(2)}[232448 / sizeof({found.group(1)})];\n", found.group(2)) if found else ("", None)
 
 
-def program(case, is_reference):
+def part(number, case, is_reference):
+	"""A kernel in a namespace of its own, and run() there."""
 	plan, reference = case["plan"], case["reference"]["outputs"][0]
 	units = case["reference_units"] if is_reference else case["units"]
 	if len(units) != 1:
 		raise RuntimeError("expected one source")
-	text = preprocess(units[0])
+	text = preprocess(units[0]).replace('extern "C"', "")
 	definition, shared = shared_array(text)
 	buffers = plan["buffers"][: plan["tensors"]] if is_reference else plan["buffers"]
 	output, abs_rel = reference["tensor"], f"{reference['tolerance_abs']!r}, {reference['tolerance_rel']!r}"
-	body = f'#include "reference.h"\n{text}\n{definition}int main()\n{{\n	host::tensor t[] = {{{", ".join(map(tensor, buffers))}}};\n'
+	body = f'namespace kernel_{number} {{\n#line 1 "{name_of(case, is_reference)}"\n{text}\n{definition}static int run()\n{{\n	host::tensor t[] = {{{", ".join(map(tensor, buffers))}}};\n'
 	body += "	for (host::tensor &each : t)\n		host::tensor_make(each);\n"
 	body += f"	const std::vector<double> wanted = {wanted(case)};\n"
 	if is_reference:
@@ -201,12 +208,18 @@ def program(case, is_reference):
 		body += "	for (size_t i = 0; i < units.size(); i++)\n		units[i] = (long long)i;\n"
 		per_block = reference["units_per_block"]
 		body += launch(reference["launch"], [f"(unsigned)((units.size() + {per_block - 1}) / {per_block})", 1, 1], shared)
-		body += f"	return host::same(wanted, expected) ? 0 : 1;\n}}\n"
-		return body
+		return body + "	return host::same(wanted, expected) ? 0 : 1;\n}\n}\n"
 	for each in plan["launches"]:
 		body += launch(each, each["grid"], shared)
 	intact = " & ".join(f"host::is_intact(t[{i}])" for i, b in enumerate(buffers) if b["role"] != "out")
-	return body + f"	return host::compare(t[{output}], wanted, {abs_rel}) & {intact} ? 0 : 1;\n}}\n"
+	return body + f"	return host::compare(t[{output}], wanted, {abs_rel}) & {intact} ? 0 : 1;\n}}\n}}\n"
+
+
+def program(jobs):
+	"""Several kernels, one of which runs: `program NUMBER`; what is compiled with each of them is compiled once."""
+	runs = ", ".join(f"kernel_{number}::run" for number in range(len(jobs)))
+	return '#include "reference.h"\n' + "".join(part(number, *job) for number, job in enumerate(jobs)) + (
+		f"int main(int, char **arguments)\n{{\n	int (*const runs[])() = {{{runs}}};\n	return runs[atoi(arguments[1])]();\n}}\n")
 
 
 def precompile():
@@ -223,29 +236,36 @@ def precompile():
 	return folder
 
 
-def run(case, is_reference):
-	"""What is wrong with it; '' if nothing."""
-	try:
-		text = program(case, is_reference)
-	except (RuntimeError, KeyError) as error:
-		return repr(error)
+def compiled(text):
+	"""The program's path and what is wrong with it; '' if nothing."""
 	key = hashlib.sha256((" ".join(FLAGS) + CXX + HEADERS + text).encode()).hexdigest()[:24]
 	path = os.path.join(CACHE, key)
 	used.add(key)
 	if not os.path.exists(path):
 		with tempfile.TemporaryDirectory() as folder:
-			with open(folder + "/kernel.cc", "w", encoding="utf-8") as file:
+			with open(folder + "/kernels.cc", "w", encoding="utf-8") as file:
 				file.write(text)
-			compiled = subprocess.run([CXX, *FLAGS, "-I" + precompiled, "-o", folder + "/kernel", folder + "/kernel.cc"], capture_output=True, text=True, check=False)
-			if compiled.returncode != 0:
-				return "\n".join(line for line in compiled.stderr.splitlines() if "error" in line)[:3000]
-			os.replace(folder + "/kernel", path + "." + str(os.getpid()))
+			done = subprocess.run([CXX, *FLAGS, "-I" + precompiled, "-o", folder + "/kernels", folder + "/kernels.cc"], capture_output=True, text=True, check=False)
+			if done.returncode != 0:
+				return path, "\n".join(line for line in done.stderr.splitlines() if "error" in line)[:3000]
+			shutil.move(folder + "/kernels", path + "." + str(os.getpid()))
 			os.rename(path + "." + str(os.getpid()), path)
+	return path, ""
+
+
+def run(jobs):
+	"""What is wrong with each of them; '' if nothing."""
 	try:
-		result = subprocess.run([path], capture_output=True, text=True, timeout=100, check=False)
-	except subprocess.TimeoutExpired:
-		return "no end after 100 s"
-	return "" if result.returncode == 0 else result.stdout[:1000] + (f"ended with {result.returncode}" if result.returncode != 1 else "")
+		path, wrong = compiled(program(jobs))
+	except (RuntimeError, KeyError) as error:
+		wrong = repr(error)
+	if wrong:
+		return [wrong] + ["not compiled, as the first of its program"] * (len(jobs) - 1)
+	found = []
+	for number in range(len(jobs)):
+		result = subprocess.run([path, str(number)], capture_output=True, text=True, check=False)
+		found.append("" if result.returncode == 0 else result.stdout[:1000] + (f"ended with {result.returncode}" if result.returncode != 1 else ""))
+	return found
 
 
 if __name__ == "__main__":
@@ -258,12 +278,13 @@ if __name__ == "__main__":
 	# the references, once for each way in which they are compiled
 	jobs += [(case, True) for case in {" ".join(c["reference_units"][0]["options"]): c for c in reversed(cases)}.values()]
 	precompiled = precompile()
+	programs = [jobs[i : i + KERNELS_PER_PROGRAM] for i in range(0, len(jobs), KERNELS_PER_PROGRAM)]
 	with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
-		for (case, is_reference), wrong in zip(jobs, pool.map(lambda job: run(*job), jobs)):
-			if wrong:
-				problem = ",".join(f"{k}={v}" for k, v in case["problem"].items())
-				print(f"{case['family']}{' (its reference)' if is_reference else ' {' + case['label'] + '}'} {problem}: {wrong}")
-				failed += 1
+		for group, found in zip(programs, pool.map(run, programs)):
+			for job, wrong in zip(group, found):
+				if wrong:
+					print(f"{name_of(*job)}: {wrong}")
+					failed += 1
 	for name in os.listdir(CACHE):
 		if len(sys.argv) == 2 and name not in used:
 			shutil.rmtree(os.path.join(CACHE, name)) if name.startswith("headers") else os.unlink(os.path.join(CACHE, name))

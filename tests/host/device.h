@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -76,7 +77,7 @@ struct copy {
 struct fiber {
 	ucontext_t start;
 	jmp_buf here;
-	std::vector<char> stack;
+	std::unique_ptr<char[]> stack; /* not cleared: most of it is never touched */
 	dim thread;
 	bool started = false, done = false;
 	std::vector<copy> copies; /* cp.async that nobody waited for yet */
@@ -197,14 +198,15 @@ static void run_block()
 	for (unsigned i = 0; i < threads; i++) {
 		fiber &f = fibers[i];
 
-		f.stack.resize(stack_bytes);
+		if (!f.stack)
+			f.stack.reset(new char[stack_bytes]);
 		f.started = f.done = false;
 		f.copies.clear();
 		f.group = 0;
 		f.thread = {
 			i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
 		getcontext(&f.start);
-		f.start.uc_stack.ss_sp = f.stack.data();
+		f.start.uc_stack.ss_sp = f.stack.get();
 		f.start.uc_stack.ss_size = stack_bytes;
 		f.start.uc_link = nullptr;
 		makecontext(&f.start, fiber_main, 0);
