@@ -62,6 +62,12 @@ gpu "kernel row_softmax_online block_x=$winner us=18 noise=0.01" 'kernel row_sof
 # (compiled before: a search of --retune has a few seconds, which a busy machine may need for the compiler)
 "$TILETUNE" tune row_softmax -p rows=64,cols=64 --path "$toy" --device cuda:0 --effort exhaustive --no-journal \
 	-o all.json >talk.txt 2>&1 || cat talk.txt
+# where all are as fast and noisy, none is given up after its first samples as one that is far slower
+(gpu 'kernel row_softmax_online us=20 noise=0.1'
+	"$TILETUNE" tune row_softmax -p rows=64,cols=64 --path "$toy" --device cuda:0 --evaluations 12 \
+		-o equal.json >talk.txt 2>&1 || cat talk.txt)
+grep '"event":"evaluation"' equal.journal.jsonl | grep -cE '"samples_us":\[([^],]*,){15}[^],]*\]'
+gpu "kernel row_softmax_online block_x=$winner us=18 noise=0.01" 'kernel row_softmax_online us=9 noise=0.01'
 check tuned.json --retune | sed -E 's/\{.*\}, [0-9.]+%/{CONFIGURATION}, PERCENT/'
 "$TILETUNE" check tuned.json --retune --json --path "$toy" --device cuda:0 2>/dev/null | grep -c '"better"'
 # which --update makes the new winner

@@ -94,3 +94,7 @@ for device in h200-sxm a100-sxm4; do
 	verdict m=4096,k=128,n=4096,p=128 $device
 	verdict m=2048,k=8192,n=32768,p=8192 $device
 done
+echo "a step that no family can do is the reason that is said"
+cp -R "$ROOT/tests/data/kernel" kernel
+sed -i 's/"source"/"requires": ["kind == '"'one'"'"], &/' kernel/templates/gadget/plain.json
+try "$TILETUNE" explain widget -f pair -p M=128,N=64,dtype=fp32 --path kernel --device model:a100-sxm4

@@ -23,6 +23,25 @@ PYTHON
 "$TILETUNE" lookup tuned.json row_softmax --path "$toy" -p rows=300,cols=500 >alone.txt
 "$TILETUNE" lookup mixed.json row_softmax --path "$toy" -p rows=300,cols=500 >mixed.txt
 cmp alone.txt mixed.txt && echo "the same answer"
+# the default that an answer is compared with is its own family's, whichever row comes first
+cp -R "$toy" two
+sed 's/"defaults": {[^}]*}/"defaults": {"ROW_THREADS": 32, "ROWS": 2, "UNROLL": 1, "TURNS": 1}/' \
+	"$toy/templates/row_softmax/online.json" >two/templates/row_softmax/twin.json
+/usr/bin/python3 - <<'PYTHON'
+import json
+tuned = json.load(open("tuned.json"))
+twin = json.loads(json.dumps(tuned["entries"][0]).replace("row_softmax/online", "row_softmax/twin"))
+twin["problem"]["rows"] = 100
+twin["winner"]["configuration"] = {"ROW_THREADS": 32, "ROWS": 2, "UNROLL": 1, "TURNS": 1}
+twin["tied"] = []
+tuned["entries"].insert(0, twin)
+json.dump(tuned, open("two.json", "w"))
+PYTHON
+for file in tuned two; do
+	"$TILETUNE" lookup $file.json row_softmax --path two -p rows=300,cols=500 --json |
+		grep -E '"(family|default_us)"' >$file.txt
+done
+sed -n 1p two.txt && cmp tuned.txt two.txt && echo "the same default"
 # refused: exit code 1, the answer is there all the same
 sed 's/row_softmax\/online/row_softmax\/gone/' tuned.json >gone.json
 try "$TILETUNE" lookup gone.json row_softmax -p rows=300,cols=500 --path "$toy"

@@ -259,11 +259,14 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit_o
 	unsigned int count)
 {
 	const struct standin_script *script = standin_script();
-	struct standin_library *library = calloc(1, sizeof(*library));
+	struct standin_library *library;
 	bool done = false;
 
 	(void)jit_options, (void)jit_values, (void)jit_count;
 	(void)options, (void)values, (void)count;
+	if (script->libraries_max > 0 && standin_library_count >= script->libraries_max)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	library = calloc(1, sizeof(*library));
 	if (memcmp(code, ELFMAG, SELFMAG) == 0)
 		done = library_from_elf(library, code);
 	else if (strncmp(code, "standin cubin\n", 14) == 0)

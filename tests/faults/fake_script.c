@@ -107,6 +107,7 @@ static void parse_line(struct standin_script *script, char *line)
 		{"context", &script->context},
 		{"blocks_per_sm", &script->blocks_per_sm},
 		{"energy_step_mj", &script->energy_step_mj},
+		{"libraries_max", &script->libraries_max},
 	};
 	char key[64] = "", rest[512] = "";
 	char whole[600];

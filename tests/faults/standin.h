@@ -20,6 +20,7 @@
  *	killed_later FILE           the same of cuDevicePrimaryCtxRetain
  *	missing cuGraphUpload       an entry point that this driver lacks (repeatable)
  *	blocks_per_sm 3             a lie about occupancy
+ *	libraries_max N             so many libraries fit, its own and candidates'
  *	throttle N                  N readings of NVML tell of heat (-1: all)
  *	slow_clock N                N readings show the idle clock
  *	log FILE                    each launch that is queued, as JSON: what it was given
@@ -98,7 +99,7 @@ struct standin_rule {
 struct standin_script {
 	char name[STANDIN_NAME];
 	int devices, sm_count, compute_capability, l2_bytes, driver_version;
-	int init, context, blocks_per_sm, energy_step_mj;
+	int init, context, blocks_per_sm, energy_step_mj, libraries_max; /* 0: any number */
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;

@@ -219,29 +219,52 @@ static void test_second_run_writes(void **state)
 		"two runs on the same inputs");
 }
 
-static enum outcome verdict_off_by(double abs, double rel, double off_by)
+/* Of the kernel `candidate`, which does what the script says. */
+static enum outcome verdict_of(const struct toy *toy, const char *script)
 {
-	char *script = string_format("kernel candidate off_by=%.9g\n", off_by);
-	struct toy toy = small;
 	struct bench bench;
 	struct device_event event;
 	device_handle handle;
 	enum outcome outcome;
 	struct error err;
 
-	toy.abs = abs;
-	toy.rel = rel;
 	bench_open(&bench, script);
 	handle = toy_load(
-		bench.device, toy_problem(bench.device, &toy, "reference"), &toy, "candidate");
+		bench.device, toy_problem(bench.device, toy, "reference"), toy, "candidate");
 	assert_ok(device_verify(bench.device, handle, &err));
 	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
 	event = next_event(bench.device);
 	outcome = event.outcome;
 	device_event_release(&event);
 	bench_close(&bench);
-	free(script);
 	return outcome;
+}
+
+static enum outcome verdict_off_by(double abs, double rel, double off_by)
+{
+	CLEANUP(memory_free)
+	char *script = string_format("kernel candidate off_by=%.9g\n", off_by);
+	struct toy toy = small;
+
+	toy.abs = abs;
+	toy.rel = rel;
+	return verdict_of(&toy, script);
+}
+
+/* Two runs are compared to the last byte, also where a row has only one. */
+static void test_rows_of_a_byte(void **state)
+{
+	const struct toy toy = {.rows = 40,
+		.columns = 1,
+		.ld_in = 1,
+		.ld_out = 1,
+		.dtype = DTYPE_FP8_E4M3,
+		.rel = 0.2};
+
+	(void)state;
+	assert_int_equal(verdict_of(&toy, "kernel candidate ok\n"), OUTCOME_OK);
+	assert_int_equal(
+		verdict_of(&toy, "kernel candidate nondeterministic\n"), OUTCOME_NONDETERMINISTIC);
 }
 
 /* Errors just inside and just outside of abs + rel * 0.75. */
@@ -372,6 +395,24 @@ static void test_load_failures(void **state)
 	bench_close(&bench);
 }
 
+/* What is unloaded gives its code's memory back. */
+static void test_unload(void **state)
+{
+	struct bench bench;
+	uint32_t problem;
+
+	(void)state;
+	bench_open(&bench, "libraries_max 4\n"); /* helpers, reference, two candidates */
+	problem = toy_problem(bench.device, &small, "reference");
+	for (int i = 0; i < 6; i++) {
+		device_handle handle = toy_load(bench.device, problem, &small, "candidate");
+
+		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		device_unload(bench.device, handle);
+	}
+	bench_close(&bench);
+}
+
 /* Problems that nobody uses make room for others. */
 static void test_eviction(void **state)
 {
@@ -405,12 +446,14 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_behind_the_last_tensor),
 		cmocka_unit_test(test_second_run_writes),
+		cmocka_unit_test(test_rows_of_a_byte),
 		cmocka_unit_test(test_tolerances),
 		cmocka_unit_test(test_repair),
 		cmocka_unit_test(test_dtypes),
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_load_failures),
+		cmocka_unit_test(test_unload),
 		cmocka_unit_test(test_eviction),
 	};
 
