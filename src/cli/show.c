@@ -115,6 +115,13 @@ void show_why(
 	if (!score->launch_count)
 		return;
 	longest = &score->launches[score->longest];
+	if (!longest->blocks_per_sm) {
+		fprintf(out,
+			"%snot one block fits on an SM: %d registers a thread, %.1f KiB shared "
+			"memory\n",
+			indent, longest->regs_per_thread, (double)longest->smem_bytes / 1024);
+		return;
+	}
 	fprintf(out,
 		"%s%.0f tiles on %.0f slots: %.0f wave%s (%.2f exactly), wave efficiency %.0f%%, "
 		"tile efficiency %.1f%%\n",
@@ -318,6 +325,51 @@ static void show_picks(FILE *out, const struct problem_result *result)
 	}
 }
 
+/* How many the family's rules or a limit of the GPU removed after compilation, by each reason. */
+static void show_removed(FILE *out, const struct problem_result *result)
+{
+	const struct evaluated_list *all = result->evaluated;
+	CLEANUP(memory_free) size_t *first = memory_zeroed(all->count + 1, sizeof(*first));
+	CLEANUP(memory_free) size_t *counts = memory_zeroed(all->count + 1, sizeof(*counts));
+	size_t reasons = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct evaluation *evaluation = &all->items[i].evaluation;
+		size_t k = 0;
+
+		if (evaluation->outcome != OUTCOME_PRUNED_BY_MODEL || !evaluation->detail)
+			continue;
+		while (k < reasons &&
+			strcmp(all->items[first[k]].evaluation.detail, evaluation->detail))
+			k++;
+		first[k] = k < reasons ? first[k] : i;
+		reasons += k == reasons;
+		counts[k]++;
+	}
+	for (size_t k = 0; k < reasons; k++)
+		fprintf(out, "  removed %zu: %s\n", counts[k],
+			all->items[first[k]].evaluation.detail);
+}
+
+/* The first error of the first candidate that did not compile. */
+static void show_compile_error(FILE *out, const struct problem_result *result)
+{
+	for (size_t i = 0; i < result->evaluated->count; i++) {
+		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
+		const char *line = evaluation->detail, *error;
+
+		if (evaluation->outcome != OUTCOME_COMPILE_FAILED || !line)
+			continue;
+		error = strstr(line, "error");
+		while (error && error > line && error[-1] != '\n')
+			error--;
+		line = error ? error : line;
+		fprintf(out, "  does not compile: %s: %.*s\n", evaluation->configuration,
+			(int)strcspn(line, "\n"), line);
+		return;
+	}
+}
+
 static void show_outcomes(FILE *out, const struct problem_result *result)
 {
 	char took[32];
@@ -332,7 +384,10 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 		if (result->outcomes[i])
 			fprintf(out, "%s%zu %s", shown++ ? ", " : "", result->outcomes[i],
 				outcome_name((enum outcome)i));
-	fprintf(out, "\n  stopped because %s\n",
+	fputc('\n', out);
+	show_removed(out, result);
+	show_compile_error(out, result);
+	fprintf(out, "  stopped because %s\n",
 		result->stopped_because ? result->stopped_because : "it was interrupted");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/worker.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -168,6 +169,28 @@ static char *find_redefined(const char *log, const struct build_unit *unit)
 	return NULL;
 }
 
+/* NVRTC keeps the assembler's error for itself where a report is asked for: it is read there. */
+static void explain_silence(const char *report, struct text *log)
+{
+	static const char mark[] = " bytes smem";
+	enum {
+		SMEM_STATIC_BYTES = 48 << 10 /* that every architecture gives */
+	};
+
+	for (const char *at = report; (at = strstr(at, mark)) != NULL; at += strlen(mark)) {
+		const char *number = at;
+
+		while (number > report && isdigit((unsigned char)number[-1]))
+			number--;
+		if (strtol(number, NULL, 10) > SMEM_STATIC_BYTES) {
+			text_appendf(log, "error: uses too much shared data (%.*s bytes)\n",
+				(int)(at - number), number);
+			return;
+		}
+	}
+	text_append(log, "the compiler said nothing\n");
+}
+
 /* Fills outcome, entries and log from what the compiler gave. */
 static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const struct text *log,
 	bool is_cubin, struct compile_result *result)
@@ -204,7 +227,7 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 
 		ptxas_report_shorten(text_string(&rest), &useful);
 		if (!useful.length)
-			text_append(&useful, "the compiler said nothing\n");
+			explain_silence(text_string(log), &useful);
 		text_release(&rest);
 		rest = useful;
 		compile_result_release(result); /* no cubin, no entries */

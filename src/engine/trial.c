@@ -2,6 +2,7 @@
 #include "engine/trial.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "candidate/candidate_work.h"
 #include "engine/kernel_check.h"
@@ -129,6 +130,22 @@ static bool arguments_fit(struct trial *trial)
 	return true;
 }
 
+/* What a block has too much of, where not even one fits on an SM. */
+static const char *limit_of_none(const struct trial *trial)
+{
+	for (size_t i = 0; i < trial->plan.launch_count; i++) {
+		const struct plan_launch *launch = &trial->plan.launches[i];
+		const struct kernel_resources *resources = &trial->evaluation.resources[i];
+
+		if (resources->blocks_per_sm == 0 &&
+			occupancy_blocks_per_sm(trial->candidate.bound->device,
+				(int)(launch->block[0] * launch->block[1] * launch->block[2]), 0,
+				resources->smem_static_bytes, launch->smem_dynamic_bytes, NULL) > 0)
+			return "limit of the GPU: registers of a thread times threads of a block";
+	}
+	return "limit of the GPU: shared memory of a block";
+}
+
 static enum status prune(struct trial *trial, struct error *err)
 {
 	const struct evaluation *evaluation = &trial->evaluation;
@@ -140,8 +157,18 @@ static enum status prune(struct trial *trial, struct error *err)
 	if (rule >= 0)
 		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, why);
 	else if (!isfinite(evaluation->score.predicted_time_us))
-		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, "not one block fits on an SM");
+		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, limit_of_none(trial));
 	return STATUS_OK;
+}
+
+/* A limit of the card is not a mistake of the source. */
+static void finish_uncompiled(struct trial *trial, const struct compile_result *kernel)
+{
+	const bool is_limit = kernel->outcome == OUTCOME_COMPILE_FAILED &&
+			      strstr(kernel->log, "uses too much shared data");
+
+	trial_finish(trial, is_limit ? OUTCOME_PRUNED_BY_MODEL : kernel->outcome,
+		is_limit ? "limit of the GPU: shared memory that a kernel declares" : kernel->log);
 }
 
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err)
@@ -158,7 +185,7 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 		evaluation->compile_seconds += kernel->seconds;
 		evaluation->from_cache &= kernel->from_cache;
 		if (kernel->outcome != OUTCOME_OK) {
-			trial_finish(trial, kernel->outcome, kernel->log);
+			finish_uncompiled(trial, kernel);
 			return STATUS_OK;
 		}
 	}

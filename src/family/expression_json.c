@@ -164,11 +164,47 @@ static enum status expression_text_read(
 	return STATUS_OK;
 }
 
+/* What an item of a list is called, and the member that names it to people. */
+static const struct {
+	const char *list, *item, *label;
+} subjects[] = {
+	{"launches", "launch", "entry"},
+	{"constraints", "constraint", "why"},
+	{"prune", "prune rule", "why"},
+	{"facts", "fact", "name"},
+	{"rules", "rule", "name"},
+};
+
+/* " (grid of launch 1, sgemm)": numbers of a path say little. */
+static void subject_append(const struct json_at *at, struct text *where)
+{
+	const char *member = NULL, *label;
+	struct json_at named;
+
+	for (; at->parent && at->parent->parent && at->parent->parent->parent; at = at->parent)
+		member = at->key ? at->key : member;
+	if (!at->parent || !at->parent->parent || !at->parent->key || at->key)
+		return;
+	for (size_t i = 0; i < ARRAY_COUNT(subjects); i++) {
+		if (strcmp(at->parent->key, subjects[i].list) != 0)
+			continue;
+		text_append(where, " (");
+		if (member && strcmp(member, "expr") != 0)
+			text_appendf(where, "%s of ", member);
+		text_appendf(where, "%s %zu", subjects[i].item, at->index + 1);
+		if (json_find(at, subjects[i].label, &named) &&
+			json_get_string(&named, &label, NULL) == STATUS_OK)
+			text_appendf(where, ", %s", label);
+		text_append_char(where, ')');
+	}
+}
+
 /* What messages of the expression begin with. */
 static void where_append(const struct json_at *at, struct text *where)
 {
 	text_appendf(where, "%s: ", at->file ? at->file : "JSON");
 	json_path(at, where);
+	subject_append(at, where);
 }
 
 /* ---- members ---- */

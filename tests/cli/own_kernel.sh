@@ -41,6 +41,33 @@ echo "# a grid beyond the GPU's limits is removed, and counted"
 sed 's/"grid": \["ceil_div/"grid": ["1", "ceil_div/' vector_add.json >grid.json
 tiletune tune grid.json -p n=4000000 --dry-run
 
+echo "# what only a compiled kernel tells: registers of all threads, shared memory that it declares"
+cat >heavy.cu <<'END'
+__global__ void heavy(const float *x, float *y, int n)
+{
+	__shared__ float s[SHARED];
+	float v[DEPTH];
+	for (int k = threadIdx.x; k < SHARED; k += THREADS) s[k] = x[k];
+	__syncthreads();
+	#pragma unroll
+	for (int k = 0; k < DEPTH; k++) v[k] = x[k * n + threadIdx.x];
+	#pragma unroll
+	for (int k = 0; k < 2 * DEPTH; k++) v[k % DEPTH] = v[k % DEPTH] * v[(k * 7 + 3) % DEPTH] + v[(k * 5 + 1) % DEPTH];
+	#pragma unroll
+	for (int k = 0; k < DEPTH; k++) y[k * n + threadIdx.x] = v[k] + s[threadIdx.x % SHARED];
+}
+END
+cat >heavy.json <<'END'
+{
+	"format": "tiletune.own_kernel/1", "source": "heavy.cu", "keys": {"n": {"default": 1024}},
+	"tensors": {"x": {"shape": [200, "n"], "dtype": "fp32", "role": "in"}, "y": {"shape": [200, "n"], "dtype": "fp32", "role": "out"}},
+	"parameters": {"DEPTH": [4, 128], "THREADS": [128, 1024], "SHARED": [32, 20000]},
+	"launches": [{"entry": "heavy", "grid": [1], "block": ["THREADS"], "args": ["x", "y", "n"]}]
+}
+END
+tiletune tune heavy.json -d model:a100-sxm4 --effort exhaustive -o heavy.tuned.json | grep -oE '[0-9]+ ok.*|removed.*' | sort
+tiletune explain heavy.json -d model:a100-sxm4 -c DEPTH=128,THREADS=1024,SHARED=32 | sed -E 's/[0-9]+ registers/R registers/'
+
 echo "# a macro that a header of the compiler's uses as a name"
 sed 's/block_size_x/T/g' vector_add.cu >T.cu
 sed 's/vector_add.cu/T.cu/; s/block_size_x/T/g' vector_add.json >T.json

@@ -326,12 +326,13 @@ static void test_broken_family(void **state)
 		{"\"SCALE\": \"1 / 8\"", "\"BM\": \"1 / 8\"",
 			"$.constants.BM: expected a name that no key"},
 		{"SMEM <= smem_per_block_bytes", "SMEM <= smem_per_blok_bytes",
-			"$.constraints[1].expr: column 9: expected a known name, found "
+			"$.constraints[1].expr (constraint 2, tiles must fit): column 9: expected "
+			"a known name, found "
 			"'smem_per_blok_bytes'"},
 		{"SMEM <= smem_per_block_bytes", "SMEM <= spill_bytes",
-			"$.constraints[1].expr: column 9"},
+			"$.constraints[1].expr (constraint 2, tiles must fit): column 9"},
 		{"\"spill_bytes > 16 or stack_bytes > 512\"", "\"lane > 16\"",
-			"$.prune[1].expr: column 1: expected a known name"},
+			"$.prune[1].expr (prune rule 2, spills): column 1: expected a known name"},
 		{"\"init\": \"each\"", "\"init\": \"always\"",
 			"$.workspaces[0].init: expected one of \"none\", \"once\", \"each\""},
 		{"\"name\": \"partial\"", "\"name\": \"Y\"",
@@ -349,7 +350,7 @@ static void test_broken_family(void **state)
 		{"\"entry\": \"widget_reduce\"", "\"entry\": \"widget reduce\"",
 			"$.launches[1].entry: expected the name of a kernel"},
 		{"\"entry\": \"widget_reduce\"", "\"entry\": \"f<{BN}>\"",
-			"$.launches[1].entry: column 1"},
+			"$.launches[1].entry (entry of launch 2, f<{BN}>): column 1"},
 		{"\"entry\": \"widget_reduce\"", "\"entry\": \"f<{BM>\"",
 			"$.launches[1].entry: expected the name of a kernel"},
 		{"\"parameters\"", "\"options\": [\"-I/etc\"], \"parameters\"",
@@ -362,20 +363,23 @@ static void test_broken_family(void **state)
 		{"\"parameters\"", "\"options\": [\"-ftz=maybe\"], \"parameters\"",
 			"$.options[0]: expected an option"},
 		{"\"when\": \"REPEATS > 1\"", "\"when\": \"REPEAT > 1\"",
-			"$.launches[1].when: column 1"},
+			"$.launches[1].when (when of launch 2, widget_reduce): column 1"},
 		{"\"map_w\", \"Y\"", "\"map_v\", \"Y\"",
-			"$.launches[0].args[2]: column 1: expected a known name, found 'map_v'"},
+			"$.launches[0].args[2] (args of launch 1, widget_main): column 1: expected "
+			"a known name, found 'map_v'"},
 		{"\"barriers\": 1", "\"barrier\": 1",
 			"$.launches[0].model.per_step.barrier: expected a known member"},
 		{"\"kind\": \"read\"", "\"kind\": \"load\"",
 			"$.launches[0].model.smem_accesses[0].kind: expected \"read\" or "
 			"\"write\""},
 		{"\"bytes\": \"BM*128\"", "\"bytes\": \"lane\"",
-			"$.launches[0].model.smem_accesses[0].bytes: column 1"},
+			"$.launches[0].model.smem_accesses[0].bytes (model of launch 1, "
+			"widget_main): column 1"},
 		{"{\"tensor\": \"W\"", "{\"tensor\": \"partial\"",
 			"$.launches[0].model.tiles[1].tensor: expected a tensor of the operation"},
 		{"\"schedule\": \"stream_k\"", "\"schedule\": \"stream-k\"",
-			"$.launches[1].model.schedule: column 1"},
+			"$.launches[1].model.schedule (model of launch 2, widget_reduce): column "
+			"1"},
 		{"\"max\": \"ceil_div(N, 64)\"", "\"most\": 1",
 			"$.launches[0].model.steps.most: expected a known member"},
 		{"\"why\": \"three warps\"", "\"reason\": \"\"",
