@@ -16,14 +16,14 @@
 static enum status add_string(
 	struct define *define, const char *name, const char *string, struct error *err)
 {
-	size_t length = strlen(name);
+	const size_t length = strlen(name), chosen = strcspn(string, ":");
 
-	for (const char *c = string; *c; c++)
+	for (const char *c = string; c < string + chosen; c++)
 		if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && *c != '_'))
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a name of letters, digits and _, found \"%s\"", name,
 				string);
-	define->name = string_format("%s_%s", name, string);
+	define->name = string_format("%s_%.*s", name, (int)chosen, string);
 	for (size_t i = 0; i < length; i++)
 		define->name[i] = (char)toupper((unsigned char)define->name[i]);
 	define->value = string_copy("1");
@@ -31,8 +31,8 @@ static enum status add_string(
 }
 
 /* Adds NAME=value (numbers; booleans as 0 or 1) or NAME_value=1 (strings, NAME in upper case). A
- * string must be of letters, digits and _; a list cannot be defined. As a macro: that name, and
- * strings as they are. */
+ * string must be of letters, digits and _ up to a colon (sizes); a list cannot be defined. As a
+ * macro: that name, and strings as they are. */
 static enum status define_list_add(struct define_list *list, const char *name,
 	const struct define_way *way, struct value value, struct error *err)
 {

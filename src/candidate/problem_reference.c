@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "candidate/array_file.h"
+#include "expr/sizes.h"
 
 /* What is made, and of what. */
 struct making {
@@ -215,9 +216,17 @@ static enum status take_contents(
 	struct plan_contents contents = {.tensor = (uint32_t)tensor};
 	CLEANUP(text_release) struct text ignored = {0};
 
-	if (from->contents != CONTENTS_EXPRESSION && from->contents != CONTENTS_FILE)
+	if (from->sizes) {
+		const int key =
+			name_table_find(&making->problem->operation->key_names, from->sizes);
+		const struct value value = making->problem->values[key];
+
+		if (!buffer->bytes || value.type != VALUE_STRING || !sizes_are(value.string))
+			return STATUS_OK;
+		contents.sizes = string_copy(value.string);
+	} else if (from->contents != CONTENTS_EXPRESSION && from->contents != CONTENTS_FILE) {
 		return STATUS_OK;
-	if (from->expression)
+	} else if (from->expression)
 		contents.expression = string_copy(expression_text(from->expression));
 	else
 		contents.file = path_join(folder, from->file);

@@ -160,8 +160,11 @@ static void show_verified(FILE *out, const struct evaluation *evaluation, const 
 				: "");
 }
 
-static void show_energy(FILE *out, const struct measured *measured, const char *indent)
+static void show_measured(FILE *out, const struct measured *measured, const char *indent)
 {
+	if (measured->draws > 1)
+		fprintf(out, "%sthe slowest of %u draws of group sizes takes %.2f times the mean\n",
+			indent, measured->draws, measured->worst_draw_ratio);
 	if (measured->energy_j > 0)
 		fprintf(out, "%s%.4g mJ a run, %.0f W (known to %.1f%%)\n", indent,
 			measured->energy_j * 1e3, measured->power_w,
@@ -406,7 +409,7 @@ static void end(void *context, const struct problem_result *result)
 	show_steps(show->out, result->pool, winner->candidate);
 	show_why(show->out, problem, &winner->evaluation.score, "             ");
 	show_verified(show->out, &winner->evaluation, "             ");
-	show_energy(show->out, &winner->evaluation.measured, "             ");
+	show_measured(show->out, &winner->evaluation.measured, "             ");
 	if (second) {
 		show_row(show->out, "runner-up", problem, second);
 		show_difference(show->out, result, winner, second);

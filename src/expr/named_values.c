@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "expr/expression.h"
+#include "expr/sizes.h"
 
 static struct json *write_value(const void *field)
 {
@@ -58,7 +59,8 @@ static struct json *value_schema(struct json *definitions)
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
 		json_push(types, json_new_string(names[i]));
 	json_put(schema, "type", types);
-	json_put_string(schema, "pattern", "^[A-Za-z0-9_.+-]*$"); /* named_value_check() */
+	json_put_string(
+		schema, "pattern", "^([A-Za-z0-9_.+-]*|sizes:[0-9 /]+)$"); /* named_value_check() */
 	return schema;
 }
 
@@ -80,9 +82,10 @@ static enum status named_value_check(
 	return value->type != VALUE_STRING ||
 			       !value->string[strspn(value->string,
 				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				       "0123456789_.+-")]
+				       "0123456789_.+-")] ||
+			       sizes_are(value->string)
 		       ? STATUS_OK
-		       : json_error(at, err, "a value of letters, digits and _ . + -");
+		       : json_error(at, err, "a value of letters, digits and _ . + -, or sizes");
 }
 
 static const struct record_member named_value_members[] = {

@@ -62,7 +62,8 @@ enum value_order {
 enum value_order value_compare(struct value a, struct value b);
 
 const char *value_type_name(enum value_type type);
-/* As the command line and the JSON files write it: 128, 0.5, true, bf16 (no quotes). */
+/* As the command line writes it: 128, 0.5, true, bf16 (no quotes); sizes (expr/sizes.h) by a hash.
+ */
 void value_format(struct value value, struct text *text);
 
 struct json *value_to_json(struct value value);

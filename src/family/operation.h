@@ -17,10 +17,16 @@ struct key_alias {
 	struct expression *expression; /* over the parts */
 };
 
+/* What sizes from a file must be (expr/sizes.h), over keys. */
+struct key_sizes {
+	struct expression *count, *sum, *most;
+};
+
 struct key {
 	const char *name;
 	const char *help;                 /* NULL if there is none */
 	const char **values;              /* of an enum, NULL-terminated; NULL: a number */
+	struct key_sizes *sizes;          /* of an enum: a file of sizes will do, too; NULL */
 	bool is_real;                     /* the number; else an integer */
 	int64_t min, max;                 /* of an integer */
 	struct expression *default_value; /* over keys; NULL: must be given */

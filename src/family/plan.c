@@ -432,6 +432,8 @@ static const struct record_member contents_members[] = {
 	RECORD_VALUE(struct plan_contents, expression, "expression",
 		"over the keys and `index`: linear, without pitch", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct plan_contents, file, "file", "path", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct plan_contents, sizes, "sizes", "of groups, a draw for each set in turn",
+		.flags = RECORD_OPTIONAL),
 };
 static RECORD_DEFINE(
 	struct plan_contents, contents_record, contents_members, .name = "plan_contents");
@@ -444,7 +446,7 @@ static const struct record_member reference_members[] = {
 	RECORD_RECORDS(struct reference_plan, outputs, output_count, output_record, "outputs",
 		"every tensor that is written"),
 	RECORD_RECORDS(struct reference_plan, contents, contents_count, contents_record, "contents",
-		"of tensors with an expression or a file", .flags = RECORD_OPTIONAL),
+		"of tensors with an expression, a file or sizes", .flags = RECORD_OPTIONAL),
 	RECORD_NAMED_VALUES(struct reference_plan, keys, "keys", "of the problem, for expressions",
 		.flags = RECORD_OPTIONAL),
 	RECORD_POINTER(struct reference_plan, trusted, plan_record, "trusted",

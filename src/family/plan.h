@@ -129,11 +129,12 @@ void plan_release(struct plan *plan);
 RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
 
-/* What a tensor is filled with that is neither random nor simple; one of the two is there. */
+/* What a tensor is filled with that is neither random nor simple; one of these is there. */
 struct plan_contents {
 	uint32_t tensor;
 	char *expression; /* over `index` (linear, without pitch) and the keys */
 	char *file;       /* path */
+	char *sizes;      /* of offsets and counts (expr/sizes.h): a draw for each set in turn */
 };
 
 /* Beside what an output is compared, the best first. */

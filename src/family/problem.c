@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/record_schema.h"
+#include "expr/sizes.h"
 
 /* ---- aliases ---- */
 static enum status alias_read(
@@ -63,6 +64,13 @@ static const struct record_rule word_rule = {
 	"a value of letters, digits and _", "^[A-Za-z0-9_]+$", is_word};
 static const char *const type_names[] = {"int", "real", NULL};
 
+static const struct record_member sizes_members[] = {
+	EXPRESSION(struct key_sizes, count, "count", "how many"),
+	EXPRESSION(struct key_sizes, sum, "sum", "of all of them"),
+	EXPRESSION(struct key_sizes, most, "most", "none is larger"),
+};
+static RECORD_DEFINE(struct key_sizes, sizes_record, sizes_members, .name = "sizes");
+
 /* A choice or a real number: a -D, which whoever matches problems compares as text. */
 static enum status constant_check(struct key *key, const struct json_at *at, struct error *err)
 {
@@ -108,6 +116,8 @@ static enum status key_check(
 	/* device names and extras are visible beside keys */
 	if (scope_find(reading->scope, key->name) >= 0)
 		return json_error(at, err, "a name that is not the device's or the model's");
+	if (key->sizes && !key->values)
+		return json_error(at, err, "an \"enum\" beside \"sizes\"");
 	if (key->values)
 		return enum_check(key, at, err);
 	if (key->is_real)
@@ -133,6 +143,9 @@ static const struct record_member key_members[] = {
 	RECORD_VALUE(struct key, max, "max", "", .flags = RECORD_OPTIONAL, .absent = INT32_MAX),
 	RECORD_STRINGS(struct key, values, "enum", "the values of a choice",
 		.flags = RECORD_OPTIONAL, .count_min = 1, .rule = &word_rule),
+	RECORD_POINTER(struct key, sizes, sizes_record, "sizes",
+		"a choice: a file of sizes will do, too, each line a draw; what they must be",
+		.flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct key, default_value, "default", "over the other keys"),
 	RECORD_CUSTOM(struct key, way, &define_way_member, "as",
 		"a kernel argument (a size unless it says otherwise) or a -D (of a name that the "
@@ -160,6 +173,8 @@ void key_describe(const struct key *key, struct text *text)
 	text_append(text, "one of ");
 	for (size_t i = 0; key->values[i]; i++)
 		text_appendf(text, "%s%s", i ? ", " : "", key->values[i]);
+	if (key->sizes)
+		text_append(text, " or a file of sizes");
 }
 
 static enum status refuse(const struct key *key, const char *found, struct error *err)
@@ -189,6 +204,10 @@ enum status key_value_check(
 			*value = value_string(key->values[i]);
 			return STATUS_OK;
 		}
+	}
+	if (key->sizes && found.type == VALUE_STRING && sizes_are(found.string)) {
+		*value = found;
+		return STATUS_OK;
 	}
 	if (!key->values && found.type != VALUE_STRING && integer != INT64_MIN &&
 		(key->is_real || (integer >= key->min && integer <= key->max))) {
@@ -288,6 +307,31 @@ static enum status check_constraints(
 	return STATUS_OK;
 }
 
+/* They are the problem's own from now on. */
+static enum status take_sizes(
+	const struct operation *operation, struct problem *problem, struct error *err)
+{
+	for (size_t i = 0; i < operation->key_count; i++) {
+		const struct key *key = &operation->keys[i];
+		struct value *value = &problem->values[i];
+		int64_t count, sum, most;
+
+		if (!key->sizes || !sizes_are(value->string))
+			continue;
+		TRY(expression_int_within(
+			key->sizes->count, problem->values, 1, INT32_MAX, &count, err));
+		TRY(expression_int_within(
+			key->sizes->sum, problem->values, 0, INT32_MAX, &sum, err));
+		TRY(expression_int_within(
+			key->sizes->most, problem->values, 0, INT32_MAX, &most, err));
+		if (sizes_check(value->string, count, sum, most, err) != STATUS_OK)
+			return error_context(err, "%s", key->name);
+		*value = value_string(value_arena_copy_string(
+			&problem->strings, value->string, strlen(value->string)));
+	}
+	return STATUS_OK;
+}
+
 static void problem_cleanup(struct problem **problem)
 {
 	problem_free(*problem);
@@ -306,6 +350,7 @@ enum status problem_complete(const struct operation *operation, const struct val
 	format_values(operation, made->values, &text);
 	made->text = text_detach(&text);
 	TRY(check_constraints(operation, made, err));
+	TRY(take_sizes(operation, made, err));
 	*problem = made;
 	made = NULL;
 	return STATUS_OK;
@@ -400,6 +445,7 @@ void problem_free(struct problem *problem)
 	if (!problem)
 		return;
 	free(problem->values);
+	value_arena_release(&problem->strings);
 	free(problem->text);
 	free(problem);
 }

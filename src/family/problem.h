@@ -11,7 +11,8 @@
 struct problem {
 	const struct operation *operation;
 	struct value *values; /* one per key, canonical (defaults filled in); strings borrowed from
-			       * the operation */
+			       * the operation, or `strings` */
+	struct value_arena strings; /* sizes from files */
 	char *text; /* "M=4096,N=4096,...": canonical, every key in the operation's order */
 };
 
@@ -23,7 +24,8 @@ struct problem_list {
 /* ---- keys: what sizes and choices are called and which values they take ---- */
 RECORD_DECLARE(struct key, key_record);
 
-/* A value from text: the enum's own string, an integer in the key's range, or a real number. */
+/* A value from text: the enum's own string, an integer in the key's range, or a real number; not
+ * from a file. */
 enum status key_value_parse(
 	const struct key *key, const char *text, struct value *value, struct error *err);
 /* The same from a value of the expression language; an integral float is an integer, for a real key

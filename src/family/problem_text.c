@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
+#include "expr/sizes.h"
 
 enum {
 	PROBLEMS_MAX = 100000
@@ -41,6 +43,7 @@ struct parser {
 	size_t name_count;
 	struct axis *axes;
 	size_t axis_count, axis_capacity;
+	struct value_arena strings; /* sizes from files */
 	struct error *err;
 };
 
@@ -110,6 +113,19 @@ static enum status add_name(struct parser *parser, struct axis *axis, const char
 	return STATUS_OK;
 }
 
+static enum status parse_value(
+	struct parser *parser, const struct key *key, const char *text, struct value *value)
+{
+	CLEANUP(text_release) struct text sizes = {0};
+
+	if (!key->sizes || name_find(text, key->values) != NAME_UNKNOWN || !file_exists(text))
+		return key_value_parse(key, text, value, parser->err);
+	if (sizes_read(text, &sizes, parser->err) != STATUS_OK)
+		return error_context(parser->err, "%s", key->name);
+	*value = value_string(value_arena_copy_string(&parser->strings, sizes.data, sizes.length));
+	return STATUS_OK;
+}
+
 /* Appends one step of the axis: the text's value for each of its names. */
 static enum status add_step(struct parser *parser, struct axis *axis, const char *text)
 {
@@ -121,7 +137,7 @@ static enum status add_step(struct parser *parser, struct axis *axis, const char
 		struct value value;
 
 		key.name = named->name;
-		TRY(key_value_parse(&key, text, &value, parser->err));
+		TRY(parse_value(parser, &key, text, &value));
 		ARRAY_GROW(axis->values, axis->count, axis->capacity);
 		axis->values[axis->count++] = value;
 	}
@@ -354,6 +370,7 @@ enum status problem_parse(const struct operation *operation, const char *text,
 	}
 	free(parser.axes);
 	free(parser.names);
+	value_arena_release(&parser.strings);
 	return status;
 }
 

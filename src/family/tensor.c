@@ -152,10 +152,15 @@ static enum status tensor_check(
 		return json_error(&fill, err, "the dtype i32 for offsets and counts");
 	}
 	if (contents_are_groups(tensor->contents) != (tensor->of != NULL) ||
-		(tensor->skew && !tensor->of))
+		((tensor->skew || tensor->sizes) && !tensor->of))
 		return json_error(at, err,
-			"\"of\" where the contents are offsets or counts, and \"skew\" nowhere "
-			"else");
+			"\"of\" where the contents are offsets or counts, and \"skew\" and "
+			"\"sizes\" nowhere else");
+	if (tensor->sizes &&
+		name_table_find(&reading->operation->key_names, tensor->sizes) == NAME_UNKNOWN) {
+		json_find(at, "sizes", &fill);
+		return json_error(&fill, err, "a key");
+	}
 	if (tensor->has_fill && tensor->contents > CONTENTS_NORMAL) {
 		json_find(at, "fill", &fill);
 		return json_error(&fill, err, "contents uniform or normal beside it");
@@ -245,6 +250,9 @@ static const struct record_member tensor_members[] = {
 	EXPRESSION_OPTIONAL(struct tensor, of, "of", "of offsets: the last, what all groups have"),
 	EXPRESSION_OPTIONAL(struct tensor, skew, "skew",
 		"of offsets: the sizes follow Zipf's law with this exponent; 0, the default: even"),
+	RECORD_VALUE(struct tensor, sizes, "sizes",
+		"of offsets: a key that may be a file of sizes, which are taken then",
+		.flags = RECORD_OPTIONAL),
 	RECORD_ARRAY(struct tensor, fill, "fill",
 		"lowest and highest value of uniform, mean and standard deviation of normal",
 		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct tensor, has_fill)),

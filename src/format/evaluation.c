@@ -105,6 +105,9 @@ static const struct record_member measured_members[] = {
 	MEASURED(power_w, "watts while it ran again and again"),
 	MEASURED(energy_resolution_ratio,
 		"how well both are known: the time between two readings over all of it"),
+	MEASURED(worst_draw_ratio,
+		"of group sizes: the time of the slowest draw over the mean of all"),
+	RECORD_VALUE(struct measured, draws, "draws", "of group sizes", .flags = RECORD_OPTIONAL),
 };
 #undef MEASURED
 RECORD_DEFINE(struct measured, measured_record, measured_members, .name = "measured");

@@ -58,6 +58,8 @@ struct measured {
 	double energy_j;                /* of one run, the whole GPU's */
 	double power_w;                 /* the GPU's, while it ran again and again */
 	double energy_resolution_ratio; /* how well both are known */
+	double worst_draw_ratio;        /* of group sizes: time of the slowest over the mean */
+	uint32_t draws;                 /* how many were told apart */
 };
 
 struct evaluation {

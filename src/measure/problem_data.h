@@ -4,8 +4,9 @@
  *
  * The tensors lie in several sets, more than twice the L2 together where memory and the largest
  * number of sets allow it, so that runs that take the sets in turn find nothing in the cache. All
- * sets are filled with different random numbers; set 0 is the one that is verified. Tensors that
- * are overwritten in place hold the same in every set, and a copy of that is kept.
+ * sets are filled with different random numbers, and with draws of group sizes in turn; set 0 is
+ * the one that is verified. Tensors that are overwritten in place hold the same in every set, and a
+ * copy of that is kept.
  */
 #ifndef MEASURE_PROBLEM_DATA_H
 #define MEASURE_PROBLEM_DATA_H
@@ -43,6 +44,13 @@ struct problem_data {
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
 /* So many more that a sample of short runs finds as many sets that nothing ran on. */
 size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes);
+
+/* So many more that each draw of group sizes is found about as often as the others; fewer than
+ * `draws` where memory does not hold them. */
+size_t problem_set_count_drawn(
+	size_t sets, size_t draws, uint64_t set_bytes, uint64_t memory_bytes);
+/* Different draws of group sizes that the sets hold; 1: none, or groups of one size. */
+size_t problem_data_draws(const struct problem_data *problem);
 
 /* Allocates and fills the tensors, if that is not done yet. */
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);

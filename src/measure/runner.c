@@ -24,6 +24,7 @@ enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
 	PIECE_SAMPLES_MAX = 80,
+	DRAW_ROUNDS = 9,
 };
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)
@@ -176,6 +177,11 @@ bool runner_prepare(
 	runner->estimate_us = estimates_us[0] < estimates_us[1] ? estimates_us[0] : estimates_us[1];
 	runner->runs_per_sample =
 		runner_runs_per_sample(runner->estimate_us, loaded_operations(runner->loaded));
+	runner->draws = runner->loaded->problem ? problem_data_draws(runner->loaded->problem) : 1;
+	while (runner->draws > 1 && runner->runs_per_sample < runner->loaded->set_count &&
+		2 * runner->runs_per_sample * loaded_operations(runner->loaded) <=
+			GRAPH_OPERATIONS_MAX)
+		runner->runs_per_sample *= 2;
 	/* one set is for the run that is not timed */
 	while (runner->rewinds && runner->runs_per_sample > 1 &&
 		2 * (size_t)runner->runs_per_sample > runner->loaded->set_count)
@@ -387,7 +393,8 @@ bool energy_measure(
 	double power_w = 0, resolution_ratio = 0;
 
 	if (runner->rewinds) { /* again and again would be on what it has left */
-		*measured = (struct measured){NAN, NAN, NAN};
+		*measured = (struct measured){
+			.energy_j = NAN, .power_w = NAN, .energy_resolution_ratio = NAN};
 		return true;
 	}
 	if (!repeat(&counting, runner))
@@ -401,12 +408,60 @@ bool energy_measure(
 		power_w = counting.sum_w / counting.samples;
 		resolution_ratio = (counting.high_w - counting.low_w) / power_w;
 	}
-	*measured = (struct measured){NAN, NAN, NAN}; /* asked, and the card does not say */
+	*measured = (struct measured){.energy_j = NAN,
+		.power_w = NAN,
+		.energy_resolution_ratio = NAN}; /* asked, and the card does not say */
 	if (power_w > 0)
 		*measured = (struct measured){
 			.energy_j = power_w * counting.elapsed_s / counting.runs,
 			.power_w = power_w,
 			.energy_resolution_ratio = resolution_ratio,
 		};
+	return true;
+}
+
+/* ---- draws of group sizes ---- */
+/* The sets from `first` on, each between events, behind a run on the set before. */
+static bool time_sets(struct gpu_session *gpu, const struct runner *runner, size_t first,
+	unsigned count, double *times_us)
+{
+	const struct loaded *loaded = runner->loaded;
+	const size_t sets = loaded->set_count;
+	bool done = helper_spacer(gpu) && loaded_run(gpu, loaded, (first + sets - 1) % sets) &&
+		    record(gpu, 0);
+
+	for (unsigned i = 0; done && i < count; i++)
+		done = loaded_run(gpu, loaded, first + i) && record(gpu, i + 1);
+	return done && elapsed(gpu, count, 1, times_us);
+}
+
+bool draws_measure(struct gpu_session *gpu, struct runner *runner, struct measured *measured)
+{
+	const size_t sets = runner->loaded->set_count, draws = runner->draws;
+	CLEANUP(memory_free) double *times_us = memory_zeroed(sets * DRAW_ROUNDS, sizeof(double));
+	double of_draw[DRAW_ROUNDS];
+	double sum_us = 0, worst_us = 0;
+
+	if (draws < 2 || runner->rewinds)
+		return true;
+	for (size_t round = 0; round < DRAW_ROUNDS; round++)
+		for (size_t set = 0; set < sets; set += RUNNER_VISIT_SAMPLES_MAX)
+			if (!time_sets(gpu, runner, set,
+				    (unsigned)(sets - set < RUNNER_VISIT_SAMPLES_MAX
+						       ? sets - set
+						       : RUNNER_VISIT_SAMPLES_MAX),
+				    &times_us[round * sets + set]))
+				return false;
+	for (size_t draw = 0; draw < draws; draw++) {
+		double median_us;
+
+		for (size_t round = 0; round < DRAW_ROUNDS; round++)
+			of_draw[round] = times_us[round * sets + draw];
+		median_us = statistics_quantile(of_draw, DRAW_ROUNDS, 0.5);
+		sum_us += median_us;
+		worst_us = fmax(worst_us, median_us);
+	}
+	measured->draws = (uint32_t)draws;
+	measured->worst_draw_ratio = worst_us / (sum_us / (double)draws);
 	return true;
 }

@@ -4,7 +4,8 @@
  * sample is the replay of a CUDA graph of many runs, so that launch overhead is out. Runs take the
  * problem's buffer sets in turn; where they overwrite tensors in place, all sets are copied back
  * before a visit, and none is run on twice in it. Each visit starts behind other work on the GPU,
- * so that its first sample does not contain the processor's time for queueing it.
+ * so that its first sample does not contain the processor's time for queueing it. Where sets differ
+ * in how large groups are, every sample is a mean over all sets.
  */
 #ifndef MEASURE_RUNNER_H
 #define MEASURE_RUNNER_H
@@ -24,6 +25,7 @@ struct runner {
 	unsigned runs_per_sample; /* 1: timed without a graph */
 	CUgraphExec *graphs;      /* together they cover all sets; made when first needed */
 	size_t graph_count;
+	size_t draws; /* of group sizes in the sets; each sample has all of them */
 	size_t next_set, next_graph;
 	unsigned visit_samples; /* how many are queued at present */
 };
@@ -49,5 +51,9 @@ bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
  * times that at most. NaN where the card says nothing, and of kernels that work in place. */
 bool energy_measure(
 	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
+
+/* By how much the slowest draw of group sizes is behind the mean of all, where there are several. A
+ * prepared runner. */
+bool draws_measure(struct gpu_session *gpu, struct runner *runner, struct measured *measured);
 
 #endif

@@ -165,7 +165,8 @@ static bool measure_energy(struct sampler *sampler, struct series *series)
 	gpu_progress(sampler->gpu, series->entry->handle,
 		sampler->gpu->options.kernel_timeout_s + ENERGY_TIMES_MAX * sampler->rule.energy_s);
 	return (runner->prepared || runner_prepare(sampler->gpu, runner, estimates_us)) &&
-	       energy_measure(sampler->gpu, runner, sampler->rule.energy_s, &series->measured);
+	       energy_measure(sampler->gpu, runner, sampler->rule.energy_s, &series->measured) &&
+	       draws_measure(sampler->gpu, runner, &series->measured);
 }
 
 static void step(struct sampler *sampler, struct series *series)

@@ -320,6 +320,9 @@ static double rule_us(const struct standin_rule *rule, const struct standin_laun
 		return rule->hot_us;
 	if (rule && rule->empty_us >= 0 && !marked_param(launch, MARK_FILLED, &bytes, &pattern))
 		return rule->empty_us;
+	if (rule && rule->us >= 0 && rule->value_us > 0)
+		return rule->us + rule->value_us * ((const int32_t *)(uintptr_t)pointer_param(
+							   launch, rule->argument))[1];
 	return rule && rule->us >= 0 ? rule->us : default_us(launch);
 }
 

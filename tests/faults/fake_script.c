@@ -47,6 +47,8 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 		sscanf(word, "us=%lf", &rule->us) == 1 ||
 		sscanf(word, "hot_us=%lf", &rule->hot_us) == 1 ||
 		sscanf(word, "empty_us=%lf", &rule->empty_us) == 1 ||
+		sscanf(word, "argument=%d", &rule->argument) == 1 ||
+		sscanf(word, "value_us=%lf", &rule->value_us) == 1 ||
 		sscanf(word, "off_by=%f", &rule->off_by) == 1 ||
 		sscanf(word, "place_us=%lf", &rule->place_us) == 1 ||
 		sscanf(word, "watts=%lf", &rule->watts) == 1 ||

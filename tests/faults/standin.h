@@ -30,13 +30,14 @@
  *	on N LINE                   LINE holds for GPU N alone, once a process took it; of what is
  *	                            asked before that only its name
  *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R]
- *[hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] BEHAVIOUR
+ *[hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] [argument=N value_us=T] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong,
  *nan, unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
  *nondeterministic, crash, abort, hang, refuse, refuse_load, lost. us: duration (default: from a
  *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration;
+ *value_us: so much more for each unit of the second i32 where the argument number N points;
  *hot_us: when it runs on the buffers of its last launch; empty_us: when none of its buffers was
  *filled as an input; off_by: what it adds to the first element of a generic fp32 output;
  *watts: its power (300); place_us: each load of the kernel takes up to so much longer, the same for
@@ -90,6 +91,8 @@ struct standin_rule {
 	char glob[STANDIN_NAME], once[256];
 	long grid_x, block_x, smem, skip; /* -1: any */
 	double us, hot_us, empty_us;      /* < 0: default; as us */
+	int argument;
+	double value_us;
 	double noise, place_us;
 	float off_by;
 	double watts; /* 0: default */

@@ -109,6 +109,12 @@ static void test_set_count(void **state)
 	/* memory decides, but one set there is */
 	assert_int_equal(problem_set_count((uint64_t)30 << 30, l2, memory), 1);
 	assert_int_equal(problem_set_count((uint64_t)500 << 30, l2, memory), 1);
+	/* draws of group sizes: each about as often */
+	assert_int_equal(problem_set_count_drawn(2, 8, 1 << 20, memory), 8);
+	assert_int_equal(problem_set_count_drawn(16, 8, 1 << 20, memory), 16);
+	assert_int_equal(problem_set_count_drawn(2, 3, 1 << 20, memory), 16);
+	assert_int_equal(problem_set_count_drawn(2, 63, 1 << 20, memory), PROBLEM_SETS_MAX);
+	assert_int_equal(problem_set_count_drawn(2, 8, (uint64_t)10 << 30, memory), 2);
 }
 
 static void test_arena_size(void **state)
