@@ -55,8 +55,10 @@ wgmma row scales|gemm -p M=200,N=263,K=528,dtype=fp8_e4m3,scale=row,bias=row,res
 wgmma block scales|gemm -p M=203,N=264,K=528,dtype=fp8_e4m3,scale=block,bias=row_fp32,beta=0.5 -f wgmma|BN <= 128
 wgmma_skinny block scales|gemm -p M=61,N=264,K=2064,dtype=fp8_e4m3,scale=block,out_dtype=fp8_e4m3 -f wgmma_skinny|BN <= 128
 mma epilogue|gemm -p M=129,N=127,K=264,dtype=bf16,scale=row,bias=row,beta=0.5,residual=1 -f mma|BM <= 64 and BN <= 64
+simt batch|gemm -p batch=3,M=65,N=71,K=137,dtype=fp32,rows_a=66,beta=0.5 -f simt|BM <= 64 and BN <= 64 and STAGES <= 2
 mma batch|gemm -p batch=3,M=65,N=127,K=136,dtype=bf16,rows_a=70,residual=1 -f mma|BM <= 64 and BN <= 64
 wgmma batch|gemm -p batch=3,M=100,N=200,K=264,dtype=bf16,rows_b=0,bias=row -f wgmma|BN <= 128
+wgmma batch fp8|gemm -p batch=3,M=77,N=136,K=272,dtype=fp8_e4m3,scale=tensor,rows_a=80 -f wgmma|BN <= 128
 wgmma_repack|gemm -p M=200,N=265,K=331,dtype=bf16 -f wgmma_repack|STREAM_K == 0
 wgmma_skinny|gemm -p M=16,N=264,K=1032,dtype=bf16 -f wgmma_skinny|CLUSTER_K*CLUSTER_N == 1
 wgmma_skinny cluster|gemm -p M=60,N=264,K=2048,dtype=bf16 -f wgmma_skinny|CLUSTER_K*CLUSTER_N >= 2
@@ -77,6 +79,7 @@ attention flash_wgmma fp8|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_
 attention flash_wgmma weights in smem|attention -p batch=1,heads=2,seq_q=330,seq_k=390,head_dim=128,dtype=fp16 -f flash_wgmma|P_SMEM == 1 and BM == 192
 grouped mma|gemm_grouped -p groups=5,tokens=300,N=45,K=136,dtype=bf16,spread=steep -f mma|BM <= 64 and BN <= 64
 grouped mma fp8|gemm_grouped -p groups=5,tokens=300,N=45,K=132,dtype=fp8_e4m3,spread=steep,scale=row -f mma|BM <= 64 and BN <= 64
+grouped mma rooms|gemm_grouped -p groups=9,tokens=300,N=72,K=64,dtype=bf16,spread=zipf,layout=masked -f mma|BM <= 64 and BN <= 64
 grouped wgmma|gemm_grouped -p groups=5,tokens=300,N=45,K=136,dtype=bf16,spread=steep -f wgmma|BN <= 64
 grouped wgmma cluster|gemm_grouped -p groups=3,tokens=600,N=200,K=272,dtype=fp8_e4m3,spread=zipf,scale=row -f wgmma|CLUSTER_M == 2
 grouped wgmma ping-pong|gemm_grouped -p groups=5,tokens=300,N=264,K=136,dtype=bf16,spread=zipf -f wgmma|PINGPONG == 1 and STORE == 1
