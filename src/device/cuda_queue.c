@@ -335,19 +335,22 @@ static void restart(struct cuda_device *cuda)
 		lose(cuda, &err);
 }
 
-/* Charges whoever was under way. outcome: crashed or timed_out. */
-static void fail(struct cuda_device *cuda, enum outcome outcome, const char *detail)
+/* Charges whoever was under way. outcome: crashed or timed_out. killed: from outside. */
+static void fail(struct cuda_device *cuda, enum outcome outcome, bool killed, const char *detail)
 {
 	device_handle active = cuda->progress.handle;
 	struct cuda_request *request = cuda->request_count ? &cuda->requests[0] : NULL;
 
 	if (request && request->sent) {
-		/* Between two steps: not known whose fault; once more, then the first's. */
-		if (!active || !request_has(request, active))
-			active = ++request->attempts >= CUDA_ATTEMPTS_MAX
-					 ? request->sample.handles[0]
-					 : 0;
-		if (active) {
+		const bool known = active && request_has(request, active);
+
+		/* Between two steps, or killed: not known whose fault; so once more. */
+		const bool again =
+			(!known || killed) && ++request->attempts < CUDA_ATTEMPTS_MAX;
+
+		if (!known)
+			active = request->sample.handles[0];
+		if (!again) {
 			handle_charge(cuda, active, cuda->progress.reference, outcome, detail);
 			answer_outcome(cuda, active, cuda->progress.reference, outcome, detail);
 		}
@@ -359,11 +362,13 @@ static void worker_failed(struct cuda_device *cuda)
 {
 	CLEANUP(text_release) struct text how = {0};
 	CLEANUP(memory_free) char *detail = NULL;
+	bool killed;
 
 	worker_end(&cuda->worker.process, &how);
+	killed = string_starts_with(text_string(&how), "killed by signal 9 ");
 	detail = string_format("the measuring worker %s%s",
 		string_starts_with(text_string(&how), "killed") ? "was " : "", text_string(&how));
-	fail(cuda, OUTCOME_CRASHED, detail);
+	fail(cuda, OUTCOME_CRASHED, killed, detail);
 }
 
 static void worker_hangs(struct cuda_device *cuda, double allowed_s)
@@ -375,7 +380,7 @@ static void worker_hangs(struct cuda_device *cuda, double allowed_s)
 	detail = string_format("no answer within %.3g s%s%s", allowed_s,
 		strstr(text_string(&how), "has not ended") ? "; the measuring worker was " : "",
 		strstr(text_string(&how), "has not ended") ? text_string(&how) : "");
-	fail(cuda, OUTCOME_TIMED_OUT, detail);
+	fail(cuda, OUTCOME_TIMED_OUT, false, detail);
 }
 
 /* ---- what the worker says ---- */

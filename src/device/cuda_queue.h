@@ -13,7 +13,7 @@
 
 enum {
 	CUDA_QUEUE_DEPTH = 16, /* requests that the worker has at once */
-	CUDA_ATTEMPTS_MAX = 2, /* of a request whose worker died and nobody was under way */
+	CUDA_ATTEMPTS_MAX = 2, /* of a request whose worker was killed, or died between two steps */
 };
 
 struct cuda_problem {

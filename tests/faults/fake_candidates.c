@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -360,6 +361,9 @@ CUresult standin_execute(const struct standin_launch *launch, double *us, double
 	switch (behaviour) {
 	case BEHAVIOUR_ABORT:
 		abort();
+	case BEHAVIOUR_KILLED:
+		raise(SIGKILL);
+		return CUDA_SUCCESS;
 	case BEHAVIOUR_CRASH:
 		*standin_sticky() = CUDA_ERROR_ILLEGAL_ADDRESS;
 		return CUDA_SUCCESS;

@@ -35,7 +35,7 @@
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong,
  *nan, unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
- *nondeterministic, crash, abort, hang, refuse, refuse_load, lost. us: duration (default: from a
+ *nondeterministic, crash, abort, killed (by SIGKILL), hang, refuse, refuse_load, lost. us: duration (default: from a
  *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration;
  *value_us: so much more for each unit of the second i32 where the argument number N points;
  *hot_us: when it runs on the buffers of its last launch; empty_us: when none of its buffers was
@@ -80,6 +80,7 @@ enum behaviour {
 	BEHAVIOUR_NONDETERMINISTIC,
 	BEHAVIOUR_CRASH,
 	BEHAVIOUR_ABORT,
+	BEHAVIOUR_KILLED,
 	BEHAVIOUR_HANG,
 	BEHAVIOUR_REFUSE,
 	BEHAVIOUR_REFUSE_LOAD,

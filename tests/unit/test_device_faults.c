@@ -69,6 +69,18 @@ static void test_crash_in_company(void **state)
 	crash_in_company("hang", OUTCOME_TIMED_OUT);
 }
 
+/* By somebody else, while it is sampled: that is not its fault, unless it happens each time. */
+static void test_killed_from_outside(void **state)
+{
+	CLEANUP(memory_free) char *mark = string_format("/tmp/tiletune-killed-%d", getpid());
+	CLEANUP(memory_free) char *once = string_format("once=%s killed", mark);
+
+	(void)state;
+	crash_in_company("killed", OUTCOME_CRASHED);
+	crash_in_company(once, OUTCOME_OK);
+	assert_int_equal(unlink(mark), 0);
+}
+
 /* Far more is queued than the pipe holds, and the worker hangs in the middle of it. */
 static void test_long_queue(void **state)
 {
@@ -466,6 +478,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crash_in_company),
+		cmocka_unit_test(test_killed_from_outside),
 		cmocka_unit_test(test_long_queue),
 		cmocka_unit_test(test_killed_at_start),
 		cmocka_unit_test(test_reference_fails),
