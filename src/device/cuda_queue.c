@@ -345,8 +345,7 @@ static void fail(struct cuda_device *cuda, enum outcome outcome, bool killed, co
 		const bool known = active && request_has(request, active);
 
 		/* Between two steps, or killed: not known whose fault; so once more. */
-		const bool again =
-			(!known || killed) && ++request->attempts < CUDA_ATTEMPTS_MAX;
+		const bool again = (!known || killed) && ++request->attempts < CUDA_ATTEMPTS_MAX;
 
 		if (!known)
 			active = request->sample.handles[0];

@@ -2,9 +2,12 @@
 #include "format/run.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/memory.h"
 #include "base/record_write.h"
 #include "base/text.h"
 
@@ -81,6 +84,21 @@ bool gpu_model_same(const struct gpu_model *a, const struct gpu_model *b)
 
 	return (same_sheet || strcmp(a->name, b->name) == 0) &&
 	       a->compute_capability == b->compute_capability && a->sm_count == b->sm_count;
+}
+
+char *gpu_model_path(const char *folder, const struct gpu_model *model)
+{
+	CLEANUP(text_release) struct text name = {0};
+
+	for (const char *at = model->sheet ? model->sheet : model->name; *at; at++) {
+		const bool plain = isalnum((unsigned char)*at);
+
+		if (plain || (name.length && name.data[name.length - 1] != '-'))
+			text_append_char(&name, plain ? (char)tolower((unsigned char)*at) : '-');
+	}
+	text_appendf(&name, "%s%" PRId64 ".json",
+		name.length && name.data[name.length - 1] == '-' ? "" : "-", model->sm_count);
+	return path_join(folder, text_string(&name));
 }
 
 /* ---- the run ---- */

@@ -23,6 +23,9 @@ struct json *gpu_model_json(const struct device_spec *spec, const char *name);
 void gpu_model_release(struct gpu_model *model);
 /* A sheet and the real GPU that it matches are one model, whatever the driver calls it. */
 bool gpu_model_same(const struct gpu_model *a, const struct gpu_model *b);
+/* Where a folder with a tuned file for each GPU model has this one's: FOLDER/h200-sxm-132.json, or
+ * the driver's name where it has no sheet. Caller frees. */
+char *gpu_model_path(const char *folder, const struct gpu_model *model);
 
 struct run_program {
 	char *version, *commit;

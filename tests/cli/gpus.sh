@@ -29,6 +29,11 @@ finals = collections.defaultdict(set)
 for line in lines:
     if line["event"] == "final":
         finals[line["problem"], line["run"]].add(line["configuration"])
+# the longest expected first: as they begin, give or take those that begin at once
+begun = [int(line["text"].split("=")[1].split(",")[0]) for line in lines if line["event"] == "problem"]
+order = list(dict.fromkeys(begun))
+late = max(abs(place - order.index(rows)) for place, rows in enumerate(sorted(order, reverse=True)))
+print(f"  the longest first: {late < 4}")
 chain = all(b["resumes"] == a["id"] for a, b in zip(runs, runs[1:]))
 gpus = {run["uuid"] for run in runs if run["id"] in set(where.values())}
 print(f"  {len(entries)} problems in the tuned file, {max(entries.values())} entry of each;",

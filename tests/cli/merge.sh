@@ -70,7 +70,25 @@ show measured.json
 "$TILETUNE" merge a.json b.json -o - 2>talk.txt >stdout.json
 cat talk.txt
 show stdout.json
+# into a folder with a file for each GPU model; one has no sheet
+mkdir fleet
+sed 's/"name": "NVIDIA L4", "sheet": "l4"/"name": "NVIDIA  L4 (x)"/' other.json >unlisted.json
+try "$TILETUNE" merge a.json other.json fewer.json unlisted.json --update fleet
+try "$TILETUNE" merge b.json later.json other.json --update fleet/
+for file in fleet/*; do
+	echo "$file"
+	show "$file"
+done
+"$TILETUNE" validate fleet/*.json | grep -v ': ok'
 # refused, and nothing is written
+cp fleet/l4-58.json wrong
+cp b.json fleet/l4-58.json
+cp fleet/h200-sxm-132.json before.json
+try "$TILETUNE" merge a.json other.json --update fleet
+cmp before.json fleet/h200-sxm-132.json
+try "$TILETUNE" merge a.json --update none
+try "$TILETUNE" merge a.json --update fleet -o x.json
+rm -r fleet wrong
 cp a.json before.json
 try "$TILETUNE" merge a.json later.json --on-conflict fail -o a.json
 try "$TILETUNE" merge a.json other.json -o a.json
