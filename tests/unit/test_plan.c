@@ -172,30 +172,39 @@ static void test_limits(void **state)
 	(void)state;
 	expect_refusal(problem, NULL, "\"grid\": [\"2*ceil_div(M, BM*REPEATS)\"",
 		"\"grid\": [\"2**31\"",
-		"f.json: $.launches[0].grid[0]: expected a number from 1 to 2147483647, found "
+		"f.json: $.launches[0].grid[0] (grid of launch 1, widget_main): expected a "
+		"number from 1 to 2147483647, found "
 		"2147483648");
 	expect_refusal(problem, NULL, "\"grid\": [\"2*ceil_div(M, BM*REPEATS)\"", "\"grid\": [0",
-		"$.launches[0].grid[0]: expected a number from 1");
+		"(grid of launch 1, widget_main): expected a number from 1");
 	expect_refusal(problem, NULL, "\"REPEATS\", 1],\n", "65536, 1],\n",
-		"$.launches[0].grid[1]: expected a number from 1 to 65535, found 65536");
+		"$.launches[0].grid[1] (grid of launch 1, widget_main): expected a number from 1 "
+		"to 65535, found 65536");
 	expect_refusal(problem, NULL, "\"block\": [\"THREADS\", 1, 1]",
 		"\"block\": [\"THREADS\", 1, 65]",
-		"$.launches[0].block[2]: expected a number from 1 to 64");
+		"$.launches[0].block[2] (block of launch 1, widget_main): expected a number from 1 "
+		"to 64");
 	expect_refusal(problem, NULL, "\"block\": [\"THREADS\", 1, 1]",
 		"\"block\": [\"THREADS\", 16, 1]",
-		"$.launches[0].block[0]: expected at most 1024 threads in a block, found 2048");
+		"$.launches[0].block[0] (block of launch 1, widget_main): expected at most 1024 "
+		"threads in a block, found 2048");
 	expect_refusal(problem, NULL, "\"cluster\": [2, 1, 1]", "\"cluster\": [3, 1, 1]",
-		"$.launches[0].cluster[0]: expected a grid of whole clusters, found 4 blocks in "
+		"$.launches[0].cluster[0] (cluster of launch 1, widget_main): expected a grid of "
+		"whole clusters, found 4 blocks in "
 		"clusters of 3");
 	expect_refusal("M=4096,N=64,dtype=fp16", NULL, "\"cluster\": [2, 1, 1]",
 		"\"cluster\": [32, 1, 1]",
-		"$.launches[0].cluster[0]: expected a number from 1 to 16, found 32");
+		"$.launches[0].cluster[0] (cluster of launch 1, widget_main): expected a number "
+		"from 1 to 16, found 32");
 	expect_refusal(problem, "a100-sxm4", "\"cluster\": [2, 1, 1]", "\"cluster\": [2, 1, 1]",
-		"$.launches[0].cluster[0]: expected a number from 1 to 1, found 2");
+		"$.launches[0].cluster[0] (cluster of launch 1, widget_main): expected a number "
+		"from 1 to 1, found 2");
 	expect_refusal(problem, NULL, "\"smem_bytes\": \"SMEM\"", "\"smem_bytes\": \"232449\"",
-		"$.launches[0].smem_bytes: expected a number from 0 to 232448, found 232449");
+		"$.launches[0].smem_bytes (smem_bytes of launch 1, widget_main): expected a number "
+		"from 0 to 232448, found 232449");
 	expect_refusal(problem, NULL, "7],", "\"2**31\"],",
-		"$.launches[0].args[10]: expected an int32, found 2147483648 (declare it as i64)");
+		"$.launches[0].args[10] (args of launch 1, widget_main): expected an int32, found "
+		"2147483648 (declare it as i64)");
 	expect_refusal(problem, NULL, "\"4*REPEATS\"", "\"-4*REPEATS\"",
 		"$.workspaces[1].bytes: expected a size of at least 0, found -4");
 	expect_refusal(problem, NULL, "\"swizzle\": 128", "\"swizzle\": 64",
