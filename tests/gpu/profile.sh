@@ -7,7 +7,7 @@
 #
 # From the environment: OUT (./out) for profile.txt and the raw pages; NCU (ncu); LAUNCHES (24) that
 # are profiled per case, LIMIT (60) seconds a case. The card's clocks are left alone
-# (--clock-control none). Each launch is replayed with cold caches, so times are no benchmark.
+# (--clock-control none). CASES: a file with other cases, as below. Each launch is replayed with cold caches, so times are no benchmark.
 set -u
 build=${BUILD:-.}
 out=${OUT:-out}
@@ -27,8 +27,12 @@ done
 	exit 2
 }
 
-# name | tuned file | only problems with this text | family, or the winner
+# name | tuned files | only problems with this text | family, or the winner
 cases() {
+	[ -z "${CASES:-}" ] || {
+		cat "$CASES"
+		return
+	}
 	cat <<END
 mma-4096|$results/mma.json|M=4096,N=4096,K=4096|
 fp32-4096|$results/tuned.json|M=4096,N=4096,K=4096,dtype=fp32|
@@ -47,14 +51,15 @@ table=$out/profile.txt
 	echo "SpeedOfLight, ComputeWorkloadAnalysis, MemoryWorkloadAnalysis, SchedulerStats, WarpStateStats, Occupancy,"
 	echo "over gemm_vs_cublaslt --rounds 2 --only PROBLEM TUNED.json; medians over a kernel's profiled launches"
 } >"$table"
-cases | while IFS='|' read -r name file only family; do
+cases | while IFS='|' read -r name files only family; do
+	# shellcheck disable=SC2086
 	timeout -k 5 "$limit" "$ncu" --clock-control none --launch-count "$launches" \
 		--kernel-name 'regex:^(gemm_(simt|mma|wgmma|wgmma_skinny)|.*(nvjet|cutlass|sgemm|xmma|gemmSN|cublas).*)$' \
 		--section SpeedOfLight --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis \
 		--section SchedulerStats --section WarpStateStats --section Occupancy --section LaunchStats \
 		--csv --page raw --log-file "$out/profile/$name.csv" \
 		"$versus" --path . --cache-dir "$out/profile/cache" --rounds 2 --seconds 0.01 \
-		${family:+--family "$family"} --only "$only" "$file" >"$out/profile/$name.log" 2>&1
+		${family:+--family "$family"} --only "$only" $files >"$out/profile/$name.log" 2>&1
 	echo "$name: ncu ended with $?" >>"$out/profile/ends"
 	python3 "$here/profile.py" "$name: $only" "$out/profile/$name.csv" >>"$table" 2>&1
 done
