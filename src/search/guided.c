@@ -33,9 +33,7 @@ struct guided {
 	const struct search_view *view;
 	struct pool pool;
 	size_t *seeds, seed_count, seed_next;
-	size_t order_next;
-	bool *told;
-	size_t in_progress, told_count, learn_next;
+	size_t told_count, learn_next;
 };
 
 static void seeds_choose(struct guided *guided)
@@ -43,12 +41,13 @@ static void seeds_choose(struct guided *guided)
 	const struct search_view *view = guided->view;
 	const struct pool *pool = &guided->pool;
 	size_t *count = memory_zeroed(view->family_count + 1, sizeof(*count));
-	size_t *order = memory_copy(pool->order, (pool->order_count + 1) * sizeof(*order));
-	const size_t listed = shortlist_choose(view, order, pool->order_count, SEEDS);
+	size_t *order = memory_copy(
+		pool->questions.order, (pool->questions.order_count + 1) * sizeof(*order));
+	const size_t listed = shortlist_choose(view, order, pool->questions.order_count, SEEDS);
 
 	guided->seeds =
 		memory_zeroed(SEEDS + SEEDS_OF_FAMILY * view->family_count, sizeof(*guided->seeds));
-	for (size_t i = 0; i < pool->order_count; i++)
+	for (size_t i = 0; i < pool->questions.order_count; i++)
 		if (count[view->family[order[i]]]++ < SEEDS_OF_FAMILY || i < listed)
 			guided->seeds[guided->seed_count++] = order[i];
 	free(order);
@@ -63,7 +62,6 @@ static void *guided_open(const struct search_view *view)
 	guided->learn_next = LEARN_FIRST;
 	pool_init(&guided->pool, view);
 	seeds_choose(guided);
-	guided->told = memory_zeroed(view->count + 1, sizeof(*guided->told));
 	return guided;
 }
 
@@ -73,7 +71,6 @@ static void guided_close(void *state)
 
 	pool_release(&guided->pool);
 	free(guided->seeds);
-	free(guided->told);
 	free(guided);
 }
 
@@ -81,19 +78,7 @@ static bool next_seed(struct guided *guided, size_t *candidate)
 {
 	while (guided->seed_next < guided->seed_count) {
 		*candidate = guided->seeds[guided->seed_next++];
-		if (!guided->pool.asked[*candidate])
-			return true;
-	}
-	return false;
-}
-
-static bool next_in_order(struct guided *guided, size_t *candidate)
-{
-	struct pool *pool = &guided->pool;
-
-	while (guided->order_next < pool->order_count) {
-		*candidate = pool->order[guided->order_next++];
-		if (!pool->asked[*candidate])
+		if (!guided->pool.questions.asked[*candidate])
 			return true;
 	}
 	return false;
@@ -104,17 +89,15 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 	struct guided *guided = state;
 	struct pool *pool = &guided->pool;
 
-	if (pool->asked_count >= guided->view->budget || pool->asked_count >= pool->order_count)
+	if (questions_done(&pool->questions))
 		return ASK_DONE;
-	if (guided->in_progress >= IN_TRIAL_MAX)
+	if (pool->questions.open >= IN_TRIAL_MAX)
 		return ASK_WAIT;
 	pool_update(pool);
 	if (!next_seed(guided, candidate) && !pool_best(pool, candidate) &&
-		!next_in_order(guided, candidate))
+		!questions_next(&pool->questions, candidate))
 		return ASK_DONE;
-	pool_ask(pool, *candidate);
-	guided->in_progress++;
-	return ASK_CANDIDATE;
+	return pool_ask(pool, *candidate);
 }
 
 static void watch_neighbours(struct pool *pool, size_t candidate)
@@ -124,7 +107,7 @@ static void watch_neighbours(struct pool *pool, size_t candidate)
 		neighbourhood_list(&pool->neighbourhood, candidate, neighbours, NEIGHBOURS_MAX);
 
 	for (size_t i = 0; i < count; i++)
-		if (!pool->asked[neighbours[i]])
+		if (!pool->questions.asked[neighbours[i]])
 			pool_join(pool, neighbours[i]);
 }
 
@@ -133,17 +116,9 @@ static void guided_tell(void *state, size_t candidate, double time_us)
 	struct guided *guided = state;
 	struct pool *pool = &guided->pool;
 
-	if (guided->told[candidate])
+	if (!pool_tell(pool, candidate, time_us))
 		return;
-	guided->told[candidate] = true;
-	if (!isfinite(guided->view->predicted_us[candidate]))
-		return; /* nothing to compare with, and never asked for */
-	if (pool->asked[candidate])
-		guided->in_progress--;
-	else
-		pool_ask(pool, candidate); /* known from an earlier run */
 	guided->told_count++;
-	pool_tell(pool, candidate, time_us);
 	if (isfinite(time_us) && time_us <= pool->best_us * NEAR_BEST)
 		watch_neighbours(pool, candidate);
 	if (guided->told_count == guided->learn_next) {

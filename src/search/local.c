@@ -1,39 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategy `local`: hill climbing. Starts at the model's best candidate, measures its neighbours,
- * goes to the best of them while that is faster, and starts again at the best prediction that
- * nobody has looked at.
+ * Strategy `local`: hill climbing with restarts. Measures some starts, then the neighbours of the
+ * best of them, goes to any that is faster at once, and where none is left, starts anew: from the
+ * best prediction that nobody has looked at, or where nothing is predicted, from the best so far
+ * with some values drawn anew ("basin hopping"). Source: D. Wales, J. Doye, "Global Optimization by
+ * Basin-Hopping" (1997).
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "search/neighbours.h"
-#include "search/order.h"
+#include "search/questions.h"
 
-/* Of a candidate's neighbours, so many of the best predictions are measured. */
 enum {
-	NEIGHBOURS_MAX = 24
-};
-/* A climb starts at the best of so many, so that they can be compiled and measured together. */
-enum {
-	STARTS = 8
+	STARTS = 8,
+	NEIGHBOURS_MAX = 512,
+	TRIED_MAX = 24, /* of a candidate's neighbours */
+	JUMPS = 64,     /* attempts at one that is legal and new */
 };
 
 struct local {
 	const struct search_view *view;
+	struct questions questions;
 	struct neighbourhood neighbourhood;
-	size_t *order;
-	size_t order_count, order_next;
-	bool *asked, *told;
-	size_t asked_count, in_progress;
-
 	size_t queue[NEIGHBOURS_MAX]; /* still to be asked around `here` */
 	size_t queue_count, queue_next;
-	bool climbing;
-	double here_us;
-	size_t best; /* of what was told since the last step */
-	double best_us;
+	size_t here, start, best;
+	double here_us, best_us;
+	bool moved;
 };
 
 static void *local_open(const struct search_view *view)
@@ -41,11 +37,10 @@ static void *local_open(const struct search_view *view)
 	struct local *local = memory_zeroed(1, sizeof(*local));
 
 	local->view = view;
+	questions_init(&local->questions, view);
 	neighbourhood_init(&local->neighbourhood, view);
-	local->order = order_by_prediction(view, SIZE_MAX, &local->order_count);
-	local->asked = memory_zeroed(view->count + 1, sizeof(*local->asked));
-	local->told = memory_zeroed(view->count + 1, sizeof(*local->told));
-	local->best_us = INFINITY;
+	local->start = SIZE_MAX;
+	local->here_us = local->best_us = INFINITY;
 	return local;
 }
 
@@ -54,92 +49,78 @@ static void local_close(void *state)
 	struct local *local = state;
 
 	neighbourhood_release(&local->neighbourhood);
-	free(local->order);
-	free(local->asked);
-	free(local->told);
+	questions_release(&local->questions);
 	free(local);
 }
 
-static enum ask_result local_take(struct local *local, size_t candidate, size_t *taken)
+/* The best with about a third of its values drawn anew. */
+static bool jump(struct local *local, size_t *candidate)
 {
-	local->asked[candidate] = true;
-	local->asked_count++;
-	local->in_progress++;
-	*taken = candidate;
-	return ASK_CANDIDATE;
-}
+	const struct search_view *view = local->view;
+	struct random_state *random = &local->questions.random;
+	const size_t family = view->family[local->best];
+	const size_t parameters = view->families[family].parameter_count;
+	choice configuration[SPACE_PARAMETERS_MAX];
 
-/* The neighbours of the best place, if that is better than where we were. */
-static void local_step(struct local *local)
-{
-	size_t found[NEIGHBOURS_MAX], count;
-
-	local->queue_count = local->queue_next = 0;
-	if (isfinite(local->best_us) && (!local->climbing || local->best_us < local->here_us)) {
-		local->climbing = true;
-		local->here_us = local->best_us;
-		count = neighbourhood_list(
-			&local->neighbourhood, local->best, found, NEIGHBOURS_MAX);
-		for (size_t i = 0; i < count; i++)
-			if (!local->asked[found[i]])
-				local->queue[local->queue_count++] = found[i];
-	} else {
-		local->climbing = false;
+	for (int attempt = 0; attempt < JUMPS; attempt++) {
+		memcpy(configuration, search_view_configuration(view, local->best),
+			parameters * sizeof(choice));
+		for (size_t p = 0; p < parameters; p++)
+			if (random_below(random, 3) == 0)
+				configuration[p] = (choice)random_below(
+					random, local->neighbourhood.levels[family][p]);
+		if (questions_find_new(&local->questions, family, configuration, candidate))
+			return true;
 	}
-	local->best_us = INFINITY;
-}
-
-/* At the beginning, and after a peak. */
-static void local_start(struct local *local)
-{
-	local->climbing = false;
-	local->queue_count = local->queue_next = 0;
-	while (local->order_next < local->order_count && local->queue_count < STARTS) {
-		const size_t candidate = local->order[local->order_next++];
-
-		if (!local->asked[candidate])
-			local->queue[local->queue_count++] = candidate;
-	}
+	return false;
 }
 
 static enum ask_result local_ask(void *state, size_t *candidate)
 {
 	struct local *local = state;
+	struct questions *questions = &local->questions;
 
-	if (local->asked_count >= local->view->budget)
+	if (questions_done(questions))
 		return ASK_DONE;
-	if (local->queue_next == local->queue_count) {
-		if (local->in_progress > 0)
-			return ASK_WAIT;
-		local_step(local);
+	if (questions->asked_count < STARTS && questions_next(questions, candidate))
+		return questions_ask(questions, *candidate);
+	if (local->moved) {
+		local->moved = false;
+		local->queue_next = 0;
+		local->queue_count = questions_keep_new(questions, local->queue,
+			neighbourhood_list(
+				&local->neighbourhood, local->here, local->queue, NEIGHBOURS_MAX),
+			TRIED_MAX);
 	}
-	for (;;) {
-		while (local->queue_next < local->queue_count) {
-			const size_t next = local->queue[local->queue_next++];
-
-			if (!local->asked[next])
-				return local_take(local, next, candidate);
-		}
-		local_start(local);
-		if (local->queue_count == 0)
-			return ASK_DONE;
+	while (local->queue_next < local->queue_count) {
+		*candidate = local->queue[local->queue_next++];
+		if (!questions->asked[*candidate])
+			return questions_ask(questions, *candidate);
 	}
+	if (questions->open > 0)
+		return ASK_WAIT;
+	if (!(questions->by_lot && isfinite(local->best_us) &&
+		    random_below(&questions->random, 3) && jump(local, candidate)) &&
+		!questions_next(questions, candidate))
+		return ASK_DONE;
+	local->start = *candidate;
+	return questions_ask(questions, *candidate);
 }
 
 static void local_tell(void *state, size_t candidate, double time_us)
 {
 	struct local *local = state;
 
-	if (local->told[candidate])
+	if (!questions_tell(&local->questions, candidate))
 		return;
-	if (local->asked[candidate])
-		local->in_progress--;
-	else
-		local->asked_count++; /* known from an earlier run */
-	local->asked[candidate] = local->told[candidate] = true;
 	if (time_us < local->best_us) {
 		local->best_us = time_us;
 		local->best = candidate;
+	}
+	if (isfinite(time_us) && (candidate == local->start || time_us < local->here_us)) {
+		local->here_us = time_us;
+		local->here = candidate;
+		local->moved = true;
 	}
 }
 

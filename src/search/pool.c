@@ -34,9 +34,9 @@ static void join_first_of_families(struct pool *pool)
 {
 	size_t *count = memory_zeroed(pool->view->family_count + 1, sizeof(*count));
 
-	for (size_t i = 0; i < pool->order_count; i++)
-		if (count[pool->view->family[pool->order[i]]]++ < FIRST_OF_FAMILY)
-			pool_join(pool, pool->order[i]);
+	for (size_t i = 0; i < pool->questions.order_count; i++)
+		if (count[pool->view->family[pool->questions.order[i]]]++ < FIRST_OF_FAMILY)
+			pool_join(pool, pool->questions.order[i]);
 	free(count);
 }
 
@@ -46,8 +46,8 @@ static void join_first_of_values(struct pool *pool)
 	unsigned char(*count)[SPACE_PARAMETERS_MAX][256] =
 		memory_zeroed(view->family_count + 1, sizeof(*count));
 
-	for (size_t i = 0; i < pool->order_count; i++) {
-		const size_t candidate = pool->order[i], f = view->family[candidate];
+	for (size_t i = 0; i < pool->questions.order_count; i++) {
+		const size_t candidate = pool->questions.order[i], f = view->family[candidate];
 		const struct search_family *family = &view->families[f];
 		const choice *x = search_view_configuration(view, candidate);
 		bool wanted = false;
@@ -64,42 +64,31 @@ static void join_first_of_values(struct pool *pool)
 	free(count);
 }
 
-/* Where the model tells candidates apart, its order; else one drawn by lot. */
-static void put_in_order(struct pool *pool)
-{
-	const double *predicted = pool->view->predicted_us;
-
-	pool->order = order_by_prediction(pool->view, SIZE_MAX, &pool->order_count);
-	if (!pool->order_count)
-		return;
-	pool->best_predicted_us = predicted[pool->order[0]];
-	if (!(pool->best_predicted_us < predicted[pool->order[pool->order_count - 1]]))
-		random_shuffle(&pool->random, pool->order, pool->order_count);
-}
-
 void pool_init(struct pool *pool, const struct search_view *view)
 {
 	*pool = (struct pool){.view = view, .best_us = INFINITY, .share = 1};
-	random_seed(&pool->random, view->seed);
+	questions_init(&pool->questions, view);
+	if (pool->questions.order_count > 0)
+		pool->best_predicted_us = view->predicted_us[pool->questions.order[0]];
 	neighbourhood_init(&pool->neighbourhood, view);
 	covariance_init(&pool->covariance, &pool->neighbourhood);
-	put_in_order(pool);
 	pool->slot_of = memory_zeroed(view->count + 1, sizeof(*pool->slot_of));
 	pool->row_of = memory_zeroed(view->count + 1, sizeof(*pool->row_of));
-	pool->asked = memory_zeroed(view->count + 1, sizeof(*pool->asked));
 	for (size_t i = 0; i < view->count; i++)
 		pool->slot_of[i] = pool->row_of[i] = POOL_NONE;
-	gaussian_init(&pool->gaussian, smaller(smaller(ROWS_MAX, view->budget), pool->order_count),
-		smaller(SLOTS_MAX, pool->order_count), covariance_noise(&pool->covariance),
-		covariance_between, &pool->covariance);
+	gaussian_init(&pool->gaussian,
+		smaller(smaller(ROWS_MAX, view->budget), pool->questions.order_count),
+		smaller(SLOTS_MAX, pool->questions.order_count),
+		covariance_noise(&pool->covariance), covariance_between, &pool->covariance);
 
 	pool->times_us = memory_zeroed(pool->gaussian.row_max + 1, sizeof(*pool->times_us));
-	for (size_t i = 0; i < pool->order_count && i < FIRST_OF_ALL; i++)
-		pool_join(pool, pool->order[i]);
+	for (size_t i = 0; i < pool->questions.order_count && i < FIRST_OF_ALL; i++)
+		pool_join(pool, pool->questions.order[i]);
 	join_first_of_families(pool);
 	join_first_of_values(pool);
-	for (size_t i = 0; i < FIRST_AT_RANDOM && pool->order_count > 0; i++)
-		pool_join(pool, pool->order[random_below(&pool->random, pool->order_count)]);
+	for (size_t i = 0; i < FIRST_AT_RANDOM && pool->questions.order_count > 0; i++)
+		pool_join(pool, pool->questions.order[random_below(
+					&pool->questions.random, pool->questions.order_count)]);
 }
 
 void pool_release(struct pool *pool)
@@ -107,10 +96,9 @@ void pool_release(struct pool *pool)
 	gaussian_release(&pool->gaussian);
 	covariance_release(&pool->covariance);
 	neighbourhood_release(&pool->neighbourhood);
-	free(pool->order);
+	questions_release(&pool->questions);
 	free(pool->slot_of);
 	free(pool->row_of);
-	free(pool->asked);
 	free(pool->times_us);
 	*pool = (struct pool){0};
 }
@@ -126,7 +114,7 @@ bool pool_join(struct pool *pool, size_t candidate)
 		return true;
 	}
 	for (size_t slot = 0; slot < gaussian->slot_count; slot++)
-		if (pool->asked[gaussian->slot_points[slot]]) {
+		if (pool->questions.asked[gaussian->slot_points[slot]]) {
 			pool->slot_of[gaussian->slot_points[slot]] = POOL_NONE;
 			watch(pool, slot, candidate);
 			return true;
@@ -168,16 +156,17 @@ void pool_refresh(struct pool *pool, size_t count)
 	CLEANUP(memory_free) size_t *found = NULL;
 	size_t found_count = 0, joined = 0;
 
-	if (gaussian->slot_count >= pool->order_count || gaussian->row_count == 0)
+	if (gaussian->slot_count >= pool->questions.order_count || gaussian->row_count == 0)
 		return; /* everything is watched */
 	keys = memory_zeroed(pool->view->count, sizeof(*keys));
 	found = memory_zeroed(LOOKED_AT_MAX, sizeof(*found));
 	for (size_t i = 0; i < LOOKED_AT_MAX; i++) {
-		const double drawn = random_unit(&pool->random); /* early ones more often */
-		const size_t candidate =
-			pool->order[(size_t)(drawn * drawn * (double)pool->order_count)];
+		const double drawn =
+			random_unit(&pool->questions.random); /* early ones more often */
+		const size_t candidate = pool->questions.order[(
+			size_t)(drawn * drawn * (double)pool->questions.order_count)];
 
-		if (pool->asked[candidate] || pool->slot_of[candidate] != POOL_NONE ||
+		if (pool->questions.asked[candidate] || pool->slot_of[candidate] != POOL_NONE ||
 			keys[candidate] != 0)
 			continue;
 		keys[candidate] =
@@ -197,16 +186,14 @@ void pool_learn(struct pool *pool)
 
 	pool_update(pool);
 	covariance_fit(&pool->covariance, gaussian->row_points, gaussian->values,
-		gaussian->row_count, &pool->random);
+		gaussian->row_count, &pool->questions.random);
 	gaussian->noise = covariance_noise(&pool->covariance);
 	gaussian_renew(gaussian);
 	gaussian_update(gaussian);
 }
 
-void pool_ask(struct pool *pool, size_t candidate)
+static void add_row(struct pool *pool, size_t candidate)
 {
-	pool->asked[candidate] = true;
-	pool->asked_count++;
 	if (pool->gaussian.row_count < pool->gaussian.row_max) {
 		const size_t row = gaussian_add(&pool->gaussian, candidate);
 
@@ -215,14 +202,27 @@ void pool_ask(struct pool *pool, size_t candidate)
 	}
 }
 
-void pool_tell(struct pool *pool, size_t candidate, double time_us)
+enum ask_result pool_ask(struct pool *pool, size_t candidate)
 {
+	add_row(pool, candidate);
+	return questions_ask(&pool->questions, candidate);
+}
+
+bool pool_tell(struct pool *pool, size_t candidate, double time_us)
+{
+	const bool known = !pool->questions.asked[candidate]; /* from an earlier run */
+
+	if (!questions_tell(&pool->questions, candidate))
+		return false;
+	if (known)
+		add_row(pool, candidate);
 	if (time_us > 0)
 		pool->best_us = fmin(pool->best_us, time_us);
 	pool->changed = true;
 	/* one that found no row: only what there is to improve upon */
 	if (pool->row_of[candidate] != POOL_NONE)
 		pool->times_us[pool->row_of[candidate]] = time_us > 0 ? time_us : INFINITY;
+	return true;
 }
 
 /* The share, by least squares; returns the least of the measured speeds. */
@@ -288,7 +288,7 @@ bool pool_best(const struct pool *pool, size_t *candidate)
 			predicted_speed(pool, point) + (double)gaussian->means[slot] - 1;
 		double promise;
 
-		if (pool->asked[point])
+		if (pool->questions.asked[point])
 			continue;
 		promise = log_improvement(gain, deviation);
 		if (promise > best) {

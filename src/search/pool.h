@@ -15,22 +15,20 @@
 
 #include "search/gaussian.h"
 #include "search/covariance.h"
+#include "search/questions.h"
 
 struct pool {
 	const struct search_view *view;
 	struct neighbourhood neighbourhood;
 	struct covariance covariance;
 	struct gaussian gaussian;
-	size_t *order, order_count; /* by prediction, those that can run */
+	struct questions questions;
 	uint32_t *slot_of, *row_of; /* per candidate; POOL_NONE */
-	bool *asked;
-	size_t asked_count;
-	double *times_us; /* [row]: NAN: under way; infinite: failed */
-	double best_us;   /* measured */
+	double *times_us;           /* [row]: NAN: under way; infinite: failed */
+	double best_us;             /* measured */
 	double best_predicted_us;
 	double share; /* measured / predicted speed, over all that are known */
 	bool changed; /* since the last update */
-	struct random_state random;
 };
 
 enum {
@@ -48,9 +46,9 @@ void pool_refresh(struct pool *pool, size_t count);
 /* Learns from what was told how the errors of candidates hang together. */
 void pool_learn(struct pool *pool);
 
-void pool_ask(struct pool *pool, size_t candidate);
-/* time_us infinite: it failed. */
-void pool_tell(struct pool *pool, size_t candidate, double time_us);
+enum ask_result pool_ask(struct pool *pool, size_t candidate);
+/* time_us infinite: it failed. Whether it was news. */
+bool pool_tell(struct pool *pool, size_t candidate, double time_us);
 
 void pool_update(struct pool *pool);
 /* The watched, not yet asked candidate that promises the largest improvement of the best speed on

@@ -10,6 +10,8 @@
 #define STRATEGIES(row) \
 	row(guided) \
 	row(local) \
+	row(annealing) \
+	row(evolution) \
 	row(model_top) \
 	row(exhaustive) \
 	row(random) \

@@ -351,6 +351,38 @@ static void test_no_model(void **state)
 	assert_true(found >= SEEDS - 1);
 }
 
+/* Strategies that need no model do much better than chance where neighbours are alike. One miss is
+ * allowed: the best is in one of two families. */
+static void test_model_free(void **state)
+{
+	enum {
+		SEEDS = 4
+	};
+	static const char *const names[] = {"local", "annealing", "evolution"};
+	int better[ARRAY_COUNT(names)] = {0};
+
+	(void)state;
+	for (int seed = 0; seed < SEEDS; seed++) {
+		struct landscape landscape;
+		double random;
+
+		landscape_init(&landscape, 300 + (uint64_t)seed, 1, 0.1);
+		for (size_t i = 0; i < landscape.view.count; i++)
+			((double *)(uintptr_t)landscape.view.predicted_us)[i] = 100;
+		random = regret(&landscape, "random", 16, 300, NULL);
+		for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+			const double reached = regret(&landscape, names[i], 16, 300, NULL);
+
+			better[i] += reached <= random / 3;
+			if (getenv("TILETUNE_VERBOSE"))
+				print_message("%s %.3f random %.3f\n", names[i], reached, random);
+		}
+		landscape_release(&landscape);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		assert_true(better[i] >= SEEDS - 1);
+}
+
 /* Where the model is right, its first pick is the best, and everybody who trusts it knows. */
 static void test_perfect_model(void **state)
 {
@@ -422,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_known_results),
 		cmocka_unit_test(test_guided_finds_the_best),
 		cmocka_unit_test(test_no_model),
+		cmocka_unit_test(test_model_free),
 		cmocka_unit_test(test_perfect_model),
 	};
 
