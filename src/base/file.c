@@ -340,17 +340,22 @@ enum status directory_make(const char *path, struct error *err)
 	return status;
 }
 
-enum status directory_make_own(const char *path, struct error *err)
+enum status directory_make_own(const char *path, int group, struct error *err)
 {
 	CLEANUP(memory_free) char *parent = path_parent(path);
 	struct stat info;
 
 	TRY(directory_make(parent, err));
-	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+	if (mkdir(path, 0700) == 0) {
+		if (group != GROUP_NONE && chown(path, (uid_t)-1, (gid_t)group) == 0)
+			(void)!chmod(path, 02770);
+	} else if (errno != EEXIST) {
 		return error_set(
 			err, STATUS_BAD_INPUT, "%s: making the folder: %s", path, strerror(errno));
-	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
-		!(info.st_mode & (S_IWGRP | S_IWOTH)))
+	}
+	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && !(info.st_mode & S_IWOTH) &&
+		((info.st_uid == geteuid() && !(info.st_mode & S_IWGRP)) ||
+			(group != GROUP_NONE && info.st_gid == (gid_t)group)))
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT,
 		"%s: expected a folder of this user that nobody else can write to, found another",
@@ -435,5 +440,5 @@ enum status path_cache_folder(const char *chosen, char **folder, struct error *e
 		return STATUS_OK;
 	/* everybody knows this name */
 	*folder = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
-	return directory_make_own(*folder, err);
+	return directory_make_own(*folder, GROUP_NONE, err);
 }

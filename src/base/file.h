@@ -36,9 +36,12 @@ bool directory_exists(const char *path);
 /* Makes path and its parents (mode 0777 less umask). */
 enum status directory_make(const char *path, struct error *err);
 
-/* The same for one that nobody else may write to (mode 0700 where it is new); not through a link.
- */
-enum status directory_make_own(const char *path, struct error *err);
+enum {
+	GROUP_NONE = -1
+};
+/* The same for one that nobody else may write to (mode 0700 where it is new), or nobody but the
+ * members of a group (02770; else GROUP_NONE); not through a link. */
+enum status directory_make_own(const char *path, int group, struct error *err);
 
 typedef enum status directory_visit(const char *name, void *context, struct error *err);
 /* Calls visit for every entry but . and .. in alphabetical order; stops at the first failure. */

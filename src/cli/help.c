@@ -30,6 +30,10 @@ const struct help_pair help_variables[] = {
 	{"CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, CONDA_PREFIX, LD_LIBRARY_PATH",
 		"places where NVRTC is looked for, too"},
 	{"XDG_CACHE_HOME", "its folder tiletune is the cache; else ~/.cache/tiletune"},
+	{"TILETUNE_CACHE_GROUP",
+		"a group whose members are trusted with kernels: a --cache-dir that "
+		"is the group's and that it may write to is shared by them"},
+	{"TILETUNE_CACHE_SEED", "another cache, which is only read: what its owner has compiled"},
 	{NULL, NULL},
 };
 

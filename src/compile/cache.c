@@ -3,20 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/record_wire.h"
-#include "compile/cubin.h"
-#include "compile/worker.h"
-
-enum {
-	HEADER_SIZE = 96, /* "tiletune.kernel/2 KEY SIZE CHECKSUM", blanks, newline */
-	CHECKSUM_SEED = 1,
-};
+#include "compile/cache_entry.h"
 
 /* Longer than any kernel; keeps a damaged folder from filling the memory. */
 static const off_t entry_size_max = (off_t)256 << 20;
@@ -28,7 +22,10 @@ static const double temporary_age_s = 3600;
 static const double sweep_interval_s = 86400;
 
 struct cache {
-	char *folder; /* FOLDER/kernels */
+	char *folder;       /* FOLDER/kernels */
+	uid_t owner;        /* whose entries are taken */
+	int group;          /* or of this group, whose members share it; GROUP_NONE */
+	struct cache *seed; /* where else to look; NULL */
 };
 
 enum cache_found {
@@ -37,33 +34,88 @@ enum cache_found {
 	CACHE_DAMAGED,
 };
 
-static const struct record_member entry_members[] = {
-	RECORD_VALUE(struct cache_entry, label.unit, "unit", "what was compiled"),
-	RECORD_VALUE(struct cache_entry, label.arch, "arch", "for what"),
-	RECORD_VALUE(struct cache_entry, label.compiler, "compiler", "by what"),
-	RECORD_NESTED(
-		struct cache_entry, result, compile_result_record, "result", "what became of it"),
-};
-static RECORD_DEFINE(struct cache_entry, entry_record, entry_members, .name = "cache_entry");
-
 static void sweep(struct cache *cache);
+
+static const char group_variable[] = "TILETUNE_CACHE_GROUP",
+		  seed_variable[] = "TILETUNE_CACHE_SEED";
+
+/* The group that shares this folder: it is named, and the folder is its own. */
+static enum status find_group(const char *folder, int *group, struct error *err)
+{
+	const char *name = getenv(group_variable);
+	const struct group *named;
+	struct stat info;
+
+	*group = GROUP_NONE;
+	if (!name || !*name)
+		return STATUS_OK;
+	named = getgrnam(name);
+	if (!named)
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected a group, found \"%s\"",
+			group_variable, name);
+	if (stat(folder, &info) == 0 && info.st_gid == named->gr_gid && (info.st_mode & S_IWGRP))
+		*group = (int)named->gr_gid;
+	return STATUS_OK;
+}
+
+static enum status expect_closed(const char *folder, struct error *err)
+{
+	struct stat info;
+
+	if (stat(folder, &info) != 0 || !(info.st_mode & S_IWOTH) || (info.st_mode & S_ISVTX))
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a folder that not everybody can write to", folder);
+}
+
+/* Whoever names it trusts its owner. */
+static enum status open_seed(struct cache **opened, struct error *err)
+{
+	const char *folder = getenv(seed_variable);
+	struct cache *seed;
+	struct stat info;
+
+	if (!folder || !*folder)
+		return STATUS_OK;
+	*opened = seed = memory_zeroed(1, sizeof(*seed));
+	seed->folder = path_join(folder, "kernels");
+	TRY(find_group(folder, &seed->group, err));
+	TRY(expect_closed(folder, err));
+	if (lstat(seed->folder, &info) != 0 || !S_ISDIR(info.st_mode) || (info.st_mode & S_IWOTH) ||
+		((info.st_mode & S_IWGRP) && (int)info.st_gid != seed->group))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a cache that its owner alone can write to, found none in %s",
+			seed_variable, folder);
+	seed->owner = info.st_uid;
+	return STATUS_OK;
+}
+
+static enum status open_own(struct cache *cache, const char *folder, struct error *err)
+{
+	cache->folder = path_join(folder, "kernels");
+	cache->owner = geteuid();
+	TRY(find_group(folder, &cache->group, err));
+	if (directory_make_own(cache->folder, cache->group, err) != STATUS_OK)
+		return directory_exists(cache->folder)
+			       ? error_hint(err,
+					 "chmod go-w %s, if it is yours; %s names a group that may "
+					 "share it (`tiletune help`)",
+					 cache->folder, group_variable)
+			       : STATUS_BAD_INPUT;
+	if (access(cache->folder, R_OK | W_OK | X_OK) != 0)
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected a folder to write to: %s",
+			cache->folder, strerror(errno));
+	return expect_closed(folder, err);
+}
 
 enum status cache_open(const char *folder, struct cache **cache, struct error *err)
 {
 	struct cache *opened = memory_zeroed(1, sizeof(*opened));
-	enum status status;
-	struct stat info;
+	enum status status = open_own(opened, folder, err);
 
 	*cache = NULL;
-	opened->folder = path_join(folder, "kernels");
-	status = directory_make_own(opened->folder, err);
-	if (status == STATUS_OK && access(opened->folder, R_OK | W_OK | X_OK) != 0)
-		status = error_set(err, STATUS_BAD_INPUT, "%s: expected a folder to write to: %s",
-			opened->folder, strerror(errno));
-	if (status == STATUS_OK && stat(folder, &info) == 0 && (info.st_mode & S_IWOTH) &&
-		!(info.st_mode & S_ISVTX))
-		status = error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a folder that not everybody can write to", folder);
+	if (status == STATUS_OK)
+		status = open_seed(&opened->seed, err);
 	if (status != STATUS_OK) {
 		cache_close(opened);
 		return error_context(err, "kernel cache");
@@ -77,6 +129,7 @@ void cache_close(struct cache *cache)
 {
 	if (!cache)
 		return;
+	cache_close(cache->seed);
 	free(cache->folder);
 	free(cache);
 }
@@ -86,43 +139,9 @@ const char *cache_folder(const struct cache *cache)
 	return cache->folder;
 }
 
-void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
-	const char *headers, char key[HASH_SIZE])
-{
-	struct hash *hash = hash_new();
-	struct text layout = {0};
-
-	record_layout(&entry_record, &layout);
-	hash_add_string(hash, text_string(&layout));
-	text_release(&layout);
-	hash_add_string(hash, compiler);
-	hash_add_string(hash, arch);
-	hash_add_string(hash, unit->source);
-	if (*headers)
-		hash_add_string(hash, headers);
-	hash_add(hash, &unit->option_count, sizeof(unit->option_count));
-	for (size_t i = 0; i < unit->option_count; i++)
-		hash_add_string(hash, unit->options[i]);
-	for (size_t i = 0; i < unit->entry_count; i++)
-		hash_add_string(hash, unit->entries[i]);
-	hash_finish(hash, key);
-}
-
 char *cache_entry_path(const struct cache *cache, const char key[HASH_SIZE])
 {
 	return string_format("%s/%.2s/%s", cache->folder, key, key);
-}
-
-/* One file: a line of text (format, key, size and checksum of the rest), then the packed entry. */
-static void header_format(char header[HEADER_SIZE + 1], const char *key, const struct text *body)
-{
-	int length = snprintf(header, HEADER_SIZE, "tiletune.kernel/2 %s %llu %016llx", key,
-		(unsigned long long)body->length,
-		(unsigned long long)hash_bytes(body->data, body->length, CHECKSUM_SEED));
-
-	memset(header + length, ' ', (size_t)(HEADER_SIZE - length));
-	header[HEADER_SIZE - 1] = '\n';
-	header[HEADER_SIZE] = '\0';
 }
 
 /* Reads a file as it is, which file_read() would not (a cubin may look like gzip). */
@@ -152,59 +171,16 @@ static void note_use(int fd, const struct stat *info)
 		(void)!futimens(fd, now);
 }
 
-/* Machine code for the architecture that the label names, or PTX. */
-static bool is_kernel_for(const struct cache_entry *entry)
+static bool is_trusted(const struct cache *cache, const struct stat *info)
 {
-	const struct text *cubin = &entry->result.cubin;
-	const char *arch = entry->label.arch ? entry->label.arch : "";
-
-	return string_starts_with(arch, "compute_") ||
-	       (string_starts_with(arch, "sm_") &&
-		       cubin_is_for(cubin->data, cubin->length, atoi(arch + strlen("sm_"))));
-}
-
-bool cache_entry_unpack(
-	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry)
-{
-	struct text body = {0};
-	char header[HEADER_SIZE + 1];
-
-	*entry = (struct cache_entry){0};
-	if (size <= HEADER_SIZE)
-		return false;
-	body.data = (char *)(uintptr_t)bytes + HEADER_SIZE; /* borrowed, only read */
-	body.length = size - HEADER_SIZE;
-	header_format(header, key, &body);
-	if (memcmp(header, bytes, HEADER_SIZE) != 0 ||
-		record_unpack(&entry_record, body.data, body.length, "kernel cache", entry, NULL,
-			NULL) != STATUS_OK)
-		return false;
-	if (entry->result.outcome != OUTCOME_OK || is_kernel_for(entry))
-		return true;
-	cache_entry_release(entry);
-	return false;
-}
-
-void cache_entry_pack(
-	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes)
-{
-	CLEANUP(text_release) struct text body = {0};
-	char header[HEADER_SIZE + 1];
-
-	record_pack(&entry_record, entry, &body);
-	header_format(header, key, &body);
-	text_append_bytes(bytes, header, HEADER_SIZE);
-	text_append_bytes(bytes, body.data, body.length);
-}
-
-void cache_entry_release(struct cache_entry *entry)
-{
-	record_release(&entry_record, entry);
+	return !(info->st_mode & S_IWOTH) &&
+	       ((info->st_uid == cache->owner && !(info->st_mode & S_IWGRP)) ||
+		       (cache->group != GROUP_NONE && info->st_gid == (gid_t)cache->group));
 }
 
 /* use: note that it was used. The entry is filled only for CACHE_GOOD. */
-static enum cache_found entry_read(
-	const char *path, bool use, const char key[HASH_SIZE], struct cache_entry *entry)
+static enum cache_found entry_read(const struct cache *cache, const char *path, bool use,
+	const char key[HASH_SIZE], struct cache_entry *entry)
 {
 	CLEANUP(text_release) struct text content = {0};
 	enum cache_found found = CACHE_DAMAGED;
@@ -216,8 +192,8 @@ static enum cache_found entry_read(
 		return CACHE_ABSENT;
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		found = CACHE_ABSENT;
-	else if (info.st_uid == geteuid() && !(info.st_mode & (S_IWGRP | S_IWOTH)) &&
-		 info.st_size <= entry_size_max && read_raw(fd, (size_t)info.st_size, &content) &&
+	else if (is_trusted(cache, &info) && info.st_size <= entry_size_max &&
+		 read_raw(fd, (size_t)info.st_size, &content) &&
 		 cache_entry_unpack(content.data, content.length, key, entry))
 		found = CACHE_GOOD;
 	if (found == CACHE_GOOD && use)
@@ -228,22 +204,26 @@ static enum cache_found entry_read(
 
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result)
 {
-	CLEANUP(memory_free) char *path = cache_entry_path(cache, key);
-	struct cache_entry entry;
-	enum cache_found found = entry_read(path, true, key, &entry);
+	for (const struct cache *at = cache; at; at = at->seed) {
+		CLEANUP(memory_free) char *path = cache_entry_path(at, key);
+		struct cache_entry entry;
+		const enum cache_found found = entry_read(at, path, at == cache, key, &entry);
 
-	if (found == CACHE_GOOD) {
-		*result = entry.result;
-		entry.result = (struct compile_result){0};
-		cache_entry_release(&entry);
+		if (found == CACHE_GOOD) {
+			*result = entry.result;
+			entry.result = (struct compile_result){0};
+			cache_entry_release(&entry);
+			return true;
+		}
+		if (found == CACHE_DAMAGED && at == cache)
+			unlink(path);
 	}
-	if (found == CACHE_DAMAGED)
-		unlink(path);
-	return found == CACHE_GOOD;
+	return false;
 }
 
 /* No fsync: a file that a power cut left incomplete fails its checksum. */
-static enum status write_replacing(const char *path, const struct text *content, struct error *err)
+static enum status write_replacing(
+	const char *path, int group, const struct text *content, struct error *err)
 {
 	CLEANUP(memory_free)
 	char *temporary = string_format("%s" CACHE_TEMPORARY "XXXXXX", path);
@@ -253,6 +233,8 @@ static enum status write_replacing(const char *path, const struct text *content,
 	if (fd < 0)
 		return error_set(err, STATUS_FAILED, "%s: creating it: %s", path, strerror(errno));
 	status = file_write_all(fd, content->data, content->length, err);
+	if (group != GROUP_NONE && fchown(fd, (uid_t)-1, (gid_t)group) == 0)
+		(void)!fchmod(fd, 0660);
 	if (close(fd) != 0 && status == STATUS_OK)
 		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
 	if (status == STATUS_OK && rename(temporary, path) != 0)
@@ -272,8 +254,8 @@ enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	CLEANUP(text_release) struct text content = {0};
 
 	cache_entry_pack(key, &(struct cache_entry){*label, *result}, &content);
-	if (directory_make_own(folder, err) == STATUS_OK &&
-		write_replacing(path, &content, err) == STATUS_OK)
+	if (directory_make_own(folder, cache->group, err) == STATUS_OK &&
+		write_replacing(path, cache->group, &content, err) == STATUS_OK)
 		return STATUS_OK;
 	return error_context(err, "kernel cache");
 }
@@ -380,7 +362,7 @@ enum status cache_list(struct cache *cache, cache_visit *visit, void *context, s
 		struct cache_item item = {.size_bytes = file->size_bytes, .age_s = file->age_s};
 		struct cache_entry entry;
 
-		if (!file->entry || entry_read(file->path, false, key, &entry) != CACHE_GOOD)
+		if (!file->entry || entry_read(cache, file->path, false, key, &entry) != CACHE_GOOD)
 			continue;
 		string_put(item.key, sizeof(item.key), key);
 		item.label = entry.label;
@@ -415,7 +397,7 @@ enum status cache_check(struct cache *cache, struct cache_summary *summary, stru
 		enum cache_found found = CACHE_DAMAGED;
 
 		if (file->entry)
-			found = entry_read(file->path, false, path_name(file->path), &entry);
+			found = entry_read(cache, file->path, false, path_name(file->path), &entry);
 		else if (file->age_s < temporary_age_s)
 			found = CACHE_ABSENT; /* somebody is writing it */
 		if (found == CACHE_GOOD)

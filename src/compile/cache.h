@@ -6,21 +6,19 @@
  *
  * The cache may always be deleted. What is wrong with an entry (other format, wrong size or
  * checksum, no code for the architecture that it names, another's file, one that others can write
- * to) makes it a miss and removes it; it is never an error. Folders are the user's alone.
+ * to) makes it a miss and removes it; it is never an error.
+ *
+ * Kernels are code, so folders are the user's alone. $TILETUNE_CACHE_GROUP names a group that is
+ * trusted: a FOLDER of that group, which it may write to, is shared by its members.
+ * $TILETUNE_CACHE_SEED names another cache where what is not in FOLDER is looked for; it is only
+ * read, and nobody but its owner (or that group) may write to it.
  */
 #ifndef COMPILE_CACHE_H
 #define COMPILE_CACHE_H
 
-#include "compile/compiler.h"
+#include "compile/cache_entry.h"
 
 struct cache;
-
-/* What an entry tells a person. */
-struct cache_label {
-	char *unit;     /* "gemm/mma.cu" */
-	char *arch;     /* "sm_90a" */
-	char *compiler; /* "NVRTC 13.0 (V13.0.88)" */
-};
 
 struct cache_item {
 	char key[HASH_SIZE];
@@ -41,11 +39,6 @@ enum status cache_open(const char *folder, struct cache **cache, struct error *e
 void cache_close(struct cache *cache); /* NULL is fine */
 const char *cache_folder(const struct cache *cache);
 
-/* The key of a unit for an architecture and a compiler's identity. headers: a hash of those that it
- * includes, or "". */
-void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
-	const char *headers, char key[HASH_SIZE]);
-
 /* False: not there. Ticket and from_cache of the result are not set. */
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result);
 
@@ -58,17 +51,7 @@ enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 /* Between an entry's name and the random end of the temporary file that becomes it. */
 #define CACHE_TEMPORARY ".new-"
 
-struct cache_entry {
-	struct cache_label label;
-	struct compile_result result;
-};
 char *cache_entry_path(const struct cache *cache, const char key[HASH_SIZE]); /* caller frees */
-void cache_entry_pack(
-	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes);
-/* False, and the entry empty, unless the bytes are a whole entry of this key. */
-bool cache_entry_unpack(
-	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry);
-void cache_entry_release(struct cache_entry *entry);
 
 /* ---- for the command that looks after it ---- */
 typedef void cache_visit(const struct cache_item *item, void *context);
