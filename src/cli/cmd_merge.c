@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "format/merge.h"
+#include "format/tuned_index.h"
 
 struct merge_options {
 	struct common_options common;
@@ -158,6 +159,14 @@ static enum status expect_place(const struct merge_options *options, struct erro
 	return STATUS_OK;
 }
 
+/* So that who reads the folder has not to, who perhaps may not write to it. */
+static enum status update_index(const char *folder, struct error *err)
+{
+	CLEANUP(tuned_index_release) struct tuned_index index = {0};
+
+	return tuned_index_add_folder(&index, folder, NULL, err);
+}
+
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct merge_options *options = options_;
@@ -175,7 +184,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 		catalogue_load(folders.templates, NULL, &merging.catalogue, NULL) == STATUS_OK;
 	for (size_t i = 0; i < positional->count; i++)
 		TRY(add_file(&merging, positional->items[i], err));
-	return write_merged(&merging, positional->count, err);
+	TRY(write_merged(&merging, positional->count, err));
+	return options->folder ? update_index(options->folder, err) : STATUS_OK;
 }
 
 const struct command command_merge = {

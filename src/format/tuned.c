@@ -30,8 +30,7 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 		.entries = memory_zeroed(1, sizeof(*tuned->entries))};
 }
 
-/* Of a regular file; of others all is 0. */
-static struct tuned_version version_of(const char *path)
+struct tuned_version tuned_version_of(const char *path)
 {
 	struct stat info;
 
@@ -46,7 +45,7 @@ enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 	CLEANUP(json_release) struct json *tree = NULL;
 	struct json_at root;
 
-	*tuned = (struct tuned){.version = version_of(path)};
+	*tuned = (struct tuned){.version = tuned_version_of(path)};
 	TRY(json_load(path, &tree, err));
 	root = json_root(tree, path);
 	/* another format says so before its members do */
@@ -83,7 +82,7 @@ enum status tuned_replace(struct tuned *tuned, const char *path, struct error *e
 
 	json_append(tree, true, &text);
 	TRY(file_write(path, text.data, text.length, err));
-	tuned->version = version_of(path);
+	tuned->version = tuned_version_of(path);
 	return STATUS_OK;
 }
 
@@ -95,7 +94,7 @@ enum status tuned_save(struct tuned *tuned, const char *path, struct error *err)
 	struct tuned_version now;
 
 	TRY(file_lock(path, &lock, err));
-	now = version_of(path);
+	now = tuned_version_of(path);
 	if (now.inode && memcmp(&now, &tuned->version, sizeof(now)) != 0) {
 		TRY(tuned_load(path, &theirs, err));
 		TRY(tuned_merge(tuned, &theirs, MERGE_NEWEST, &ignored, err));

@@ -18,6 +18,8 @@
 struct tuned_version {
 	uint64_t device, inode, size, seconds, nanoseconds;
 };
+/* Of a regular file; of others all is 0. */
+struct tuned_version tuned_version_of(const char *path);
 
 struct tuned {
 	char *path;                   /* for messages */

@@ -7,74 +7,93 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record.h"
+#include "base/record_read.h"
+#include "family/problem_text.h"
 #include "tune/conclude.h"
+
+enum {
+	TRIED_MAX = 64 /* of the nearest, some may not be legal here, or be the same */
+};
 
 void known_release(struct known *known)
 {
 	for (size_t i = 0; i < known->count; i++)
 		tuned_release(&known->files[i]);
 	free(known->files);
+	tuned_index_release(&known->index);
 	*known = (struct known){0};
 }
 
 /* ---- loading ---- */
-struct loading {
-	struct known *known;
-	const char *folder; /* NULL: a file was named */
-	const struct context *context;
-	struct gpu_model device;
-};
-
-static enum status load_file(struct loading *loading, const char *path, struct error *err)
+static enum status load_file(struct known *known, const char *path, const struct context *context,
+	const struct gpu_model *device, struct error *err)
 {
-	struct known *known = loading->known;
-	struct tuned tuned;
-	enum status status = tuned_load(path, &tuned, err);
+	CLEANUP(tuned_release) struct tuned tuned = {0};
 
-	if (status == STATUS_OK && !gpu_model_same(&tuned.device, &loading->device))
-		status = error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a tuned file of %s, found one of %s", path,
-			loading->device.name, tuned.device.name);
-	if (status != STATUS_OK) {
-		tuned_release(&tuned);
-		return status;
-	}
-	tuned_complete(&tuned, &loading->context->catalogue);
+	TRY(tuned_load(path, &tuned, err));
+	if (!gpu_model_same(&tuned.device, device))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a tuned file of %s, found one of %s", path, device->name,
+			tuned.device.name);
+	tuned_complete(&tuned, &context->catalogue);
 	ARRAY_GROW(known->files, known->count, known->capacity);
 	known->files[known->count++] = tuned;
+	tuned = (struct tuned){0};
 	return STATUS_OK;
 }
 
-/* Others' files lie there, too: what is no tuned file of this GPU model is passed over. */
-static enum status load_one(const char *name, void *context, struct error *err)
+/* Of a file in a folder, when it is needed. NULL: it has gone meanwhile. */
+static const struct tuned *file_of(
+	struct known *known, const char *path, const struct context *context)
 {
-	struct loading *loading = context;
-	CLEANUP(memory_free) char *path = path_join(loading->folder, name);
+	CLEANUP(gpu_model_release)
+	struct gpu_model device =
+		gpu_model_of(device_spec(context->device), device_identity(context->device)->name);
 
-	(void)err;
-	if (string_ends_with(name, ".json"))
-		(void)load_file(loading, path, NULL);
-	return STATUS_OK;
+	for (size_t i = 0; i < known->count; i++)
+		if (strcmp(known->files[i].path, path) == 0)
+			return &known->files[i];
+	return load_file(known, path, context, &device, NULL) == STATUS_OK
+		       ? &known->files[known->count - 1]
+		       : NULL;
 }
 
 enum status known_load(
 	struct known *known, const char *path, const struct context *context, struct error *err)
 {
-	struct loading loading = {.known = known,
-		.context = context,
-		.device = gpu_model_of(
-			device_spec(context->device), device_identity(context->device)->name)};
+	CLEANUP(gpu_model_release)
+	struct gpu_model device =
+		gpu_model_of(device_spec(context->device), device_identity(context->device)->name);
 	enum status status;
 
 	if (directory_exists(path)) {
-		loading.folder = path;
-		status = directory_list(path, load_one, &loading, err);
+		status = tuned_index_add_folder(&known->index, path, &device, err);
 	} else {
-		status = load_file(&loading, path, err);
+		status = load_file(known, path, context, &device, err);
+		if (status == STATUS_OK)
+			tuned_index_add(&known->index, &known->files[known->count - 1]);
 	}
-	gpu_model_release(&loading.device);
 	return status == STATUS_OK ? STATUS_OK : error_context(err, "--known");
+}
+
+/* Texts of problems from before the operation had all of its keys become those of today. */
+static void complete_texts(struct known *known, const struct operation *operation)
+{
+	for (size_t i = 0; i < known->index.count; i++) {
+		struct tuned_index_item *item = &known->index.items[i];
+		size_t keys = 1;
+		char *text;
+
+		if (strcmp(item->operation, operation->name) != 0)
+			continue;
+		for (const char *at = item->problem; *at; at++)
+			keys += *at == ',';
+		if (keys >= operation->key_count)
+			continue;
+		text = string_copy(item->problem);
+		problem_text_complete(operation, &text);
+		item->problem = tuned_index_keep(&known->index, text);
+	}
 }
 
 /* ---- known problems ---- */
@@ -87,23 +106,26 @@ static bool same_toolchain(const struct run *run, const struct context *context)
 }
 
 /* The entry that saves tuning this problem, of the first file that has one. */
-static const struct tuned_entry *find_entry(const struct known *known,
-	const struct context *context, enum objective objective, const struct problem *problem,
-	const struct tuned **file)
+static const struct tuned_entry *find_entry(struct known *known, const struct context *context,
+	enum objective objective, const struct problem *problem, const struct tuned **file)
 {
 	struct row_validity validity = {.context = context, .problem = problem};
 
-	for (size_t i = 0; i < known->count; i++) {
-		const struct tuned_entry *entry =
-			tuned_find_problem(&known->files[i], problem, objective);
+	for (size_t i = 0; i < known->index.count; i++) {
+		const struct tuned_index_item *item = &known->index.items[i];
+		const struct tuned_entry *entry;
 
-		if (!entry || entry->predicted == device_measures(context->device) ||
-			!same_toolchain(
-				tuned_row_run(&known->files[i], entry, &entry->winner), context) ||
-			!row_validity_row(&entry->winner, &validity))
+		if (item->objective != objective ||
+			item->predicted == device_measures(context->device) ||
+			strcmp(item->problem, problem->text) != 0 ||
+			strcmp(item->operation, problem->operation->name) != 0)
 			continue;
-		*file = &known->files[i];
-		return entry;
+		*file = file_of(known, item->path, context);
+		entry = *file ? tuned_find_problem(*file, problem, objective) : NULL;
+		if (entry && entry->predicted == item->predicted &&
+			same_toolchain(tuned_row_run(*file, entry, &entry->winner), context) &&
+			row_validity_row(&entry->winner, &validity))
+			return entry;
 	}
 	return NULL;
 }
@@ -136,11 +158,13 @@ static void put_entry(
 	tuned_put_entry(tuned, &copy, NULL, &kept);
 }
 
-void known_take(const struct known *known, const struct context *context, enum objective objective,
+void known_take(struct known *known, const struct context *context, enum objective objective,
 	struct problem_list *problems, struct problem_list *taken, struct tuned *tuned)
 {
 	size_t kept = 0;
 
+	if (problems->count)
+		complete_texts(known, problems->items[0]->operation);
 	for (size_t i = 0; i < problems->count; i++) {
 		struct problem *problem = problems->items[i];
 		const struct tuned *file;
@@ -159,83 +183,97 @@ void known_take(const struct known *known, const struct context *context, enum o
 }
 
 /* ---- near ones ---- */
-/* Octaves between their sizes; infinite: they differ in kind. */
-static double distance(const struct problem *problem, const struct tuned_entry *entry)
+/* Octaves between their sizes; infinite: they differ in kind. Both texts are canonical. */
+static double distance(const struct problem *problem, const char *there)
 {
 	const struct operation *operation = problem->operation;
+	const char *here = problem->text;
 	double octaves = 0;
 
-	if (strcmp(entry->operation, operation->name) != 0)
-		return INFINITY;
 	for (size_t i = 0; i < operation->key_count; i++) {
-		const struct value *there =
-			named_values_find(&entry->problem, operation->keys[i].name);
+		const size_t name = strlen(operation->keys[i].name) + 1; /* and "=" */
+		size_t a_length, b_length;
 		double a, b;
 
-		if (!there)
+		if (strncmp(here, there, name) != 0)
 			return INFINITY;
-		if (value_equal(problem->values[i], *there))
-			continue;
-		if (operation->keys[i].values || !value_as_real(problem->values[i], &a) ||
-			!value_as_real(*there, &b) || a < 0 || b < 0)
-			return INFINITY;
-		octaves += fabs(log2((a + 1) / (b + 1)));
+		here += name;
+		there += name;
+		a_length = strcspn(here, ",");
+		b_length = strcspn(there, ",");
+		if (a_length != b_length || strncmp(here, there, a_length) != 0) {
+			char *a_end, *b_end;
+
+			a = strtod(here, &a_end);
+			b = strtod(there, &b_end);
+			if (operation->keys[i].values || a_end != here + a_length ||
+				b_end != there + b_length || a < 0 || b < 0)
+				return INFINITY;
+			octaves += fabs(log2((a + 1) / (b + 1)));
+		}
+		here += a_length + (here[a_length] == ',');
+		there += b_length + (there[b_length] == ',');
 	}
 	return octaves;
 }
 
+/* The candidate that is this entry's winner, or -1. */
+static ptrdiff_t winner_of(const struct candidates *pool, const struct tuned_index_item *item)
+{
+	CLEANUP(json_release) struct json *tree = NULL;
+	struct tuned_row row = {0};
+	struct json_at at;
+	ptrdiff_t candidate = -1;
+
+	if (json_parse(item->choice, strlen(item->choice), item->path, &tree, NULL) != STATUS_OK)
+		return -1;
+	at = json_root(tree, item->path);
+	if (record_from_json(&tuned_choice_record, &at, &row, NULL, NULL) == STATUS_OK)
+		candidate = candidates_find_named(pool, row.family, &row.configuration);
+	record_release(&tuned_choice_record, &row);
+	return candidate;
+}
+
 struct near {
 	double octaves;
-	size_t candidate;
+	const struct tuned_index_item *item;
 };
 
-/* Keeps the nearest, nearest first, each candidate once. */
-static size_t keep(struct near *near, size_t count, struct near found)
+/* The nearest first; of equals the first in the index. */
+static int compare(const void *a, const void *b)
 {
-	size_t at = count;
+	const struct near *x = a, *y = b;
 
-	for (size_t i = 0; i < count; i++)
-		if (near[i].candidate == found.candidate) {
-			if (near[i].octaves <= found.octaves)
-				return count;
-			memmove(&near[i], &near[i + 1], (--count - i) * sizeof(*near));
-			at = count;
-			break;
-		}
-	while (at && near[at - 1].octaves > found.octaves)
-		at--;
-	if (at == KNOWN_NEAR_MAX)
-		return count;
-	if (count == KNOWN_NEAR_MAX)
-		count--;
-	memmove(&near[at + 1], &near[at], (count - at) * sizeof(*near));
-	near[at] = found;
-	return count + 1;
+	if (x->octaves != y->octaves)
+		return x->octaves < y->octaves ? -1 : 1;
+	return x->item < y->item ? -1 : 1;
 }
 
 size_t known_near(const struct known *known, const struct candidates *pool,
 	enum objective objective, size_t candidates[KNOWN_NEAR_MAX])
 {
-	struct near near[KNOWN_NEAR_MAX];
-	size_t count = 0;
+	const size_t total = known ? known->index.count : 0;
+	CLEANUP(memory_free) struct near *near = memory_zeroed(total + 1, sizeof(*near));
+	size_t near_count = 0, count = 0;
 
-	for (size_t f = 0; known && f < known->count; f++)
-		for (size_t e = 0; e < known->files[f].entry_count; e++) {
-			const struct tuned_entry *entry = &known->files[f].entries[e];
-			const struct tuned_row *winner = &entry->winner;
-			const double octaves = entry->objective == objective
-						       ? distance(pool->problem, entry)
-						       : INFINITY;
-			const ptrdiff_t candidate =
-				isfinite(octaves) ? candidates_find_named(pool, winner->family,
-							    &winner->configuration)
-						  : -1;
+	for (size_t i = 0; i < total; i++) {
+		const struct tuned_index_item *item = &known->index.items[i];
 
-			if (candidate >= 0)
-				count = keep(
-					near, count, (struct near){octaves, (size_t)candidate});
-		}
-	for (size_t i = 0; i < count; i++)
-		candidates[i] = near[i].candidate;
+		if (item->objective != objective ||
+			strcmp(item->operation, pool->problem->operation->name) != 0)
+			continue;
+		near[near_count] = (struct near){distance(pool->problem, item->problem), item};
+		near_count += isfinite(near[near_count].octaves);
+	}
+	qsort(near, near_count, sizeof(*near), compare);
+	for (size_t i = 0; i < near_count && i < TRIED_MAX && count < KNOWN_NEAR_MAX; i++) {
+		const ptrdiff_t candidate = winner_of(pool, near[i].item);
+		size_t same = 0;
+
+		while (same < count && (ptrdiff_t)candidates[same] != candidate)
+			same++;
+		if (candidate >= 0 && same == count)
+			candidates[count++] = (size_t)candidate;
+	}
 	return count;
 }

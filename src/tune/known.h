@@ -10,10 +10,11 @@
 
 #include "engine/candidates.h"
 #include "engine/context.h"
-#include "format/tuned.h"
+#include "format/tuned_index.h"
 
 struct known {
-	struct tuned *files;
+	struct tuned_index index;
+	struct tuned *files; /* that were read */
 	size_t count, capacity;
 };
 
@@ -24,7 +25,7 @@ enum status known_load(
 void known_release(struct known *known);
 
 /* Those that are known go into tuned, and off the list into taken. */
-void known_take(const struct known *known, const struct context *context, enum objective objective,
+void known_take(struct known *known, const struct context *context, enum objective objective,
 	struct problem_list *problems, struct problem_list *taken, struct tuned *tuned);
 
 enum {
