@@ -76,7 +76,7 @@ cmp -s damaged folder/.tiletune.index || echo "made anew"
 cp first.json folder
 known
 rm folder/first.json
-known
+one --evaluations 1 --known folder >talk.txt
 grep -c "^measured" folder/.tiletune.index
 for file in folder/other.json folder/broken.json folder/decode.json none.json; do
 	tune --known $file -o none.json
