@@ -35,13 +35,13 @@
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong,
  *nan, unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
- *nondeterministic, crash, abort, killed (by SIGKILL), hang, refuse, refuse_load, lost. us: duration (default: from a
- *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration;
- *value_us: so much more for each unit of the second i32 where the argument number N points;
- *hot_us: when it runs on the buffers of its last launch; empty_us: when none of its buffers was
- *filled as an input; off_by: what it adds to the first element of a generic fp32 output;
- *watts: its power (300); place_us: each load of the kernel takes up to so much longer, the same for
- *all its launches.
+ *nondeterministic, crash, abort, killed (by SIGKILL), hang, refuse, refuse_load, lost. us: duration
+ *(default: from a hash of the cubin, entry and grid, 20..120); noise: relative spread of the
+ *duration; value_us: so much more for each unit of the second i32 where the argument number N
+ *points; hot_us: when it runs on the buffers of its last launch; empty_us: when none of its buffers
+ *was filled as an input; off_by: what it adds to the first element of a generic fp32 output; watts:
+ *its power (300); place_us: each load of the kernel takes up to so much longer, the same for all
+ *its launches.
  *
  * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
  * they take so much longer (tests/gpu/check.py slows kernels down in this way).
