@@ -109,78 +109,34 @@ enum {
 	POINTS_MIN = 3
 };
 
-/* Whether a and b differ only in numbers that are all equal within each: their keys, the rest, and
- * the sizes. */
-static bool moves_together(const char *a, const char *b, struct text *keys, struct text *others,
-	double *size_a, double *size_b)
+/* The keys in which two problems of one kind differ, "M=N=K", and the others, with their values. */
+static void tell_apart(const char *a, const char *b, struct text *keys, struct text *others)
 {
 	struct pair here, there;
-	bool first = true;
 
-	while (pair_next(&a, &here) && pair_next(&b, &there)) {
-		int64_t x, y;
-
-		if (here.name_length != there.name_length ||
-			strncmp(here.name, there.name, (size_t)here.name_length) != 0)
-			return false;
+	while (pair_next(&a, &here) && pair_next(&b, &there))
 		if (here.value_length == there.value_length &&
-			strncmp(here.value, there.value, (size_t)here.value_length) == 0) {
+			strncmp(here.value, there.value, (size_t)here.value_length) == 0)
 			text_appendf(others, "%s%.*s=%.*s", others->length ? "," : "",
 				here.name_length, here.name, here.value_length, here.value);
-			continue;
-		}
-		if (!pair_integer(&here, &x) || !pair_integer(&there, &y) ||
-			(!first && ((double)x != *size_a || (double)y != *size_b)))
-			return false;
-		*size_a = (double)x;
-		*size_b = (double)y;
-		first = false;
-		text_appendf(keys, "%s%.*s", keys->length ? "=" : "", here.name_length, here.name);
-	}
-	return !first && !*a && !*b;
+		else
+			text_appendf(keys, "%s%.*s", keys->length ? "=" : "", here.name_length,
+				here.name);
 }
 
-static struct size_group *group_of(struct size_group_list *groups, const char *keys,
-	const char *others, const struct report_entry *entry)
-{
-	struct size_group *group;
-
-	for (size_t i = 0; i < groups->count; i++) {
-		group = &groups->items[i];
-		if (strcmp(group->keys, keys) == 0 && strcmp(group->others, others) == 0 &&
-			group->points[0].entry->source == entry->source &&
-			group->points[0].entry->label == entry->label &&
-			strcmp(group->points[0].entry->operation, entry->operation) == 0)
-			return group;
-	}
-	ARRAY_GROW(groups->items, groups->count, groups->capacity);
-	group = &groups->items[groups->count++];
-	*group = (struct size_group){.keys = string_copy(keys), .others = string_copy(others)};
-	return group;
-}
-
-static void add_point(struct size_group *group, double size, const struct report_entry *entry)
-{
-	size_t at = 0;
-
-	while (at < group->count && group->points[at].size < size)
-		at++;
-	if (at < group->count && group->points[at].size == size)
-		return;
-	ARRAY_GROW(group->points, group->count, group->capacity);
-	memmove(group->points + at + 1, group->points + at,
-		(group->count - at) * sizeof(*group->points));
-	group->points[at] = (struct size_point){.size = size, .entry = entry};
-	group->count++;
-}
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int compare_groups(const void *a_, const void *b_)
 {
 	const struct size_group *a = a_, *b = b_;
 
+	int order = strcmp(a->others, b->others);
+
 	if (a->count != b->count)
 		return a->count < b->count ? 1 : -1;
-	return strcmp(a->others, b->others);
+	if (order == 0)
+		order = strcmp(a->keys, b->keys);
+	return order ? order : ORDER(a->points[0].entry, b->points[0].entry);
 }
 
 static void group_release(struct size_group *group)
@@ -211,86 +167,214 @@ static void drop_followers(struct size_group *group)
 	group->keys = text_detach(&kept);
 }
 
-/* A problem's keys and values as numbers: of two of many entries it is said at once whether they
- * may move together. */
-struct digest {
-	uint64_t names, *values;
-	size_t count;
+/* Which keys of a problem move together: bit i is the problem's i-th key. */
+typedef uint64_t moving_keys;
+
+enum {
+	KEYS_MAX = 64,
+	TOGETHER_MAX = 64 /* sets of several keys, the most frequent, that are tried on a problem */
 };
 
-static struct digest digest_of(const char *problem)
+/* A problem as numbers: those of one kind have the same keys, operation and file. */
+struct digest {
+	const struct report_entry *entry;
+	uint64_t kind, values; /* hashes; of values the sum of `value` */
+	uint64_t value[KEYS_MAX];
+	moving_keys equal[KEYS_MAX]; /* keys with the value of key i; 0: that is no integer */
+	int count;
+};
+
+static struct digest digest_of(const struct report_entry *entry)
 {
-	struct digest digest = {.values = memory_zeroed(strlen(problem) + 1, sizeof(uint64_t))};
+	const uint64_t from[] = {(uintptr_t)entry->source, (uintptr_t)entry->label};
+	const char *at = entry->problem;
+	struct digest digest = {.entry = entry};
+	uint64_t text[KEYS_MAX];
 	struct pair pair;
 
-	while (pair_next(&problem, &pair)) {
-		digest.names = hash_bytes(pair.name, (size_t)pair.name_length, digest.names);
-		digest.values[digest.count++] =
-			hash_bytes(pair.value, (size_t)pair.value_length, 0);
+	digest.kind = hash_bytes(
+		from, sizeof(from), hash_bytes(entry->operation, strlen(entry->operation), 0));
+	while (digest.count < KEYS_MAX && pair_next(&at, &pair)) {
+		const int i = digest.count++;
+		int64_t integer;
+
+		digest.kind = hash_bytes(pair.name, (size_t)pair.name_length, digest.kind);
+		text[i] = hash_bytes(pair.value, (size_t)pair.value_length, 0);
+		digest.value[i] = hash_bytes(&i, sizeof(i), text[i]);
+		digest.values += digest.value[i];
+		if (!pair_integer(&pair, &integer))
+			continue;
+		for (int k = 0; k <= i; k++)
+			if (text[k] == text[i]) {
+				digest.equal[i] |= (moving_keys)1 << k;
+				digest.equal[k] |= (moving_keys)1 << i;
+			}
 	}
 	return digest;
 }
 
-static bool may_move_together(const struct digest *a, const struct digest *b)
-{
-	size_t first = a->count;
+/* An entry as one of those that differ in these keys alone. */
+struct member {
+	uint64_t hash; /* of its kind, the keys, and the values of all others */
+	int64_t size;
+	const struct report_entry *entry;
+};
 
-	if (a->names != b->names || a->count != b->count)
-		return false;
-	for (size_t i = 0; i < a->count; i++) {
-		if (a->values[i] == b->values[i])
-			continue;
-		first = first < a->count ? first : i;
-		if (a->values[i] != a->values[first] || b->values[i] != b->values[first])
-			return false;
+struct member_list {
+	struct member *items;
+	size_t count, capacity;
+};
+
+/* Nothing, where the keys' values are not equal. */
+static void add_member(struct member_list *members, const struct digest *digest, moving_keys keys)
+{
+	const int first = __builtin_ctzll(keys);
+	uint64_t hashed[] = {digest->kind, keys, digest->values};
+	const char *at = digest->entry->problem;
+	struct member member = {.entry = digest->entry};
+	struct pair pair;
+
+	if ((digest->equal[first] & keys) != keys)
+		return;
+	for (int i = 0; i < digest->count; i++) {
+		hashed[2] -= keys >> i & 1 ? digest->value[i] : 0;
+		if (i <= first)
+			pair_next(&at, &pair);
 	}
-	return first < a->count;
+	pair_integer(&pair, &member.size);
+	member.hash = hash_bytes(hashed, sizeof(hashed), 0);
+	ARRAY_GROW(members->items, members->count, members->capacity);
+	members->items[members->count++] = member;
 }
 
-/* Puts two entries into the group of those that differ from them as they differ. */
-static void add_two(
-	struct size_group_list *groups, const struct report_entry *a, const struct report_entry *b)
+/* A set of several keys, and how many problems have equal values there and nowhere else. */
+struct together {
+	moving_keys keys;
+	size_t count;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	return ORDER(((const struct together *)a)->keys, ((const struct together *)b)->keys);
+}
+
+static int compare_frequent(const void *a, const void *b)
+{
+	const int order =
+		ORDER(((const struct together *)b)->count, ((const struct together *)a)->count);
+
+	return order ? order : compare_keys(a, b);
+}
+
+/* Sets of several keys that move together, the most frequent first, of problems of one kind. The
+ * caller frees them. */
+static struct together *together_find(const struct digest *digests, size_t count, size_t *found)
+{
+	struct together *sets = memory_zeroed(count * KEYS_MAX / 2 + 1, sizeof(*sets));
+	size_t all = 0;
+
+	*found = 0;
+	for (size_t k = 0; k < count; k++)
+		for (int i = 0; i < digests[k].count; i++) {
+			const moving_keys keys = digests[k].equal[i];
+
+			if (keys & (keys - 1) && i == __builtin_ctzll(keys))
+				sets[all++] = (struct together){keys, 1};
+		}
+	qsort(sets, all, sizeof(*sets), compare_keys);
+	for (size_t i = 0; i < all; i++)
+		if (*found > 0 && sets[*found - 1].keys == sets[i].keys)
+			sets[*found - 1].count++;
+		else
+			sets[(*found)++] = sets[i];
+	qsort(sets, *found, sizeof(*sets), compare_frequent);
+	if (*found > TOGETHER_MAX)
+		*found = TOGETHER_MAX;
+	return sets;
+}
+
+static void add_members(struct member_list *members, const struct digest *digests, size_t count)
+{
+	size_t found;
+	CLEANUP(memory_free) struct together *sets = together_find(digests, count, &found);
+
+	for (size_t k = 0; k < count; k++) {
+		for (int i = 0; i < digests[k].count; i++)
+			if (digests[k].equal[i])
+				add_member(members, &digests[k], (moving_keys)1 << i);
+		for (size_t i = 0; i < found; i++)
+			add_member(members, &digests[k], sets[i].keys);
+	}
+}
+
+static int compare_members(const void *a_, const void *b_)
+{
+	const struct member *a = a_, *b = b_;
+
+	if (a->hash != b->hash)
+		return ORDER(a->hash, b->hash);
+	return a->size != b->size ? ORDER(a->size, b->size) : ORDER(a->entry, b->entry);
+}
+
+/* Members of one group, the sizes ascending: of equal ones the first counts. */
+static void add_group(struct size_group_list *groups, const struct member *members, size_t count)
 {
 	CLEANUP(text_release) struct text keys = {0}, others = {0};
-	double size_a = 0, size_b = 0;
-	struct size_group *group;
+	struct size_group group = {0};
 
-	if (a->source != b->source || a->label != b->label || !a->has_winner || !b->has_winner ||
-		strcmp(a->operation, b->operation) != 0 ||
-		!moves_together(a->problem, b->problem, &keys, &others, &size_a, &size_b))
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0 && members[i].size == members[i - 1].size)
+			continue;
+		ARRAY_GROW(group.points, group.count, group.capacity);
+		group.points[group.count++] = (struct size_point){
+			.size = (double)members[i].size, .entry = members[i].entry};
+	}
+	if (group.count < POINTS_MIN) {
+		free(group.points);
 		return;
-	group = group_of(groups, text_string(&keys), text_string(&others), a);
-	add_point(group, size_a, a);
-	add_point(group, size_b, b);
+	}
+	tell_apart(group.points[0].entry->problem, group.points[1].entry->problem, &keys, &others);
+	group.keys = text_detach(&keys);
+	group.others = text_detach(&others);
+	drop_followers(&group);
+	ARRAY_GROW(groups->items, groups->count, groups->capacity);
+	groups->items[groups->count++] = group;
+}
+
+static int compare_digests(const void *a_, const void *b_)
+{
+	const struct digest *a = a_, *b = b_;
+
+	return a->kind != b->kind ? ORDER(a->kind, b->kind) : ORDER(a->entry, b->entry);
 }
 
 void size_groups_find(const struct report *report, struct size_group_list *groups)
 {
-	size_t kept = 0;
-
+	CLEANUP(memory_free)
 	struct digest *digests = memory_zeroed(report->entry_count + 1, sizeof(*digests));
+	struct member_list members = {0};
+	size_t count = 0;
 
 	*groups = (struct size_group_list){0};
 	for (size_t i = 0; i < report->entry_count; i++)
-		digests[i] = digest_of(report->entries[i].problem);
-	for (size_t i = 0; i < report->entry_count; i++)
-		for (size_t k = i + 1; k < report->entry_count; k++)
-			if (may_move_together(&digests[i], &digests[k]))
-				add_two(groups, &report->entries[i], &report->entries[k]);
-	for (size_t i = 0; i < report->entry_count; i++)
-		free(digests[i].values);
-	free(digests);
-	for (size_t i = 0; i < groups->count; i++) {
-		if (groups->items[i].count < POINTS_MIN) {
-			group_release(&groups->items[i]);
-			continue;
-		}
-		drop_followers(&groups->items[i]);
-		groups->items[kept++] = groups->items[i];
+		if (report->entries[i].has_winner)
+			digests[count++] = digest_of(&report->entries[i]);
+	qsort(digests, count, sizeof(*digests), compare_digests);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i; end < count && digests[end].kind == digests[i].kind;)
+			end++;
+		add_members(&members, digests + i, end - i);
 	}
-	groups->count = kept;
-	if (kept)
-		qsort(groups->items, kept, sizeof(*groups->items), compare_groups);
+	qsort(members.items, members.count, sizeof(*members.items), compare_members);
+	for (size_t i = 0, end; i < members.count; i = end) {
+		for (end = i;
+			end < members.count && members.items[end].hash == members.items[i].hash;)
+			end++;
+		add_group(groups, members.items + i, end - i);
+	}
+	free(members.items);
+	if (groups->count)
+		qsort(groups->items, groups->count, sizeof(*groups->items), compare_groups);
 }
 
 void size_groups_release(struct size_group_list *groups)

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "unit/unit.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "report/comparison.h"
 #include "figure/figure.h"
 #include "html/html.h"
@@ -208,6 +210,49 @@ static void test_a_sweep_is_found(void **state)
 	report_release(&report);
 }
 
+/* seq_q = seq_k move together through a size that head_dim has, too; seq_k alone; of thousands it
+ * is said at once. */
+static void test_sweeps_of_thousands(void **state)
+{
+	enum {
+		SIZES = 4000
+	};
+	struct report_entry *entries = memory_zeroed(2 * SIZES, sizeof(*entries));
+	struct report report = {.entries = entries, .entry_count = 2 * SIZES};
+	struct size_group_list groups;
+	const clock_t start = clock();
+
+	(void)state;
+	for (int i = 0; i < 2 * SIZES; i++) {
+		entries[i] = (struct report_entry){
+			.operation = string_copy("attention"), .has_winner = true};
+		entries[i].problem = string_format("seq_q=%d,seq_k=%d,head_dim=128,dtype=bf16",
+			i < SIZES ? 64 + i : 7, i < SIZES ? 64 + i : i - SIZES + 8);
+		entries[i].title = string_copy(entries[i].problem);
+	}
+	size_groups_find(&report, &groups);
+	assert_int_equal(groups.count, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(groups.items[i].count, SIZES);
+		assert_string_equal(groups.items[i].keys, i == 0 ? "seq_q=seq_k" : "seq_k");
+		assert_string_equal(groups.items[i].others,
+			i == 0 ? "head_dim=128,dtype=bf16" : "seq_q=7,head_dim=128,dtype=bf16");
+		for (int k = 0; k < SIZES; k++) {
+			assert_true(groups.items[i].points[k].size == (i == 0 ? 64 : 8) + k);
+			assert_ptr_equal(groups.items[i].points[k].entry, &entries[i * SIZES + k]);
+		}
+	}
+	/* 0.1 s of the processor; looking at all pairs takes a hundred times as long */
+	assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
+	size_groups_release(&groups);
+	for (int i = 0; i < 2 * SIZES; i++) {
+		free(entries[i].operation);
+		free(entries[i].problem);
+		free(entries[i].title);
+	}
+	free(entries);
+}
+
 static void test_tile_shapes(void **state)
 {
 	struct report report;
@@ -378,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_files_are_refused),
 		cmocka_unit_test(test_the_same_problem_is_compared),
 		cmocka_unit_test(test_a_sweep_is_found),
+		cmocka_unit_test(test_sweeps_of_thousands),
 		cmocka_unit_test(test_tile_shapes),
 		cmocka_unit_test(test_many_values_share_rows),
 		cmocka_unit_test(test_the_page),
