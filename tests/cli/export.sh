@@ -12,6 +12,7 @@ export_ tuned.json row_softmax -p rows=256,cols=512 --format csv | wc -l | tr -d
 export_ tuned.journal.jsonl --format csv | cut -d, -f1 | sort | uniq -c | tr -s ' '
 export_ tuned.json row_softmax -p cols=512 --format csv | wc -l | tr -d ' ' # both, by a key alone
 try export_ tuned.json row_softmax -p cols=513 --format csv
+try export_ tuned.json row_softmax -p colz=512 --format csv
 for format in bencher github-benchmark; do
 	export_ tuned.json row_softmax -p rows=256,cols=512 --format $format | sed -E "s/[0-9]+\\.?[0-9e+]*,?$/NUMBER/; s/TURNS=[0-9]*,?//; s/\{.*\}/{...}/"
 done

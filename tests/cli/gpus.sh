@@ -53,6 +53,11 @@ done
 try "$TILETUNE" explain row_softmax -p rows=64,cols=64 --path "$ROOT/tests/toy" -d cuda:all
 ls ./*.json 2>/dev/null
 cat >script <<'SCRIPT'
+devices 2
+on 0 context 46
+SCRIPT
+tune none cuda:0,cuda:1 # the first is the one that all are compared with
+cat >script <<'SCRIPT'
 devices 4
 kernel row_softmax_online us=20 noise=0.01
 on 1 kernel row_softmax_online skip=30 once=hung hang

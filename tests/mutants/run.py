@@ -29,7 +29,7 @@ import mutate  # noqa: E402
 ROOT = os.getcwd()
 WORK = os.path.join(ROOT, "build/mutants")
 RELEASE = "build/release"
-SECONDS_PER_MUTANT = 60
+SECONDS_PER_MUTANT = 60  # of the processor: a busy machine is no reason to give up
 SLOW = ("interrupt",)  # tests that wait
 # processes that are killed leave no trace of what they ran
 WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective", "cli own_data"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
@@ -63,20 +63,29 @@ def environment(build, more):
 	return {**os.environ, **names, **more}
 
 
+spent = threading.local()  # seconds of the processor that a lane's tests took
+
+
 def execute(call, folder, seconds, more=None):
 	"""True if it passes."""
 	process = subprocess.Popen(call, cwd=folder, env=environment(RELEASE, more or {}), stdin=subprocess.DEVNULL,
 		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-	try:
-		return process.wait(timeout=seconds) == 0
-	except subprocess.TimeoutExpired:
-		return False
-	finally:
-		try:
+	until, usage = time.time() + seconds, None
+	while usage is None:
+		time.sleep(0.01)
+		done, status, used = os.wait4(process.pid, os.WNOHANG)
+		if done:
+			usage = used
+		elif time.time() > until:
 			os.killpg(process.pid, signal.SIGKILL)
-		except ProcessLookupError:
-			pass
-		process.wait()
+			_, status, usage = os.wait4(process.pid, 0)
+	try:  # what it left behind
+		os.killpg(process.pid, signal.SIGKILL)
+	except ProcessLookupError:
+		pass
+	process.returncode = status
+	spent.seconds = getattr(spent, "seconds", 0) + usage.ru_utime + usage.ru_stime
+	return status == 0
 
 
 # ---- a folder that looks like the checkout ----
@@ -235,7 +244,7 @@ class Lane:
 					changed.append("tests/" + test)
 				if not execute(tests()[name], self.folder, limit(name, covered)):
 					return "caught", name
-				yield_time(mutant)
+				yield_time()
 			return "survived", None
 		except subprocess.CalledProcessError:
 			return "no program", None
@@ -291,7 +300,7 @@ class Lane:
 				call = tests()[name] + ([words] if name in ("check kernels.py", "check grids.py") and words else [])
 				if not execute(call, self.folder, limit(name, covered)):
 					return "caught", name
-				yield_time(mutant)
+				yield_time()
 			return "survived", None
 		except TooLong:
 			return "survived", f"after {SECONDS_PER_MUTANT} s"
@@ -308,8 +317,8 @@ class TooLong(Exception):
 	pass
 
 
-def yield_time(mutant):
-	if time.time() - mutant.started > SECONDS_PER_MUTANT:
+def yield_time():
+	if spent.seconds > SECONDS_PER_MUTANT:
 		raise TooLong
 
 
@@ -351,13 +360,13 @@ def main():
 		return covered[name]["passed"]
 
 	def judge(lane, group, mutant):
-		mutant.started = time.time()
+		started, spent.seconds = time.time(), 0
 		names = [name for name in order(mutant, covered) if covered[name]["passed"]]
 		attempt = lane.try_header if mutant.file.startswith("src/launch/") else lane.try_source if mutant.file.startswith("src/") else lane.try_template
 		verdict, by = attempt(mutant, names, covered) if names else ("survived", "no test runs it")
 		if verdict == "caught" and not passes(lane, by):
 			return judge(lane, group, mutant)
-		result = {"key": mutant.key, "mutant": str(mutant), "group": group, "verdict": verdict, "by": by, "state": state, "seconds": round(time.time() - mutant.started, 1)}
+		result = {"key": mutant.key, "mutant": str(mutant), "group": group, "verdict": verdict, "by": by, "state": state, "seconds": round(time.time() - started, 1)}
 		with lock:
 			print(f"{verdict:10} {mutant}  [{by}] {result['seconds']} s", flush=True)
 			kept[mutant.key] = result
