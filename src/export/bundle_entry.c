@@ -77,7 +77,7 @@ static int32_t key_of(const struct launches *launches, const struct expression *
 
 	for (size_t i = 0; operation && expression && i < operation->key_count; i++)
 		if (!operation->keys[i].values && !operation->keys[i].is_real &&
-			is_key(launches, expression, i))
+			launches->slots[i].integer <= INT32_MAX && is_key(launches, expression, i))
 			return (int32_t)i;
 	return TTL_NONE;
 }
@@ -106,7 +106,7 @@ static void put_argument(struct bundle *bundle, const struct launches *launches,
 		argument.name = bundle_put_text(
 			bundle, named->expression ? expression_text(named->expression) : "0");
 		argument.bits = (int64_t)plan_argument_bits(from);
-		if (argument.kind == TTL_I32)
+		if (!dtype_is_float(argument_dtype(from->kind)))
 			argument.key = key_of(launches, named->expression);
 	}
 	bundle_put(bundle, TTL_TABLE_arguments, &argument);
@@ -404,7 +404,7 @@ static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
 		const struct value value = kernel->problem->values[i];
 		struct smaller smaller = {row, kernel, entry, given, (int32_t)i, value.integer};
 		bool same = !operation->keys[i].values && !operation->keys[i].is_constant &&
-			    !kernel->candidate.bound->composite && given[i];
+			    !kernel->candidate.bound->composite;
 
 		sizes[i].high = put_size(bundle, &operation->keys[i], value);
 		sizes[i].low = sizes[i].high;

@@ -23,14 +23,19 @@ static struct json *marks(size_t count)
 static char block_axis(const char *name)
 {
 	const size_t length = strlen(name);
-	const char last = length ? name[length - 1] : '\0';
+	const char last = length ? name[length - 1] : '\0', *block = strcasestr(name, "block");
+	const char *after = block ? block + strlen("block") : NULL;
+	/* BLOCK, BLOCK_X, blockX */
+	const bool is_block =
+		after && (!*after || (strchr("xyzXYZ", after[*after == '_']) &&
+					     after + (*after == '_') == name + length - 1));
 
-	if (!strcasestr(name, "block") && !strcasestr(name, "thread") &&
-		!strcasestr(name, "work_group"))
+	if (!block && !strcasestr(name, "thread") && !strcasestr(name, "work_group"))
 		return '\0';
-	if (!strcasestr(name, "size") && !strcasestr(name, "dim") && !strcasestr(name, "threads"))
+	if (!is_block && !strcasestr(name, "size") && !strcasestr(name, "dim") &&
+		!strcasestr(name, "threads"))
 		return '\0';
-	return strchr("xyzXYZ", last) ? (char)(last | 0x20) : 'x';
+	return last && strchr("xyzXYZ", last) ? (char)(last | 0x20) : 'x';
 }
 
 static struct json *proposed_values(const struct source_macro *macro)
@@ -39,9 +44,10 @@ static struct json *proposed_values(const struct source_macro *macro)
 	const char axis = block_axis(macro->name);
 	struct json *list = json_new_array();
 
-	/* `#if X == 1` alone is a switch */
-	if (macro->compared_count == 1 && macro->compared[0] == 1)
-		json_push(list, json_new_int(0));
+	/* `#if X == 1` alone is a switch; of `#if X == 4` what else it may be is not known */
+	if (macro->compared_count == 1)
+		json_push(list,
+			macro->compared[0] == 1 ? json_new_int(0) : json_new_string(DRAFT_MARK));
 	for (size_t i = 0; i < macro->compared_count; i++)
 		json_push(list, json_new_int(macro->compared[i]));
 	if (macro->compared_count)
@@ -139,25 +145,29 @@ static char *entry_of(const struct source_kernel *kernel, struct json *parameter
 		const struct source_variable *one = &kernel->templates[i];
 
 		text_appendf(&entry, "%s{%s}", i ? ", " : "<", one->name);
-		json_put(parameters, one->name, marks(1));
+		json_put(parameters, one->name,
+			proposed_values(&(struct source_macro){.name = one->name}));
 	}
 	text_append(&entry, kernel->template_count ? ">" : "");
 	return text_detach(&entry);
 }
 
 /* Threads along each axis, where parameters sound like it. */
-static struct json *block_of(const struct kernel_source *source)
+static struct json *block_of(const struct json *parameters)
 {
+	const struct json_at at = json_root(parameters, "");
 	struct json *block = json_new_array();
 	size_t rank = 0;
 
-	for (const char *axis = "xyz"; *axis; axis++)
-		for (size_t i = 0; i < source->macro_count && rank == (size_t)(*axis - 'x'); i++) {
-			if (block_axis(source->macros[i].name) != *axis)
-				continue;
-			json_push(block, json_new_string(source->macros[i].name));
-			rank++;
-		}
+	for (const char *axis = "xyz"; *axis; axis++) {
+		struct json_at item = {0};
+
+		while (rank == (size_t)(*axis - 'x') && json_next(&at, &item))
+			if (block_axis(item.key) == *axis) {
+				json_push(block, json_new_string(item.key));
+				rank++;
+			}
+	}
 	if (!rank)
 		json_push(block, json_new_string(DRAFT_MARK));
 	return block;
@@ -195,7 +205,7 @@ struct json *draft_new(
 	json_put(tree, "symbols", symbols);
 	json_put_string(launch, "entry", entry);
 	json_put(launch, "grid", marks(1));
-	json_put(launch, "block", block_of(source));
+	json_put(launch, "block", block_of(parameters));
 	json_put(launch, "args", arguments);
 	json_push(launches, launch);
 	json_put(tree, "launches", launches);

@@ -76,8 +76,9 @@ static void add_compared(struct source_macro *macro, int64_t number)
 	macro->compared_count++;
 }
 
-/* Names of a condition: what is read and not defined is expected. */
-static void read_condition(struct macros *macros, const char *text, const char *end)
+/* Names of a condition: what is read and not defined is expected. is_value: `#if NAME` asks for its
+ * value, `#ifdef NAME` does not. */
+static void read_condition(struct macros *macros, const char *text, const char *end, bool is_value)
 {
 	for (const char *c = text; c < end; c++) {
 		size_t length = text_word_length(c);
@@ -105,6 +106,8 @@ static void read_condition(struct macros *macros, const char *text, const char *
 		if (after[0] == '=' && after[1] == '=' &&
 			isdigit((unsigned char)*text_skip(after + 2)))
 			add_compared(macro, strtoll(text_skip(after + 2), NULL, 10));
+		else if (is_value && c < end && after >= end && text_skip(text) + length - 1 == c)
+			add_compared(macro, 1); /* nothing else: a switch */
 	}
 }
 
@@ -174,7 +177,7 @@ void kernel_source_read_macros(struct kernel_source *source, const char *clean)
 				source->expects_kernel_tuner = true;
 		} else if (text_word_is(c, length, "if") || text_word_is(c, length, "elif") ||
 			   text_word_is(c, length, "ifdef")) {
-			read_condition(&macros, c + length, end);
+			read_condition(&macros, c + length, end, !text_word_is(c, length, "ifdef"));
 		}
 	}
 	name_set_release(&macros.defined);

@@ -138,9 +138,8 @@ static void ttl_bind_steps(struct ttl_run *run)
 			const struct ttl_argument *argument =
 				&b->arguments[step->arguments.first + k];
 
-			run->values[at] = argument->kind == TTL_I32 && argument->key != TTL_NONE
-						  ? run->sizes[argument->key]
-						  : argument->bits;
+			run->values[at] = argument->key != TTL_NONE ? run->sizes[argument->key]
+								    : argument->bits;
 			run->params[at] = &run->values[at];
 			if (argument->kind == TTL_MAP)
 				run->params[at] = &run->maps[argument->index];

@@ -40,7 +40,7 @@ extern "C" {
  * Little-endian. A header, then tables, each an array of one of these structs that begins at a
  * multiple of 8 bytes. A `text` is the offset of a terminated string in the table of texts. */
 enum {
-	TTL_VERSION = 2,
+	TTL_VERSION = 3,
 	TTL_RANK_MAX = 5,
 	TTL_KEYS_MAX = 64,
 	TTL_NONE = -1, /* no key */
@@ -122,7 +122,7 @@ struct ttl_argument {
 	ttl_text name; /* of the buffer or map; of a number how it is computed: "M" */
 	uint32_t kind;
 	uint32_t index; /* of the buffer or map, within the entry; of a number its bytes */
-	int32_t key;    /* of TTL_I32: the key whose size it is, or TTL_NONE */
+	int32_t key;    /* of an integer: the key whose size it is, or TTL_NONE */
 	int64_t bits;   /* a number */
 };
 struct ttl_image { /* a unit compiled for an architecture */

@@ -224,6 +224,10 @@ for again in range(2):
     lines = take_log()
     assert lines[0] == {"entry": "copy", "from": tensors["table"], "bytes": 256}, lines[0]
     check_launches(lines[1:], plans["types/types"], tensors)
+smaller = types.find("types", "n=100000")  # an i64
+assert smaller.address.value == entry.address.value
+smaller.load().bind(tensors, "n=100000").launch()
+check_launches(take_log()[1:], plans["types/types"], tensors, {100003: 100000}.items())
 assert "table" in refusal(entry.load().bind, {name: address for name, address in tensors.items() if name != "table"})
 del run_
 entry = bundle.find("attention", ATTENTION)
@@ -313,7 +317,7 @@ assert subprocess.run([path("array")], capture_output=True, check=True).stdout =
 
 # ---- damage ----
 for name, damaged, expected in (("none", None, "cannot be opened"), ("empty", b"", "cannot be read"),
-        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 2"),
+        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 3"),
         ("short", content[:-8], f"expected {len(content)} bytes"),
         ("bit", content[:-100] + bytes([content[-100] ^ 1]) + content[-99:], "checksum")):
     if damaged is not None:
