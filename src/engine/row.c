@@ -373,6 +373,17 @@ static void put_buffers(struct tuned_row *row, const struct plan *plan)
 			record_to_json(&plan_tensor_map_record, &plan->tensor_maps[i]);
 }
 
+static void take_options(struct tuned_row *row, const char *const *options)
+{
+	size_t count = 0;
+
+	while (options && options[count])
+		count++;
+	row->options = count ? memory_zeroed(count + 1, sizeof(*row->options)) : NULL;
+	for (size_t i = 0; i < count; i++)
+		row->options[i] = string_copy(options[i]);
+}
+
 static enum status describe(const struct candidate *candidate, const struct evaluation *evaluation,
 	struct tuned_row *row, struct error *err)
 {
@@ -393,6 +404,7 @@ static enum status describe(const struct candidate *candidate, const struct eval
 		TRY(steps_describe(bound, row, err));
 	else
 		row->defines = candidate_defines(bound, slots);
+	take_options(row, bound->family->options);
 	row->family = string_copy(evaluation->family);
 	row->configuration = configuration_named_values(bound, candidate->choices);
 	row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
@@ -435,6 +447,7 @@ static enum status renew(
 	TRY(candidate_describe(candidate, &evaluation, err));
 	TRY(row_describe(candidate, &evaluation, &now, err));
 	SWAP(row->defines, now.defines);
+	SWAP(row->options, now.options);
 	SWAP(row->launches, now.launches);
 	SWAP(row->launch_count, now.launch_count);
 	SWAP(row->steps, now.steps);

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "export/export.h"
+#include "family/compile_option.h"
 
 static void put_hash(const struct text *content, char hash[16])
 {
@@ -61,6 +62,19 @@ static void put_values(struct json *json, const char *name, const struct named_v
 	json_put_string(json, name, text_string(&text));
 }
 
+/* As a list of CMake, where a ';' would begin another item. */
+static void put_options(struct json *json, char *const *options)
+{
+	CLEANUP(text_release) struct text list = {0};
+
+	for (; options && *options; options++) {
+		text_append(&list, list.length ? ";" : "");
+		for (const char *c = *options; *c; c++)
+			text_append_char(&list, *c == ';' ? '_' : *c);
+	}
+	json_put_string(json, "options", text_string(&list));
+}
+
 static struct json *entry_json(const struct tuned_entry *entry)
 {
 	const struct tuned_row *winner = &entry->winner;
@@ -74,6 +88,7 @@ static struct json *entry_json(const struct tuned_entry *entry)
 	json_put_string(json, "family", winner->family);
 	put_values(json, "configuration", &winner->configuration, ",");
 	put_values(json, "defines", &winner->defines, ";");
+	put_options(json, winner->options);
 	json_put_double(json, "time_us", winner->time.median);
 	if (winner->workspace_bytes >= 0)
 		json_put_int(json, "workspace_bytes", winner->workspace_bytes);
@@ -89,18 +104,21 @@ static const char module_head[] =
 	"#\n"
 	"#\tinclude(tuned.cmake)\n"
 	"#\ttiletune_find(TUNED %s)\n"
-	"#\tset(templates /usr/local/share/tiletune/templates) # of your installation\n"
-	"#\tadd_library(kernels OBJECT ${templates}/${TUNED_SOURCE}) # needs the language CUDA\n"
-	"#\ttarget_include_directories(kernels PRIVATE ${templates})\n"
+	"#\tset(sources %s\n"
+	"#\tadd_library(kernels OBJECT ${sources}/${TUNED_SOURCE}) # needs the language CUDA\n"
+	"#\ttarget_include_directories(kernels PRIVATE ${sources})\n"
 	"#\ttarget_compile_definitions(kernels PRIVATE ${TUNED_DEFINES})\n"
-	"#\tset_target_properties(kernels PROPERTIES CUDA_STANDARD 17 CUDA_ARCHITECTURES %s)\n"
+	"#\ttarget_compile_options(kernels PRIVATE ${TUNED_OPTIONS})\n"
+	"#\tset_target_properties(kernels PROPERTIES %sCUDA_ARCHITECTURES %s)\n"
 	"#\n"
 	"# tiletune_find(PREFIX OPERATION KEY=VALUE...) looks for the one entry whose problem has "
 	"all\n"
 	"# of these keys, in all such files that were included, and sets PREFIX_FOUND, "
 	"PREFIX_PROBLEM, PREFIX_FAMILY, "
 	"PREFIX_CONFIGURATION,\n"
-	"# PREFIX_DEFINES (a list for target_compile_definitions), PREFIX_TIME_US, PREFIX_TIMING,\n"
+	"# PREFIX_DEFINES (a list for target_compile_definitions), PREFIX_OPTIONS (those of an own "
+	"kernel),\n"
+	"# PREFIX_TIME_US, PREFIX_TIMING,\n"
 	"# PREFIX_VERIFIED (beside what its results were compared: reference, file, configuration, "
 	"self),\n"
 	"# PREFIX_WORKSPACE_BYTES, PREFIX_TENSOR_MAPS (not 0: the kernel takes TMA descriptors; "
@@ -145,7 +163,7 @@ static const char module_tail[] =
 	"\t\treturn()\n"
 	"\tendif()\n"
 	"\tset(${prefix}_FOUND TRUE PARENT_SCOPE)\n"
-	"\tforeach(name operation problem family configuration defines time_us timing "
+	"\tforeach(name operation problem family configuration defines options time_us timing "
 	"verified workspace_bytes tensor_maps launches)\n"
 	"\t\tstring(JSON value ERROR_VARIABLE error GET \"${found}\" ${name})\n"
 	"\t\tstring(TOUPPER \"${name}\" upper)\n"
@@ -169,6 +187,33 @@ static const char module_tail[] =
 	"endfunction()\n\n"
 	"cmake_policy(POP)\n";
 
+/* Of the example: where its sources lie. */
+static const char *folder_of(const struct export_source *source)
+{
+	const struct tuned_entry *entry = source->entry_count ? source->entries[0] : NULL;
+	/* a composite's sources are those of its steps */
+	const struct tuned_launch *launch =
+		entry && entry->winner.launch_count && !entry->winner.step_count
+			? entry->winner.launches
+			: NULL;
+	const size_t length = entry ? strlen(entry->operation) : 0;
+
+	return launch && !(strncmp(launch->source, entry->operation, length) == 0 &&
+				 launch->source[length] == '/')
+		       ? "${CMAKE_CURRENT_SOURCE_DIR}) # where the kernel's JSON lies"
+		       : "/usr/local/share/tiletune/templates) # of your installation";
+}
+
+/* Of the example: whether its options choose the dialect. */
+static bool has_standard(const struct export_source *source)
+{
+	char *const *option = source->entry_count ? source->entries[0]->winner.options : NULL;
+
+	while (option && *option && !compile_option_is_standard(*option))
+		option++;
+	return option && *option;
+}
+
 static enum status write_cmake(
 	const struct export_source *source, struct text *text, struct error *err)
 {
@@ -183,8 +228,8 @@ static enum status write_cmake(
 	for (size_t i = 0; i < source->entry_count; i++)
 		json_push(list, entry_json(source->entries[i]));
 	export_example(source, " ", " ", &example);
-	text_appendf(text, module_head, source->name, text_string(&example),
-		is_named ? arch + 3 : "native");
+	text_appendf(text, module_head, source->name, text_string(&example), folder_of(source),
+		has_standard(source) ? "" : "CUDA_STANDARD 17 ", is_named ? arch + 3 : "native");
 	json_append(list, true, &json);
 	/* a bracket that does not stand in the text ends it */
 	text_append(&bracket, "]==]");

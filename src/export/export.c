@@ -61,6 +61,8 @@ void export_defines(const struct tuned_row *row, struct text *text)
 		text_appendf(text, "%s-D%s=", i ? " " : "", row->defines.items[i].name);
 		value_format(row->defines.items[i].value, text);
 	}
+	for (char **option = row->options; option && *option; option++)
+		text_appendf(text, "%s%s", text->length ? " " : "", *option);
 }
 
 void export_dimensions(const uint32_t dimensions[3], const char *separator, struct text *text)

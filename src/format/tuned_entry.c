@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "candidate/resources.h"
+#include "family/compile_option.h"
 
 const size_t tuned_tops[TUNED_TOPS] = {1, 4, 8, 16};
 
@@ -127,6 +128,8 @@ static const struct record_member row_members[] = {
 		"of a composite family", .flags = RECORD_OPTIONAL, .count_min = 1),
 	RECORD_NAMED_VALUES(struct tuned_row, defines, "defines", "the -D list of the source",
 		.flags = RECORD_OPTIONAL),
+	RECORD_STRINGS(struct tuned_row, options, "options", "of the compiler, beside defines",
+		.flags = RECORD_OPTIONAL, .rule = &compile_option_rule),
 	RECORD_RECORDS(struct tuned_row, launches, launch_count, tuned_launch_record, "launches",
 		"one after the other", .flags = RECORD_OPTIONAL, .count_min = 1),
 	RECORD_NESTED(struct tuned_row, time, time_record, "time_us", "of all launches"),

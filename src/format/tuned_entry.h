@@ -50,6 +50,7 @@ struct tuned_row {
 	struct tuned_step *steps; /* of a composite family; it has no defines */
 	size_t step_count;
 	struct named_values defines; /* items NULL: there is no such list */
+	char **options;              /* of the compiler, beside defines; NULL: none */
 	struct tuned_launch *launches;
 	size_t launch_count;
 	struct summary time; /* microseconds */

@@ -68,6 +68,13 @@ END
 tiletune tune heavy.json -d model:a100-sxm4 --effort exhaustive -o heavy.tuned.json | grep -oE '[0-9]+ ok.*|removed.*' | sort
 tiletune explain heavy.json -d model:a100-sxm4 -c DEPTH=128,THREADS=1024,SHARED=32 | sed -E 's/[0-9]+ registers/R registers/'
 
+echo "# options go where defines go: into what other builds read"
+sed 's/"source"/"options": ["--std=c++20", "-DX=a;b"], &/' vector_add.json >options.json
+tiletune tune options.json -d model:h200-sxm --effort estimate -o options.tuned.json | grep wrote
+"$TILETUNE" export options.tuned.json --format c-header | grep -o ' --std.*'
+"$TILETUNE" export options.tuned.json --format make | grep -o ' --std.*'
+"$TILETUNE" export options.tuned.json --format cmake | sed -nE '/sources|set_target|"options"/p'
+
 echo "# a macro that a header of the compiler's uses as a name"
 sed 's/block_size_x/T/g' vector_add.cu >T.cu
 sed 's/vector_add.cu/T.cu/; s/block_size_x/T/g' vector_add.json >T.json
