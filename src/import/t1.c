@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "expr/expression.h"
 #include "import/t1_file.h"
 
 static const char *const axes[T1_DIMENSIONS] = {"X", "Y", "Z"};
@@ -38,6 +39,34 @@ bool t1_is(const struct json_at *root)
 }
 
 /* ---- parameters and conditions ---- */
+static void expression_drop(struct expression **expression)
+{
+	expression_free(*expression);
+}
+
+/* Whether a parameter may have the value, as far as that can be told: public files have defaults
+ * that are none of the values, and these say nothing. */
+static bool may_have(const struct json *parameters, const char *name, const struct json_at *value)
+{
+	const struct json_at root = json_root(parameters, "");
+	const struct name_table no_names = {0};
+	CLEANUP(memory_free) char *printed = json_print(value->node, false), *list = NULL;
+	CLEANUP(memory_free) char *question = NULL;
+	CLEANUP(expression_drop) struct expression *expression = NULL;
+	struct json_at values;
+	const char *python = NULL;
+	bool has = true;
+
+	json_find(&root, name, &values);
+	if (json_get_string(&values, &python, NULL) != STATUS_OK)
+		python = list = json_print(values.node, false);
+	question = string_format("%s in (%s)", printed, python);
+	if (expression_compile(question, "", &no_names, &expression, NULL) != STATUS_OK ||
+		expression_test(expression, NULL, &has, NULL) != STATUS_OK)
+		return true;
+	return has;
+}
+
 static enum status convert_parameter(const struct t1 *t1, const struct json_at *parameter,
 	struct json *parameters, struct json *defaults, struct error *err)
 {
@@ -59,7 +88,8 @@ static enum status convert_parameter(const struct t1 *t1, const struct json_at *
 		return STATUS_OK;
 	if (json_type(&chosen) == JSON_ARRAY && json_count(&chosen))
 		chosen = json_item(&chosen, 0);
-	json_put(defaults, name, json_copy(chosen.node));
+	if (may_have(parameters, name, &chosen))
+		json_put(defaults, name, json_copy(chosen.node));
 	return STATUS_OK;
 }
 
