@@ -71,9 +71,6 @@ struct quantization_waves quantization_waves(
 }
 
 /* ---- the time ---- */
-/* From the start of a launch to full speed, and from the first idle SM to its end. */
-static const double RAMP_US = 1.0;
-
 /* Dense tensor work draws so much power that the clock sinks: in proportion to how busy the tensor
  * cores are, down to the sheet's tensor_clock_hz. */
 static double clock_under_load(
@@ -88,6 +85,14 @@ static double clock_under_load(
 	if (device->tensor_clock_hz <= 0 || !(busy > 0))
 		return device->clock_hz;
 	return device->clock_hz + fmin(1, busy) * (device->tensor_clock_hz - device->clock_hz);
+}
+
+/* That one slot does one after the other. */
+static double steps_in_turn(const struct time_model_input *input)
+{
+	const double waves = input->launch->units / input->slots->per_wave;
+
+	return fmax(1, waves) * fmax(1, input->launch->steps_mean);
 }
 
 struct time_model_result time_model_launch(const struct time_model_input *input)
@@ -107,11 +112,10 @@ struct time_model_result time_model_launch(const struct time_model_input *input)
 	sm_us = time.clocks / clock_under_load(input, &model, time.clocks) * 1e6;
 	if (device->dram_bytes_per_s > 0)
 		dram_us = input->traffic->dram_bytes / device->dram_bytes_per_s * 1e6;
-	if (dram_us > 0)
-		dram_us +=
-			model.copy_path->dram_idle * time.exposed_clocks / device->clock_hz * 1e6;
 	result.bound = dram_us > sm_us ? BOUND_DRAM : time.bound;
-	result.time_us = device->launch_us + RAMP_US + fmax(sm_us, dram_us) +
-			 model.copy_path->dram_overlap_loss * fmin(sm_us, dram_us);
+	/* two stages of a pipeline: while the first step is loaded no SM works, or while the last
+	 * one is worked on DRAM is idle */
+	result.time_us = device->launch_us + fmax(sm_us, dram_us) +
+			 fmin(sm_us, dram_us) / steps_in_turn(input);
 	return result;
 }

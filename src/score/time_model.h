@@ -3,21 +3,20 @@
  * The time model: how long one launch takes, from its work, the device's rates and its resources.
  * One model for every operation; it knows pipes, steps and units, no kernels.
  *
- * On one SM, r blocks share the pipes. A unit of work takes no less than
- *   throughput: r blocks' amounts of the busiest pipe / its rate, plus what does not overlap;
- *   chain:      one block's own work one after the other: prologue, first load, steps, epilogue;
- *   latency:    no more than `stages` steps are done in one memory latency and a step's own work
- *               (Little's law). It joins the longer of the other two as the third power's root.
+ * On one SM, r blocks share the pipes. What threads issue overlaps with what goes on beside it
+ * (copies, shared memory, wgmma), except for what a warp waits for while its scheduler has no
+ * other. A wave of blocks takes the longer of
+ *   throughput: r blocks' amounts of the busiest pipe / its rate, and what does not overlap;
+ *   chain:      one block's own work in turn: prologue, first load, steps, epilogue;
+ * and what stages and blocks in flight leave of the latency of each step's loads.
  * Waves follow each other; the last one runs with the blocks that are left, each of them faster.
  * DRAM is a roofline over the whole launch. Sources: S. Williams et al., "Roofline" (2009);
+ * J. Zahorjan et al., "Balanced job bound analysis of queueing networks" (1982);
  * V. Volkov, "Understanding latency hiding on GPUs" (2016); NVIDIA's guide on wave quantization.
  *
- * A few constants that no sheet has stand at the top of time_model.c and block_model.c.
- * They were fitted to timings of GEMM and attention kernels on an H200. Over the
- * 159 GEMM problems of the recorded runs the best of the model's first 8 kernels is on average 2.2%
- * slower than the best of all (tests/tools/model_quality.c over results/); how it does on shapes
- * tuned exhaustively stands in templates/gemm/README.md. A change of the constants is a change of
- * tests/data/score/golden.csv.
+ * Nothing here is fitted to timings of kernels: rates and latencies are the device sheet's,
+ * amounts the family's. What physics leaves out is learned (src/learn). A change of the model is
+ * a change of tests/data/score/golden.csv.
  *
  * Not modelled: L2 hit rates (the family's DRAM bytes carry them), clocks under power limits
  * beyond the sheet's tensor clock, instruction dependencies inside a step.

@@ -29,9 +29,7 @@
 	ROW(SMEM_WRITE, "smem_write_bytes", "byte", "shared memory writes, with bank conflicts")   \
 	ROW(L2_READ, "l2_read_bytes", "byte", "requested from L2 by a block")                      \
 	ROW(L2_WRITE, "l2_write_bytes", "byte", "written to L2 by a block")                        \
-	ROW(BARRIERS, "barriers", "barrier", "block-wide synchronisations")                        \
-	ROW(COPY_ROWS_OUTSIDE, "copy_rows_outside", "row",                                         \
-		"rows of 128 bytes of bulk tensor copies that lie outside of the tensor")
+	ROW(BARRIERS, "barriers", "barrier", "block-wide synchronisations")
 
 enum pipe {
 #define ROW(id, name, unit, summary) PIPE_##id,

@@ -57,54 +57,36 @@ def physical_us(d, c, score):
 	"""One launch in whole waves, copies by threads: src/score/block_model.c, time_model.c."""
 	warps, slice_bytes = c.BM // c.WM * (c.BN // c.WN), (c.BM + c.BN) * c.BK * 2
 	mma_count = warps * (c.WM // 16) * (c.WN // 8) * (c.BK // 16)
-	issue = d.instructions_per_clock_sm * 0.8
-	step = {"tensor": 2 * c.BM * c.BN * c.BK / d.rate_TENSOR_MMA,
-		"instructions": (mma_count + warps * (c.WM + c.WN) // 16 * (c.BK // 16) + slice_bytes / 512 + warps * 30) / issue,
-		"smem": (slice_bytes + warps * (c.WM + c.WN) * c.BK * 2) / d.smem_bytes_per_clock_sm,
-		"l2": (1 + score.lines_read - 1) * slice_bytes}
-	epilogue = {"instructions": c.BM * c.BN / 32 / issue, "l2": 2.7 * c.BM * c.BN * 2, "tensor": 0, "smem": 0}
-	steps, stages = ceil(c.K / c.BK), max(1, c.STAGES - 0.55)
+	issue = d.instructions_per_clock_sm
+	step_issued = max(2 * c.BM * c.BN * c.BK / d.rate_TENSOR_MMA,
+		(mma_count + warps * (c.WM + c.WN) // 16 * (c.BK // 16) + slice_bytes / 512 + warps * 30) / issue)
+	step_smem = (slice_bytes + warps * (c.WM + c.WN) * c.BK * 2) / d.smem_bytes_per_clock_sm
+	step_l2, end_issued, end_l2 = score.lines_read * slice_bytes, c.BM * c.BN / 32 / issue, c.BM * c.BN * 2
+	steps = ceil(c.K / c.BK)
 	per_us = d.clock_hz * 1e-6
 	dram_read = 2 * (c.M * c.K + c.N * c.K)
 	latency = per_us * (d.l2_latency_us + min(1, dram_read / score.l2_bytes) * (d.dram_latency_us - d.l2_latency_us))
-	barrier = d.sync_us * per_us
 
-	def phase(amounts, count, l2_rate, running):
-		idle = 4 / running if running < 4 else 1
-		return {k: v * count * (1 / l2_rate if k == "l2" else 1 if k == "smem" else idle) for k, v in amounts.items()}
-
-	def together(clocks, per_scheduler):
-		most = max(clocks.values())
-		rest = (sum(clocks.values()) - most) * 0.21
-		return most + (rest / per_scheduler if per_scheduler > 1 else rest)
+	def phase(issued, smem, l2, count, l2_rate):
+		"""What warps issue, and copies beside it; of the shorter all but one job's share is hidden."""
+		running = count * warps
+		issued, beside = count * issued * max(1, 4 / running), count * max(smem, l2 / l2_rate)
+		return max(issued, beside) + min(issued, beside) / max(1, running / 4)
 
 	def wave(resident, sm_count):
-		l2_rate = min(110, d.l2_bytes_per_clock / sm_count)
-		under_load = latency * 2.7  # of the copy path by threads, whatever the number of SMs
-		own_step = together(phase(step, 1, l2_rate, warps), warps / 4) + barrier
-		chain = under_load + steps * own_step + together(phase(epilogue, 1, l2_rate, warps), warps / 4)
-		running = resident * warps
-		all_steps, ends = phase(step, resident * steps, l2_rate, running), phase(epilogue, resident, l2_rate, running)
-		busy = together({k: all_steps[k] + ends[k] for k in step}, running / 4)
-		serial = together(all_steps, running / 4) + together(ends, running / 4)
-		busy += (serial - busy) / resident + steps * barrier / resident
-		waiting = steps / stages * (under_load + own_step)
-		longer, shorter = max(busy, chain, waiting), min(max(busy, chain), waiting)
-		exposed = under_load + together(ends, running / 4)
-		return longer * (1 + (shorter / longer) ** 4.5) ** (1 / 4.5), exposed
+		l2_rate = min(64, d.l2_bytes_per_clock / sm_count)
+		chain, busy = (steps * phase(step_issued, step_smem, step_l2, count, l2_rate) + phase(end_issued, 0, end_l2, count, l2_rate) for count in (1, resident))
+		chain += latency + steps * d.sync_us * per_us
+		return max(chain, busy) + steps * latency / (c.STAGES * resident)
 
 	full, rest = divmod(score.tiles, score.slots)
-	clocks = exposed = 0
-	if full:
-		clocks, exposed = wave(score.blocks, d.sm_count)
-		clocks *= full
+	clocks = full * wave(score.blocks, d.sm_count) if full else 0
 	if rest:
-		last = wave(ceil(rest / d.sm_count), min(rest, d.sm_count))
-		clocks, exposed = clocks + last[0], exposed if full else last[1]
-	busy = min(1, steps * step["tensor"] * score.tiles / (clocks * d.sm_count))
+		clocks += wave(ceil(rest / d.sm_count), min(rest, d.sm_count))
+	busy = min(1, steps * 2 * c.BM * c.BN * c.BK / d.rate_TENSOR_MMA * score.tiles / (clocks * d.sm_count))
 	sm_us = clocks / (d.clock_hz + busy * (d.tensor_clock_hz - d.clock_hz)) * 1e6
-	dram_us = (dram_read + c.M * c.N * 2) / d.dram_bytes_per_s * 1e6 + 0.8 * exposed / per_us
-	return d.launch_us + 1 + max(sm_us, dram_us) + 0.08 * min(sm_us, dram_us)
+	dram_us = (dram_read + c.M * c.N * 2) / d.dram_bytes_per_s * 1e6
+	return d.launch_us + max(sm_us, dram_us) + min(sm_us, dram_us) / (steps * max(1, score.tiles / score.slots))
 
 
 def check(row, d):
