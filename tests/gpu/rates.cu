@@ -1,0 +1,78 @@
+// What a device sheet says of latencies and rates, one loop for each (rates.json, rates.py): a round
+// is one link of a chain of loads, one barrier, or so many bytes or products of every warp. The time
+// of 2 ROUNDS less that of ROUNDS is free of launch, ramps and cold caches.
+typedef unsigned long long u64;
+
+__device__ __forceinline__ u64 load_l2(const u64 *from) // past L1
+{
+	u64 value;
+	asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+	return value;
+}
+
+// `chain` is a permutation of 0 .. count - 1; count is a power of two. With the round in the address
+// no short cycle of the permutation is walked again and again.
+__device__ __forceinline__ u64 walk(const u64 *chain, u64 count, int rounds)
+{
+	u64 at = 0;
+	for (int i = 0; i < rounds; ++i)
+		at = load_l2(chain + ((at ^ (u64)i) & (count - 1)));
+	return at;
+}
+
+// Every warp reads lines of its block's part again and again; 16 bytes a lane.
+__device__ __forceinline__ u64 stream(const u64 *data, u64 part, int rounds)
+{
+	const u64 *own = data + blockIdx.x * part;
+	u64 sum = 0;
+#pragma unroll 8
+	for (int i = 0; i < rounds; ++i) {
+		u64 low, high, at = ((u64)i * blockDim.x + threadIdx.x) * 2 & (part - 1);
+		asm volatile("ld.global.cg.v2.u64 {%0, %1}, [%2];"
+			     : "=l"(low), "=l"(high)
+			     : "l"(own + at)
+			     : "memory");
+		sum += low ^ high;
+	}
+	return sum;
+}
+
+// Eight sums, so that none waits for the one before.
+__device__ __forceinline__ u64 multiply(int rounds)
+{
+	float sum[8][4] = {};
+	unsigned a = 0x3f803f80u + threadIdx.x, b = 0x3f813f80u;
+	for (int i = 0; i < rounds; ++i)
+#pragma unroll
+		for (int k = 0; k < 8; ++k)
+			asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, "
+				     "%2, %3}, {%4, %4, %4, %4}, {%5, %5}, {%0, %1, %2, %3};"
+				     : "+f"(sum[k][0]), "+f"(sum[k][1]), "+f"(sum[k][2]),
+				     "+f"(sum[k][3])
+				     : "r"(a), "r"(b));
+	float all = 0;
+#pragma unroll
+	for (int k = 0; k < 8; ++k)
+		all += sum[k][0] + sum[k][3];
+	return (u64)all;
+}
+
+extern "C" __global__ void rates(int *out, const u64 *data, int rounds)
+{
+	u64 result = 0;
+#if WHAT_barrier
+	for (int i = 0; i < rounds; ++i)
+		__syncthreads();
+#elif WHAT_l2_latency
+	result = walk(data, 1 << 14, rounds); // 128 KiB
+#elif WHAT_dram_latency
+	result = walk(data, 1 << 26, rounds); // 512 MiB
+#elif WHAT_l2_port || WHAT_l2_chip
+	result = stream(data, 1 << 14, rounds);
+#elif WHAT_tensor_mma
+	result = multiply(rounds);
+#endif
+	// the same whatever was read: results of all configurations are compared
+	if (threadIdx.x == 0)
+		out[blockIdx.x] = result == ~0ull ? 2 : 1;
+}
