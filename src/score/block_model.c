@@ -26,13 +26,11 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 {
 	const struct device_spec *device = input->device;
 	const enum dtype dtype = input->launch->dtype;
-	const double wgmma_factor = input->wgmma_serialized ? 2 : 1;
 	struct phase phase = {.barriers = amounts[PIPE_BARRIERS]};
 
 	phase.clocks[BOUND_TENSOR] =
 		clocks_of(device, PIPE_TENSOR_MMA, dtype, amounts[PIPE_TENSOR_MMA]) +
-		clocks_of(device, PIPE_TENSOR_WGMMA, dtype, amounts[PIPE_TENSOR_WGMMA]) *
-			wgmma_factor;
+		clocks_of(device, PIPE_TENSOR_WGMMA, dtype, amounts[PIPE_TENSOR_WGMMA]);
 	phase.clocks[BOUND_FP32] = clocks_of(device, PIPE_FP32, dtype, amounts[PIPE_FP32]);
 	phase.clocks[BOUND_MUFU] = clocks_of(device, PIPE_MUFU, dtype, amounts[PIPE_MUFU]);
 	phase.clocks[BOUND_INSTRUCTIONS] =
@@ -79,7 +77,8 @@ struct block_model block_model_of(const struct time_model_input *input)
 		.steps_max = fmax(launch->steps_max, launch->steps_mean),
 		.stages = fmax(1, launch->stages),
 		.warps = fmax(1, ceil(threads / (double)device->warp_size)),
-		.tensor_is_asynchronous = launch->per_step[PIPE_TENSOR_WGMMA] > 0,
+		.tensor_is_asynchronous =
+			launch->per_step[PIPE_TENSOR_WGMMA] > 0 && !input->wgmma_serialized,
 		.barrier_clocks = device->sync_us * clocks_per_us,
 		.l2_chip_rate = device->l2_bytes_per_clock,
 		.epilogue_overlap_ratio = fmin(1, fmax(0, launch->epilogue_overlap_ratio)),

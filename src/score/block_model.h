@@ -28,7 +28,8 @@ struct block_model {
 	struct phase prologue, step, epilogue;
 	double steps_mean, steps_max, stages;
 	double warps;
-	bool tensor_is_asynchronous; /* wgmma: threads go on while it multiplies */
+	bool tensor_is_asynchronous; /* wgmma, unless ptxas serialized it: threads go on meanwhile
+				      */
 	double latency_clocks;       /* of a load, L2 and DRAM mixed by their shares */
 	double barrier_clocks;
 	double l2_chip_rate; /* bytes per clock */

@@ -60,6 +60,9 @@ static void test_overlap(void **state)
 	launch->per_step[PIPE_TENSOR_WGMMA] = launch->per_step[PIPE_TENSOR_MMA];
 	launch->per_step[PIPE_TENSOR_MMA] = 0;
 	engine = block_model_of(&fixture.input);
+	assert_true(engine.tensor_is_asynchronous && !threads.tensor_is_asynchronous);
+	fixture.input.wgmma_serialized = true;
+	assert_false(block_model_of(&fixture.input).tensor_is_asynchronous);
 	fixture.traffic.lines_read_ratio = 2;
 	straddling = block_model_of(&fixture.input);
 	assert_true(straddling.step.clocks[BOUND_L2] > 1.99 * engine.step.clocks[BOUND_L2]);
