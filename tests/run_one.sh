@@ -8,6 +8,8 @@ kind=$1
 name=$(basename "$2")
 log=$logs/$kind-$name.log
 start=$(date +%s)
+# predictions are those of the physics, whatever was learned on this machine or is shipped
+export TILETUNE_LEARNED="${TILETUNE_LEARNED-none}"
 limit=${TEST_TIMEOUT:-600}
 case $kind in
 unit) timeout "$limit" "$2" >"$log" 2>&1 ;;

@@ -35,7 +35,7 @@ $(OUT)/tests/fuzz_replay.o: tests/fuzz/replay.c
 define unit_rules
 .PHONY: unit-$(1)
 unit-$(1): $(OUT)/tests/test_$(1) $(FAULT_LIBRARIES)
-	$(OUT)/tests/test_$(1)
+	TILETUNE_LEARNED=none $(OUT)/tests/test_$(1)
 endef
 FAULT_LIBRARIES := $(OUT)/faults/libcuda.so.1 $(OUT)/faults/libnvrtc.so.13 $(OUT)/faults/libnvrtc-builtins.so.13.0
 $(foreach n,$(unit_names),$(eval $(call unit_rules,$(patsubst test_%,%,$(n)))))
@@ -69,7 +69,7 @@ packages-test: packages
 # ---- suites ----
 unit_programs := $(patsubst %,$(OUT)/tests/%,$(unit_names))
 fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
-TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/correction_data $(OUT)/tests/schemas $(OUT)/tests/kernel_text
+TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/schemas $(OUT)/tests/kernel_text
 ifeq ($(SAN),thread)
 TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(FAULT_LIBRARIES)
 endif
@@ -88,6 +88,12 @@ test: $(TEST_PREREQUISITES)
 .PHONY: schemas
 schemas: $(OUT)/tests/schemas
 	$(OUT)/tests/schemas configs/schemas
+
+## learned: what is shipped for the H200, from the journals of results (a few minutes)
+.PHONY: learned
+LEARNED_FROM = $(filter-out %_before.journal.jsonl.gz,$(sort $(wildcard results/nvidia-h200/*.journal.jsonl.gz)))
+learned: $(OUT)/tiletune
+	$(OUT)/tiletune learn --path . $(LEARNED_FROM) -o configs/learned/h200-sxm.json
 
 ## test-full: the same with all device sheets and larger samples of every family (half an hour and more)
 .PHONY: test-full

@@ -127,7 +127,7 @@ static enum status rate(struct choosing *choosing, struct rated *rated)
 		TRY(bind(
 			choosing->sweep, &series, choosing->samples[i], &candidate, choosing->err));
 		if (candidate.bound)
-			TRY(predict_candidate(&candidate, NULL, choosing->err));
+			TRY(predict_candidate(&candidate, choosing->err));
 		rated->time_us[i] = candidate.bound ? candidate.prediction.time_us : INFINITY;
 		if (isfinite(rated->time_us[i])) {
 			rated->legal++;

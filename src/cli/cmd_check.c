@@ -93,7 +93,7 @@ static void hint_at_device(const struct check *check, const struct folders *fold
 
 	if (!(check->of_device & ~check->options.allowed & CHECK_DIFFERS(GPU)))
 		return;
-	if (common_device_spec(NULL, check->baseline, folders, &spec, NULL) == STATUS_OK &&
+	if (common_device_spec(NULL, &check->baseline->device, folders, &spec, NULL) == STATUS_OK &&
 		spec->from_sheet)
 		fprintf(stderr,
 			"hint: the baseline is of %s; --device model:%s compares resources without "

@@ -13,11 +13,13 @@
 #include "cli/common.h"
 #include "export/choice.h"
 #include "export/export.h"
+#include "learn/learned.h"
 #include "export/export_kernel.h"
 
 struct export_options {
 	const char *format, *output, *device, *nvrtc, *cache, *worker, *objective;
 	struct string_list problems, paths, arches;
+	bool no_learned;
 };
 
 #define AT(member) offsetof(struct export_options, member)
@@ -54,6 +56,7 @@ static const struct option export_option_table[] = {
 	OPTION("nvrtc", 0, STRING, nvrtc, "FILE", "the NVRTC library to use"),
 	OPTION("cache-dir", 0, STRING, cache, "DIR", "where compiled kernels are kept"),
 	OPTION("worker", 0, STRING, worker, "FILE", "the program that workers are started from"),
+	LEARNED_OPTION(no_learned),
 	OPTION("path", 0, STRINGS, paths, "DIR",
 		"look for templates/ and configs/ here first; an own kernel's file"),
 	{0},
@@ -73,7 +76,7 @@ struct exporting {
 	struct export_source source;
 	/* of formats that compile */
 	struct problem_list problems;
-	struct corrections corrections;
+	struct learned learned;
 	struct string_list arches;
 	struct text notice;
 };
@@ -158,17 +161,18 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 {
 	struct export_source *source = &exporting->source;
 
-	TRY(common_device_spec(exporting->options->device, &exporting->tuned, &exporting->folders,
-		&exporting->device, err));
-	TRY(corrections_load(exporting->folders.configs, exporting->device->name,
-		&exporting->catalogue, &exporting->corrections, err));
+	TRY(common_device_spec(exporting->options->device, &exporting->tuned.device,
+		&exporting->folders, &exporting->device, err));
+	if (!exporting->options->no_learned)
+		TRY(learned_open(exporting->folders.configs, exporting->device->name,
+			&exporting->catalogue, &exporting->learned, err));
 	TRY(list_arches(exporting, err));
 	TRY(open_compiler(exporting, 0, err));
 	source->catalogue = &exporting->catalogue;
 	source->device = exporting->device;
 	source->compiler = exporting->compiler;
 	source->arches = exporting->arches.items;
-	source->corrections = &exporting->corrections;
+	exporting->device->learned = &exporting->learned;
 	source->notice = &exporting->notice;
 	return STATUS_OK;
 }
@@ -181,8 +185,8 @@ static enum status renew(struct exporting *exporting, struct error *err)
 	struct renewal renewal;
 	struct error reason;
 
-	if (common_device_spec(exporting->options->device, &exporting->tuned, &exporting->folders,
-		    &exporting->device, &reason) != STATUS_OK) {
+	if (common_device_spec(exporting->options->device, &exporting->tuned.device,
+		    &exporting->folders, &exporting->device, &reason) != STATUS_OK) {
 		text_appendf(notice, "notice: not compared with the sources that lie here: %s\n",
 			reason.message);
 		return STATUS_OK;
@@ -288,8 +292,8 @@ static enum status export_image(
 		return error_hint(err, "name it: OPERATION -p PROBLEM");
 	}
 	entry = exporting->source.entries[0];
-	TRY(common_device_spec(exporting->options->device, &exporting->tuned, &exporting->folders,
-		&exporting->device, err));
+	TRY(common_device_spec(exporting->options->device, &exporting->tuned.device,
+		&exporting->folders, &exporting->device, err));
 	TRY(export_kernel_open(&exporting->catalogue, exporting->device, entry, &kernel, err));
 	if (strcmp(entry->winner.kernel_hash, kernel.build.kernel_hash) != 0)
 		fprintf(stderr, "notice: the sources make another kernel than the one that was "
@@ -341,7 +345,7 @@ static void exporting_release(struct exporting *exporting)
 {
 	compiler_close(exporting->compiler);
 	problem_list_release(&exporting->problems);
-	corrections_release(&exporting->corrections);
+	learned_release(&exporting->learned);
 	device_spec_free(exporting->device);
 	catalogue_release(&exporting->catalogue);
 	tuned_release(&exporting->tuned);

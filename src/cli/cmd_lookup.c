@@ -10,13 +10,14 @@
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "cli/common.h"
+#include "learn/learned.h"
 #include "lookup/lookup.h"
 
 struct lookup_options {
 	struct common_options common;
 	struct string_list problems;
 	const char *device, *objective;
-	bool any_device, quick;
+	bool any_device, quick, no_learned;
 };
 
 #define AT(member) offsetof(struct lookup_options, member)
@@ -32,6 +33,7 @@ static const struct option lookup_option_table[] = {
 		common_objective_choice),
 	OPTION("quick", 0, FLAG, quick, NULL,
 		"do not look for the model's best of all: a loss against the default only"),
+	LEARNED_OPTION(no_learned),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -41,7 +43,7 @@ static enum status open_spec(const struct lookup_options *options, const struct 
 {
 	CLEANUP(gpu_model_release) struct gpu_model ours = {0};
 
-	TRY(common_device_spec(options->device, tuned, folders, spec, err));
+	TRY(common_device_spec(options->device, &tuned->device, folders, spec, err));
 	if (!options->device || options->any_device)
 		return STATUS_OK;
 	ours = gpu_model_of(*spec, (*spec)->title);
@@ -54,15 +56,16 @@ static enum status open_spec(const struct lookup_options *options, const struct 
 
 static void print_answer(const struct lookup_answer *answer, const struct problem *problem)
 {
-	CLEANUP(memory_free) char *configuration = NULL;
+	CLEANUP(memory_free) char *configuration = NULL, *source = NULL;
 
 	printf("%s %s\n  %s: %s\n", problem->operation->name, problem->text,
 		lookup_grade_names[answer->grade], answer->why);
 	if (answer->grade == LOOKUP_REFUSED)
 		return;
 	configuration = named_values_text(&answer->result->configuration);
-	printf("  %s {%s}\n  predicted %.2f us", answer->result->family, configuration,
-		answer->predicted_us);
+	source = prediction_basis_text(answer->basis);
+	printf("  %s {%s}\n  predicted %.2f us (%s)", answer->result->family, configuration,
+		answer->predicted_us, source);
 	if (isfinite(answer->model_best_us))
 		printf(", the model's best %.2f us", answer->model_best_us);
 	if (isfinite(answer->default_us))
@@ -135,9 +138,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(tuned_release) struct tuned tuned = {0};
 	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
-	CLEANUP(corrections_release) struct corrections corrections = {0};
+	CLEANUP(learned_release) struct learned learned = {0};
 	struct lookup_request request = {.catalogue = &catalogue,
-		.corrections = &corrections,
 		.tuned = &tuned,
 		.objective = common_objective(options->objective),
 		.without_best = options->quick};
@@ -146,7 +148,9 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
 	tuned_complete(&tuned, &catalogue);
 	TRY(open_spec(options, &tuned, &folders, &spec, err));
-	TRY(corrections_load(folders.configs, spec->name, &catalogue, &corrections, err));
+	if (!options->no_learned)
+		TRY(learned_open(folders.configs, spec->name, &catalogue, &learned, err));
+	spec->learned = &learned;
 	request.device = spec;
 	return run_lookup(options, positional, &request, err);
 }
@@ -159,8 +163,9 @@ const struct command command_lookup = {
 		"Exact: the file has the problem. Nearest by model: of all configurations in the\n"
 		"file that are legal for the problem, the one that the model predicts best,\n"
 		"never one that is predicted slower than its family's default; with the expected\n"
-		"loss against the model's best of all. The model is corrected by timings where\n"
-		"configs/corrections has the GPU. Refused (exit code 1): no configuration fits.",
+		"loss against the model's best of all. The model is corrected by what timings\n"
+		"on the GPU taught (configs/learned). Refused (exit code 1): no configuration "
+		"fits.",
 	.examples = "  tiletune lookup tuned.json gemm -p M=4000,N=4096,K=4096,dtype=bf16 --json",
 	.options = lookup_option_table,
 	.options_size = sizeof(struct lookup_options),

@@ -24,7 +24,7 @@
 #include "format/journal_line.h"
 #include "format/tuned.h"
 #include "import/t1.h"
-#include "learn/correction.h"
+#include "learn/learned.h"
 #include "lookup/lookup.h"
 #include "spec/sheet.h"
 #include "tune/suite.h"
@@ -145,15 +145,11 @@ static enum status read_device(const struct checked *file, struct error *err)
 		text_string(&file->content), file->content.length, file->path, &spec, err);
 }
 
-static enum status read_correction(const struct checked *file, struct error *err)
+static enum status read_learned(const struct checked *file, struct error *err)
 {
-	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
-	struct correction *correction;
+	CLEANUP(learned_file_release) struct learned_file learned = {0};
 
-	TRY(catalogue_load(file->folders->templates, NULL, &catalogue, err));
-	TRY(correction_load(file->path, NULL, &catalogue, &correction, err));
-	correction_free(correction);
-	return STATUS_OK;
+	return learned_file_load(file->path, &learned, err);
 }
 
 static enum status read_record(
@@ -211,7 +207,7 @@ static const struct {
 	{"tiletune.suite/1", .form = suite_form, .read = read_suite},
 	{"tiletune.device/1", .form = read_device},
 	{"tiletune.device_defaults/1", .record = &device_defaults_record},
-	{"tiletune.correction/1", .form = read_correction},
+	{"tiletune.learned/1", .form = read_learned},
 	{"tiletune.operation/1", .form = read_template},
 	{"tiletune.family/1", .form = read_template},
 	{"tiletune.own_kernel/1", .form = read_own_kernel},

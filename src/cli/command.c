@@ -292,6 +292,7 @@ void option_help(const struct command *command, struct text *text)
 	row(advise) \
 	row(check) \
 	row(lookup) \
+	row(learn) \
 	row(new) \
 	row(export) \
 	row(merge) \

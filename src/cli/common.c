@@ -104,6 +104,7 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 		.nvrtc_path = choice->nvrtc,
 		.cache_folder = choice->cache,
 		.no_cache = choice->no_cache,
+		.no_learned = choice->no_learned,
 		.workers = choice->workers,
 		.wait_s = choice->wait_s,
 		.seed = 1};
@@ -196,10 +197,9 @@ static enum status spec_of_gpu(const char *number, const char *const *configs,
 	return device_spec_match(&list[index].facts, configs, spec, err);
 }
 
-static enum status spec_of_file(const struct tuned *tuned, const char *const *configs,
+static enum status spec_of_model(const struct gpu_model *device, const char *const *configs,
 	struct device_spec **spec, struct error *err)
 {
-	const struct gpu_model *device = &tuned->device;
 	struct device_facts facts = {.warp_size = 32,
 		.compute_capability = (int)device->compute_capability,
 		.sm_count = device->sm_count,
@@ -215,13 +215,13 @@ static enum status spec_of_file(const struct tuned *tuned, const char *const *co
 	return device_spec_match(&facts, configs, spec, err);
 }
 
-enum status common_device_spec(const char *name, const struct tuned *tuned,
+enum status common_device_spec(const char *name, const struct gpu_model *model,
 	const struct folders *folders, struct device_spec **spec, struct error *err)
 {
 	const char *const *configs = folders->configs;
 
 	if (!name)
-		return spec_of_file(tuned, configs, spec, err);
+		return spec_of_model(model, configs, spec, err);
 	if (string_starts_with(name, "cuda:"))
 		return spec_of_gpu(name + strlen("cuda:"), configs, spec, err);
 	if (string_starts_with(name, "model:"))

@@ -31,6 +31,10 @@ struct common_options {
 		OPTION("json", 0, FLAG, common.json, NULL,                                         \
 			"the answer as JSON on stdout, messages on stderr")
 
+#define LEARNED_OPTION(member)                                                                     \
+	OPTION("no-learned", 0, FLAG, member, NULL,                                                \
+		"predict by physics alone, without what timings taught")
+
 /* Options of commands that open a device. */
 struct device_choice {
 	const char *name; /* --device */
@@ -40,6 +44,7 @@ struct device_choice {
 	unsigned workers;
 	double wait_s;
 	const char *worker;
+	bool no_learned;
 	bool several; /* the command can work with several GPUs */
 };
 #define DEVICE_OPTIONS                                                                             \
@@ -50,6 +55,7 @@ struct device_choice {
 			"where compiled kernels are kept"),                                        \
 		OPTION("no-cache", 0, FLAG, device.no_cache, NULL,                                 \
 			"compile everything anew, keep nothing"),                                  \
+		LEARNED_OPTION(device.no_learned),                                                 \
 		OPTION("workers", 'j', COUNT, device.workers, "N",                                 \
 			"compilers at once; by default one per core, less where memory is short"), \
 		OPTION("wait", 0, DURATION, device.wait_s, "TIME",                                 \
@@ -91,7 +97,7 @@ enum status common_check_families(const struct catalogue *catalogue,
 /* The file's sheet, or, of a GPU without one, what the file says of it and the default rates of its
  * architecture. name: "cuda:N" (a GPU of this machine) or "model:NAME" instead; NULL: the file's.
  */
-enum status common_device_spec(const char *name, const struct tuned *tuned,
+enum status common_device_spec(const char *name, const struct gpu_model *model,
 	const struct folders *folders, struct device_spec **spec, struct error *err);
 
 /* Set by SIGINT and SIGTERM, where a command looks at it, as it says by setting common_graceful;

@@ -139,7 +139,8 @@ void show_why(
 		fprintf(out, ", %d bytes of local memory a thread", longest->stack_bytes);
 	fprintf(out, "\n%sbound by %s; predicted %.2f us%s, ", indent,
 		bound_kind_names[longest->bound], score->predicted_time_us,
-		score->without_model ? " (no model: from FLOP, bytes and waves alone)" : "");
+		score->without_model ? " (no model: from FLOP, bytes and waves alone)"
+				     : " (physics)");
 	show_speed(out, problem, score, score->predicted_time_us);
 	if (longest->bank_conflict_ratio > 1.005)
 		fprintf(out, "; bank conflicts x%.2f", longest->bank_conflict_ratio);

@@ -99,6 +99,11 @@ const struct device_spec *device_spec(const struct device *device)
 	return device->spec;
 }
 
+void device_learned(struct device *device, const struct learned *learned)
+{
+	device->spec->learned = learned;
+}
+
 const struct device_identity *device_identity(const struct device *device)
 {
 	return &device->identity;

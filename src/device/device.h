@@ -63,6 +63,8 @@ enum status device_open(const char *name, const struct device_options *options,
 	struct device **device, struct error *err);
 void device_close(struct device *device);
 const struct device_spec *device_spec(const struct device *device);
+/* What predictions for it go by from now on; borrowed. */
+void device_learned(struct device *device, const struct learned *learned);
 const struct device_identity *device_identity(const struct device *device);
 bool device_compiles(const struct device *device); /* false: replay needs no cubins */
 bool device_measures(const struct device *device); /* false: times are predicted */

@@ -132,6 +132,16 @@ static enum status open_auto(const struct context_options *options, struct conte
 	return STATUS_OK;
 }
 
+static enum status open_device(const struct context_options *options, struct context *context,
+	const struct device_options *device_options, struct error *err)
+{
+	if (strcmp(options->device, "auto") == 0)
+		return open_auto(options, context, device_options, err);
+	return string_starts_with(options->device, "cuda:")
+		       ? open_cuda(options, context, options->device, device_options, err)
+		       : open_modelled(options, context, options->device, device_options, err);
+}
+
 static enum status open_all(
 	const struct context_options *options, struct context *context, struct error *err)
 {
@@ -144,11 +154,14 @@ static enum status open_all(
 
 	TRY(catalogue_load((const char *const *)context->template_folders, options->operation,
 		&context->catalogue, err));
-	if (strcmp(options->device, "auto") == 0)
-		return open_auto(options, context, &device_options, err);
-	return string_starts_with(options->device, "cuda:")
-		       ? open_cuda(options, context, options->device, &device_options, err)
-		       : open_modelled(options, context, options->device, &device_options, err);
+	TRY(open_device(options, context, &device_options, err));
+	if (options->no_learned)
+		return STATUS_OK;
+	context->learned = memory_zeroed(1, sizeof(*context->learned));
+	TRY(learned_open((const char *const *)context->config_folders,
+		device_spec(context->device)->name, &context->catalogue, context->learned, err));
+	device_learned(context->device, context->learned);
+	return STATUS_OK;
 }
 
 enum status context_open(
@@ -171,6 +184,9 @@ void context_release(struct context *context)
 {
 	gpus_release(context);
 	device_close(context->device);
+	if (context->learned)
+		learned_release(context->learned);
+	free(context->learned);
 	kernel_store_free(context->store);
 	compiler_close(context->compiler);
 	catalogue_release(&context->catalogue);

@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "family/catalogue.h"
 #include "engine/kernel_store.h"
+#include "learn/learned.h"
 #include "process/team.h"
 
 struct context_options {
@@ -22,6 +23,7 @@ struct context_options {
 	const char *nvrtc_path;
 	const char *cache_folder; /* NULL: the user's */
 	bool no_cache;
+	bool no_learned;  /* predictions by physics alone */
 	unsigned workers; /* compilers; 0: automatic */
 	double wait_s;    /* for the GPU's lock */
 	uint64_t seed;
@@ -32,6 +34,7 @@ struct context {
 	char **config_folders;
 	struct catalogue catalogue;
 	struct device *device;
+	struct learned *learned;    /* of the device */
 	struct compiler *compiler;  /* NULL: none found, and none needed */
 	struct kernel_store *store; /* NULL without a compiler */
 	const struct text *helpers; /* cubin of the helper kernels, of the store; NULL: no GPU */

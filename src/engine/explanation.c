@@ -151,7 +151,7 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 	enum status status;
 
 	*completion = (struct completion){.candidate.bound = bound};
-	predictor_open(&restriction.predictor, bound, NULL);
+	predictor_open(&restriction.predictor, bound);
 	status = complete(&restriction, text, err);
 	predictor_close(&restriction.predictor);
 	*found = completion->legal > 0;
@@ -225,6 +225,7 @@ static enum status look(struct context *context, struct explanation *explanation
 	const struct launch_score *longest;
 
 	TRY(compile(context, explanation, err));
+	TRY(predict_candidate(&explanation->completion.candidate, err));
 	longest = &explanation->score.launches[explanation->score.longest];
 	TRY(candidate_facts(explanation->completion.candidate.bound, explanation->slots,
 		longest->smem_bytes, longest->blocks_per_sm, &explanation->facts, err));
@@ -355,7 +356,12 @@ static const struct record_member explained_members[] = {
 	RECORD_NAMED_VALUES(
 		struct explained, configuration, "configuration", "every parameter of the family"),
 	RECORD_STRINGS(struct explained, filled_in, "filled_in", "parameters that were not given"),
-	RECORD_CUSTOM(struct explained, score, &score_custom, "score", "the model's account"),
+	RECORD_VALUE(struct explained, predicted_us, "predicted_us",
+		"before compilation, with what was learned; null: it cannot run",
+		.flags = RECORD_NULLABLE, .absent = INFINITY),
+	RECORD_NESTED(struct explained, basis, prediction_basis_record, "prediction",
+		"where that comes from"),
+	RECORD_CUSTOM(struct explained, score, &score_custom, "score", "the account of physics"),
 	RECORD_NESTED(struct explained, traffic, traffic_record, "traffic", "of all launches"),
 	RECORD_RECORDS(struct explained, resources, launch_count, resources_record, "resources",
 		"of each launch; null: not compiled",
@@ -409,6 +415,8 @@ struct explained explanation_describe(struct explanation *explanation)
 	struct explained explained = {.family = bound->family->name,
 		.configuration = configuration_named_values(bound, candidate->choices),
 		.filled_in = memory_zeroed(parameters + 1, sizeof(*explained.filled_in)),
+		.basis = prediction_basis(bound),
+		.predicted_us = candidate->prediction.time_us,
 		.score = explanation->score,
 		.resources = explanation->resources,
 		.launch_count = explanation->resources ? explanation->launch_count : 0,

@@ -8,6 +8,7 @@
 
 #include "candidate/candidate.h"
 #include "engine/context.h"
+#include "learn/prediction.h"
 #include "format/run.h"
 
 /* From a partial configuration ("BM=256,BN=128") to a whole one: the model's best legal completion.
@@ -28,7 +29,7 @@ enum status completion_find(struct bound_family *bound, const char *text, bool *
 struct explanation {
 	struct completion completion; /* its bound family is borrowed */
 	struct value *slots;
-	struct score score;
+	struct score score;                 /* by physics */
 	struct kernel_resources *resources; /* per launch; NULL: not compiled */
 	size_t launch_count;
 	char *compile_problem; /* why there are no resources, or NULL */
@@ -63,6 +64,8 @@ struct explained_traffic {
 struct explained {
 	const char *family;
 	struct named_values configuration;
+	struct prediction_basis basis;
+	double predicted_us;
 	char **filled_in; /* names of parameters; ends with NULL */
 	struct score score;
 	struct explained_traffic traffic;

@@ -183,6 +183,7 @@ static void take_others(const struct opening *opening, size_t count)
 		}
 		context->others[context->other_count] = *context;
 		context->others[context->other_count++].device = opening->devices[i];
+		device_learned(opening->devices[i], context->learned);
 	}
 	if (notice.length)
 		context->notice = text_detach(&notice);

@@ -130,7 +130,7 @@ static enum status read_choices(
 static enum status finish(enum status status, struct candidate *candidate, struct error *err)
 {
 	if (status == STATUS_OK)
-		status = predict_candidate(candidate, NULL, err);
+		status = predict_candidate(candidate, err);
 	if (status != STATUS_OK)
 		candidate_release(candidate);
 	return status;
@@ -217,7 +217,7 @@ static enum status refit_arguments(struct candidate *candidate, struct error *er
 	struct refit refit = {.bound = candidate->bound, .best_us = INFINITY};
 	double tuned_us;
 
-	predictor_open(&refit.predictor, candidate->bound, NULL);
+	predictor_open(&refit.predictor, candidate->bound);
 	memcpy(refit.now, candidate->choices, sizeof(refit.now));
 	TRY(predict_now(&refit, &tuned_us, err));
 	TRY(walk(&refit, 0, err));
@@ -266,7 +266,7 @@ enum status candidate_describe(
 	CLEANUP(build_release) struct build build = {0};
 
 	*evaluation = (struct evaluation){.predicted = true};
-	predictor_open(&predictor, bound, NULL);
+	predictor_open(&predictor, bound);
 	TRY(predict_choices(&predictor, candidate->choices, &prediction, err));
 	TRY(candidate_build(bound, predictor.slots, &build, err));
 	configuration_format(bound, candidate->choices, &configuration);

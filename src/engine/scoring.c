@@ -11,12 +11,16 @@
 enum {
 	THREADS_MAX = 32,
 	CANDIDATES_PER_THREAD = 20000, /* fewer are scored sooner than a thread is made */
-	CANDIDATES_AT_ONCE = 2048
+	CANDIDATES_AT_ONCE = 2048,
+	LEARNED_OF_FAMILY = 4096
 };
 
 /* What the threads share. */
 struct scoring {
 	const struct candidates *pool;
+	const size_t *chosen; /* NULL: the first `count` */
+	size_t count;
+	bool is_physics;
 	atomic_size_t next;
 };
 
@@ -39,7 +43,8 @@ static void score_one(struct scorer *scorer, size_t candidate)
 	struct prediction prediction = {0};
 
 	if (!predictor->bound)
-		predictor_open(predictor, family->bound, NULL);
+		predictor_open(predictor, family->bound);
+	predictor->is_physics = scorer->scoring->is_physics;
 	scorer->status = predict_choices(predictor,
 		family->configurations + (candidate - family->first) * family->parameter_count,
 		&prediction, &scorer->err);
@@ -53,17 +58,18 @@ static void score_one(struct scorer *scorer, size_t candidate)
 static void *score_some(void *argument)
 {
 	struct scorer *scorer = argument;
-	const struct candidates *pool = scorer->scoring->pool;
+	struct scoring *scoring = scorer->scoring;
+	const struct candidates *pool = scoring->pool;
 
 	scorer->failed = SIZE_MAX;
 	scorer->predictors = memory_zeroed(pool->family_count, sizeof(*scorer->predictors));
 	while (scorer->failed == SIZE_MAX) {
-		const size_t from = atomic_fetch_add(&scorer->scoring->next, CANDIDATES_AT_ONCE);
-		const size_t rest = from < pool->count ? pool->count - from : 0;
+		const size_t from = atomic_fetch_add(&scoring->next, CANDIDATES_AT_ONCE);
+		const size_t rest = from < scoring->count ? scoring->count - from : 0;
 		const size_t count = rest < CANDIDATES_AT_ONCE ? rest : CANDIDATES_AT_ONCE;
 
 		for (size_t i = 0; i < count && scorer->failed == SIZE_MAX; i++)
-			score_one(scorer, from + i);
+			score_one(scorer, scoring->chosen ? scoring->chosen[from + i] : from + i);
 		if (!count)
 			break;
 	}
@@ -73,11 +79,10 @@ static void *score_some(void *argument)
 	return NULL;
 }
 
-enum status score_all(const struct candidates *pool, struct error *err)
+static enum status run(struct scoring *scoring, struct error *err)
 {
-	struct scoring scoring = {.pool = pool};
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t wanted = pool->count / CANDIDATES_PER_THREAD, started = 1;
+	size_t wanted = scoring->count / CANDIDATES_PER_THREAD, started = 1;
 	CLEANUP(memory_free) struct scorer *scorers = NULL;
 	struct scorer *failed;
 
@@ -87,7 +92,7 @@ enum status score_all(const struct candidates *pool, struct error *err)
 		wanted = THREADS_MAX;
 	scorers = memory_zeroed(wanted + 1, sizeof(*scorers));
 	for (size_t i = 0; i <= wanted; i++)
-		scorers[i].scoring = &scoring;
+		scorers[i].scoring = scoring;
 	/* the first is this thread; where others cannot be had it works alone */
 	while (started < wanted &&
 		pthread_create(&scorers[started].thread, NULL, score_some, &scorers[started]) == 0)
@@ -104,35 +109,68 @@ enum status score_all(const struct candidates *pool, struct error *err)
 	return failed->status;
 }
 
-enum status score_least_us(const struct candidates *pool, const struct corrections *corrections,
-	double *time_us, struct error *err)
+/* Whether trees have something to say of a family of the pool. */
+static bool is_learned(const struct candidates *pool)
 {
-	enum {
-		CONSIDERED_MAX = 16384
-	};
-	const double considered_ratio = 2;
-	size_t count, kept = 0;
-	size_t *order = order_by_prediction(&pool->view, CONSIDERED_MAX, &count);
-	struct predictor *predictors = memory_zeroed(pool->family_count, sizeof(*predictors));
-	enum status status = STATUS_OK;
+	bool learned = false;
 
-	*time_us = INFINITY;
-	for (; kept < count && status == STATUS_OK; kept++) {
-		const size_t candidate = order[kept], f = pool->family_of[candidate];
-		struct prediction prediction;
-
-		if (pool->predicted_us[candidate] > considered_ratio * pool->predicted_us[order[0]])
-			break;
-		if (!predictors[f].bound)
-			predictor_open(&predictors[f], pool->families[f].bound, corrections);
-		status = predict_choices(&predictors[f], candidates_configuration(pool, candidate),
-			&prediction, err);
-		if (status == STATUS_OK)
-			*time_us = fmin(*time_us, prediction.time_us);
-	}
 	for (size_t f = 0; f < pool->family_count; f++)
-		predictor_close(&predictors[f]);
-	free(predictors);
-	free(order);
-	return status;
+		learned |= prediction_basis(pool->families[f].bound).source != PREDICTION_PHYSICS;
+	return learned;
+}
+
+/* The best of each family by physics, one family after the other. */
+static size_t choose(const struct candidates *pool, size_t *chosen)
+{
+	size_t kept = 0;
+
+	for (size_t f = 0; f < pool->family_count; f++) {
+		const struct family_candidates *family = &pool->families[f];
+
+		for (size_t i = 0; i < family->count; i++)
+			chosen[kept + i] = family->first + i;
+		order_smallest(chosen + kept, family->count, pool->predicted_us, LEARNED_OF_FAMILY);
+		kept += family->count < LEARNED_OF_FAMILY ? family->count : LEARNED_OF_FAMILY;
+	}
+	return kept;
+}
+
+/* What was not chosen is as much off as the chosen of its family are on average. */
+static void scale_others(
+	const struct candidates *pool, const double *physics_us, const size_t *chosen, size_t count)
+{
+	CLEANUP(memory_free) bool *done = memory_zeroed(pool->count + 1, sizeof(*done));
+	CLEANUP(memory_free) double *logs = memory_zeroed(pool->family_count, sizeof(*logs));
+	CLEANUP(memory_free) double *counts = memory_zeroed(pool->family_count, sizeof(*counts));
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t c = chosen[i];
+
+		done[c] = true;
+		if (!isfinite(physics_us[c]))
+			continue;
+		logs[pool->family_of[c]] += log(pool->predicted_us[c] / physics_us[c]);
+		counts[pool->family_of[c]]++;
+	}
+	for (size_t i = 0; i < pool->count; i++)
+		if (!done[i] && counts[pool->family_of[i]] > 0)
+			pool->predicted_us[i] *=
+				exp(logs[pool->family_of[i]] / counts[pool->family_of[i]]);
+}
+
+enum status score_all(const struct candidates *pool, struct error *err)
+{
+	struct scoring scoring = {.pool = pool, .count = pool->count, .is_physics = true};
+	CLEANUP(memory_free) double *physics_us = NULL;
+	CLEANUP(memory_free) size_t *chosen = NULL;
+
+	TRY(run(&scoring, err));
+	if (!is_learned(pool))
+		return STATUS_OK;
+	physics_us = memory_copy(pool->predicted_us, pool->count * sizeof(*physics_us));
+	chosen = memory_zeroed(pool->count + 1, sizeof(*chosen));
+	scoring = (struct scoring){.pool = pool, .chosen = chosen, .count = choose(pool, chosen)};
+	TRY(run(&scoring, err));
+	scale_others(pool, physics_us, chosen, scoring.count);
+	return STATUS_OK;
 }

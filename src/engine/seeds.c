@@ -67,7 +67,7 @@ static enum status take_best(
 	for (size_t i = 0; i < family->count; i++)
 		order[i] = family->first + i;
 	order_smallest(order, family->count, pool->predicted_us, LOOKED_AT_PER_FAMILY);
-	predictor_open(&predictor, bound, NULL);
+	predictor_open(&predictor, bound);
 	for (size_t i = 0;
 		i < family->count && i < LOOKED_AT_PER_FAMILY && taken < SEEDS_PER_FAMILY; i++) {
 		const choice *choices = candidates_configuration(pool, order[i]);
@@ -111,7 +111,7 @@ static enum status add_candidates(const struct seeds *seeds, struct bound_family
 {
 	CLEANUP(predictor_close) struct predictor predictor = {0};
 
-	predictor_open(&predictor, bound, NULL);
+	predictor_open(&predictor, bound);
 	for (size_t i = 0; i < seeds->count; i++) {
 		const struct seed *seed = &seeds->items[i];
 		struct candidate candidate = {.bound = bound, .is_winner = seed->is_winner};

@@ -83,7 +83,6 @@ static enum status answer(const struct export_source *source, const struct probl
 {
 	const struct lookup_request request = {.catalogue = source->catalogue,
 		.device = source->device,
-		.corrections = source->corrections,
 		.tuned = source->tuned,
 		.objective = source->objective,
 		.without_best = true};

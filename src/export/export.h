@@ -11,7 +11,6 @@
 #include "compile/compiler.h"
 #include "format/journal.h"
 #include "format/tuned.h"
-#include "learn/correction.h"
 
 /* What is exported: entries of a tuned file, or a journal (the other is NULL). */
 struct export_source {
@@ -25,7 +24,6 @@ struct export_source {
 	const struct device_spec *device;
 	struct compiler *compiler;
 	const char *const *arches; /* "sm_90a"; the first is the device's; NULL-terminated */
-	const struct corrections *corrections;
 	enum objective objective;
 	struct problem **untuned; /* asked for, not in the file */
 	size_t untuned_count;

@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "learn/prediction.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "learn/features.h"
 
-void predictor_open(struct predictor *predictor, const struct bound_family *bound,
-	const struct corrections *corrections)
+void predictor_open(struct predictor *predictor, const struct bound_family *bound)
 {
+	const struct learned *learned = bound->device->learned;
+
 	*predictor = (struct predictor){.bound = bound,
-		.correction = corrections_find(corrections, bound->family),
 		.context = work_context_new(bound),
 		.slots = memory_zeroed(bound->space->names.count + 1, sizeof(*predictor->slots))};
+	for (size_t i = 0; learned && i < ARRAY_COUNT(predictor->layers); i++) {
+		const struct learned_family *layer =
+			learned_find(&learned->layers[i], bound->family);
+
+		if (!layer)
+			continue;
+		predictor->layers[i] = &layer->trees;
+		predictor->features =
+			memory_resize(predictor->features, layer->feature_count + 1, sizeof(float));
+	}
 }
 
 void predictor_close(struct predictor *predictor)
@@ -21,21 +33,36 @@ void predictor_close(struct predictor *predictor)
 	work_context_free(predictor->context);
 	score_release(&predictor->score);
 	free(predictor->slots);
+	free(predictor->features);
 	*predictor = (struct predictor){0};
+}
+
+/* ln(measured / predicted) that is to be expected. */
+static double learned_log(struct predictor *predictor, const struct value *slots)
+{
+	double sum = 0;
+
+	if (!predictor->features || predictor->is_physics ||
+		!isfinite(predictor->score.predicted_time_us))
+		return 0;
+	features_values(predictor->bound->family, slots, &predictor->score, predictor->features);
+	for (size_t i = 0; i < ARRAY_COUNT(predictor->layers); i++)
+		if (predictor->layers[i])
+			sum += trees_sum(predictor->layers[i], predictor->features);
+	return sum;
 }
 
 enum status predict(struct predictor *predictor, const struct value *slots,
 	const struct kernel_resources *resources, struct prediction *prediction, struct error *err)
 {
 	const struct launch_score *longest;
-	double factor = 1;
 
 	TRY(work_context_evaluate(predictor->context, slots, &predictor->work, err));
 	score_release(&predictor->score);
 	score_compute(predictor->bound->device, predictor->work, resources, &predictor->score);
-	TRY(correction_factor(predictor->correction, slots, &predictor->score, &factor, err));
 	*prediction =
-		(struct prediction){.time_us = fmax(predictor->score.predicted_time_us * factor,
+		(struct prediction){.time_us = fmax(predictor->score.predicted_time_us *
+							    exp(learned_log(predictor, slots)),
 					    predictor->score.floor_us)};
 	longest = predictor_longest(predictor);
 	if (longest) {
@@ -61,13 +88,45 @@ struct score predictor_take_score(struct predictor *predictor)
 	return score;
 }
 
-enum status predict_candidate(
-	struct candidate *candidate, const struct corrections *corrections, struct error *err)
+enum status predict_candidate(struct candidate *candidate, struct error *err)
 {
 	CLEANUP(predictor_close) struct predictor predictor = {0};
 
-	predictor_open(&predictor, candidate->bound, corrections);
+	predictor_open(&predictor, candidate->bound);
 	return predict_choices(&predictor, candidate->choices, &candidate->prediction, err);
+}
+
+static const char *const source_names[] = {"physics", "shipped", "learned here", NULL};
+
+static const struct record_member basis_members[] = {
+	RECORD_ENUM(struct prediction_basis, source, source_names, "source",
+		"physics alone; corrected by what is shipped; by what was learned here, too"),
+	RECORD_VALUE(struct prediction_basis, timings, "timings", "that it was learned from",
+		.flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(struct prediction_basis, prediction_basis_record, basis_members, .name = "basis");
+
+struct prediction_basis prediction_basis(const struct bound_family *bound)
+{
+	const struct learned *learned = bound->device->learned;
+	struct prediction_basis basis = {0};
+
+	for (size_t i = 0; learned && i < ARRAY_COUNT(learned->layers); i++) {
+		const struct learned_family *layer =
+			learned_find(&learned->layers[i], bound->family);
+
+		if (layer)
+			basis = (struct prediction_basis){
+				i ? PREDICTION_LEARNED : PREDICTION_SHIPPED, layer->timings};
+	}
+	return basis;
+}
+
+char *prediction_basis_text(struct prediction_basis basis)
+{
+	return basis.timings ? string_format("%s: %" PRIu64 " timings", source_names[basis.source],
+				       basis.timings)
+			     : string_copy(source_names[basis.source]);
 }
 
 const struct launch_score *predictor_longest(const struct predictor *predictor)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a candidate to its time: work -> score -> correction by what timings on this device taught,
- * where there is one for the family.
+ * From a candidate to its time: work -> score -> what timings on this device taught, where there
+ * is something for the family.
  *
  *	predictor_open -> predict, predict_choices ... -> predictor_close
  */
@@ -9,21 +9,23 @@
 #define LEARN_PREDICTION_H
 
 #include "candidate/candidate_work.h"
-#include "learn/correction.h"
+#include "learn/learned.h"
+#include "score/score.h"
 
 /* Where the last prediction came from is in it too. One per thread. */
 struct predictor {
-	const struct bound_family *bound;    /* borrowed */
-	const struct correction *correction; /* borrowed; NULL: the model alone */
+	const struct bound_family *bound; /* borrowed */
+	const struct trees *layers[2];    /* borrowed; NULL: none */
+	float *features;                  /* NULL: no layer asks for them */
+	bool is_physics;                  /* set by the caller, between predictions: without them */
 	struct work_context *context;
 	struct value *slots;     /* of the last configuration */
 	const struct work *work; /* of the last prediction, borrowed */
-	struct score score;      /* of the last prediction: the model's own time */
+	struct score score;      /* of the last prediction: physics alone */
 };
 
-/* corrections may be NULL; both must outlive the predictor. */
-void predictor_open(struct predictor *predictor, const struct bound_family *bound,
-	const struct corrections *corrections);
+/* bound, with its device and what was learned of it, must outlive the predictor. */
+void predictor_open(struct predictor *predictor, const struct bound_family *bound);
 void predictor_close(struct predictor *predictor); /* zeroed is fine */
 
 /* slots: of a legal configuration, constants included. resources: of the compiled kernels, one per
@@ -39,8 +41,22 @@ enum status predict_choices(struct predictor *predictor, const choice *choices,
 struct score predictor_take_score(struct predictor *predictor);
 
 /* One candidate's prediction, with a predictor of its own. */
-enum status predict_candidate(
-	struct candidate *candidate, const struct corrections *corrections, struct error *err);
+enum status predict_candidate(struct candidate *candidate, struct error *err);
+
+/* Where predictions of a bound family come from. */
+enum prediction_source {
+	PREDICTION_PHYSICS,
+	PREDICTION_SHIPPED, /* times what is shipped with the program */
+	PREDICTION_LEARNED, /* and what was learned on this machine */
+};
+struct prediction_basis {
+	enum prediction_source source;
+	uint64_t timings; /* learned from */
+};
+RECORD_DECLARE(struct prediction_basis, prediction_basis_record);
+struct prediction_basis prediction_basis(const struct bound_family *bound);
+/* "physics", "shipped (17201 timings)"; caller frees. */
+char *prediction_basis_text(struct prediction_basis basis);
 
 /* The launch that takes longest; NULL: nothing was launched. */
 const struct launch_score *predictor_longest(const struct predictor *predictor);

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "learn/prediction.h"
-#include "engine/scoring.h"
+#include "engine/candidates.h"
 #include "engine/row.h"
 
 /* A configuration of the file on its way through the lookup. */
@@ -61,6 +61,8 @@ static const struct record_member answer_members[] = {
 		"exact, time_us is predicted",
 		.flags = RECORD_OPTIONAL),
 	ANSWER(predicted_us, "of the result", INFINITY),
+	RECORD_NESTED(struct lookup_answer, basis, prediction_basis_record, "prediction",
+		"where predicted_us comes from"),
 	ANSWER(default_us, "of the family's default", INFINITY),
 	ANSWER(model_best_us, "of all configurations", INFINITY),
 	ANSWER(expected_loss_ratio, "predicted over the least of those, minus 1", NAN),
@@ -122,15 +124,15 @@ static void option_release(struct option *option)
 
 /* What the family's default would take; infinite where it has no legal configuration or is
  * composite (its steps are the choice). */
-static enum status predict_default(const struct lookup *lookup, struct bound_family *bound,
-	double *predicted_us, struct error *err)
+static enum status predict_default(
+	struct bound_family *bound, double *predicted_us, struct error *err)
 {
 	struct candidate candidate = {.bound = bound, .prediction.time_us = INFINITY};
 	bool found = false;
 
 	if (!bound->composite &&
 		configuration_default(bound, candidate.choices, &found, NULL) == STATUS_OK && found)
-		TRY(predict_candidate(&candidate, lookup->request->corrections, err));
+		TRY(predict_candidate(&candidate, err));
 	*predicted_us = candidate.prediction.time_us;
 	return STATUS_OK;
 }
@@ -143,7 +145,7 @@ static enum status default_of(const struct lookup *lookup, struct bound_family *
 			*default_us = lookup->options[i].default_us;
 			return STATUS_OK;
 		}
-	return predict_default(lookup, bound, default_us, err);
+	return predict_default(bound, default_us, err);
 }
 
 /* A row that cannot be had for this problem is passed over, with its reason; an expression that
@@ -164,7 +166,7 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
 	}
-	TRY(predict_candidate(&option.candidate, request->corrections, err));
+	TRY(predict_candidate(&option.candidate, err));
 	TRY(default_of(lookup, option.candidate.bound, &option.default_us, err));
 	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
 	lookup->options[lookup->count++] = option;
@@ -238,9 +240,10 @@ static enum status find_exact(
 		timing_names[entry->predicted],
 		is_older ? " with other sources than lie here (`tiletune check` compares)" : "");
 	answer->from = entry;
-	TRY(predict_candidate(&candidate, request->corrections, err));
+	TRY(predict_candidate(&candidate, err));
 	answer->predicted_us = candidate.prediction.time_us;
-	return predict_default(lookup, candidate.bound, &answer->default_us, err);
+	answer->basis = prediction_basis(candidate.bound);
+	return predict_default(candidate.bound, &answer->default_us, err);
 }
 
 /* Nothing that is predicted slower than the default of an untuned family. */
@@ -303,6 +306,7 @@ static enum status find_nearest(
 			       : "");
 	answer->from = best->entry;
 	answer->predicted_us = best->candidate.prediction.time_us;
+	answer->basis = prediction_basis(best->candidate.bound);
 	answer->default_us = best->default_us;
 	return STATUS_OK;
 }
@@ -316,7 +320,9 @@ static enum status find_best(
 
 	TRY(candidates_open(lookup->request->catalogue, lookup->problem, lookup->request->device,
 		&options, &pool, err));
-	return score_least_us(&pool, lookup->request->corrections, &answer->model_best_us, err);
+	for (size_t i = 0; i < pool.count; i++)
+		answer->model_best_us = fmin(answer->model_best_us, pool.predicted_us[i]);
+	return STATUS_OK;
 }
 
 static void lookup_release(struct lookup *lookup)

@@ -9,7 +9,7 @@
 
 #include "family/catalogue.h"
 #include "format/tuned.h"
-#include "learn/correction.h"
+#include "learn/prediction.h"
 #include "spec/device_spec.h"
 
 enum lookup_grade {
@@ -29,7 +29,8 @@ struct lookup_answer {
 	struct tuned_row *result;
 	const struct tuned_entry *from; /* of the file; NULL: refused */
 	double predicted_us; /* of the configuration for this problem; infinite: refused */
-	double default_us;   /* of the family's default configuration; infinite: it has none here */
+	struct prediction_basis basis; /* of predicted_us */
+	double default_us; /* of the family's default configuration; infinite: it has none here */
 	double model_best_us; /* of all configurations of all families; infinite: not asked for */
 	double expected_loss_ratio; /* predicted over the least of those, minus 1; NaN: refused */
 	int64_t considered, legal;  /* distinct configurations in the file; of those, here; or -1 */
@@ -47,8 +48,7 @@ RECORD_DECLARE(struct lookup_document, lookup_document_record);
 
 struct lookup_request {
 	const struct catalogue *catalogue;
-	const struct device_spec *device;      /* that the problem is to run on */
-	const struct corrections *corrections; /* of that device; NULL: the model alone */
+	const struct device_spec *device; /* that the problem is to run on */
 	const struct tuned *tuned;
 	enum objective objective; /* of the entries that may answer */
 	bool without_best;        /* do not score the whole space: model_best_us is infinite */

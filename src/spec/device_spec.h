@@ -39,6 +39,8 @@ enum pipe {
 };
 extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminated */
 
+struct learned;
+
 struct device_spec {
 	char *name;     /* "h200-sxm": file and user-visible name */
 	char *title;    /* "NVIDIA H200 SXM5 141 GB" */
@@ -70,6 +72,9 @@ struct device_spec {
 	/* largest number of clusters of 1,2,4,8,16 blocks (one block per SM) that fit at once */
 	int64_t max_clusters[5];
 	bool max_clusters_measured;
+	/* What timings on it taught beyond this sheet (learn/learned.h), borrowed; NULL: nothing.
+	 */
+	const struct learned *learned;
 };
 
 /* Looks for NAME.json under <folder>/devices of every folder; "" or NULL name: the embedded

@@ -21,7 +21,7 @@ static void estimate_resources(const struct bound_family *bound, const struct va
 	struct prediction prediction;
 
 	(void)context;
-	predictor_open(&predictor, bound, NULL);
+	predictor_open(&predictor, bound);
 	/* a tile outside of the lists need not have a model */
 	if (predict(&predictor, slots, NULL, &prediction, NULL) == STATUS_OK &&
 		(longest = predictor_longest(&predictor)) != NULL) {

@@ -24,7 +24,7 @@ ENVIRONMENT = {**os.environ, "TILETUNE_PATH": os.getcwd()}  # wherever OUT is
 MUTANTS_PER_FORMAT = 64
 LENGTH_OF_LISTS = 200 if os.environ.get("TEST_SIZE") == "full" else 12
 # Their readers also hold members against each other, which no schema says.
-READ_STRICTLY = {"tiletune.correction/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1", "tiletune.lookup/1"}
+READ_STRICTLY = {"tiletune.learned/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1", "tiletune.lookup/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
 UNREAD = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "compared_rows",
     "durations", "loads", "lookup_rates", "own_kernel_results", "pairs", "repeat_rates", "tiles", "versus")}
@@ -65,7 +65,7 @@ def read_documents(path):
 
 
 def files_of_the_tree():
-    patterns = ["configs/devices/**/*.json", "configs/corrections/**/*.json", "tests/data/score/configs/**/*.json",
+    patterns = ["configs/devices/**/*.json", "configs/learned/**/*.json", "tests/data/score/configs/**/*.json",
         "configs/suites/*.json", "templates/**/*.json", "tests/toy/**/*.json", "tests/own/*[a-z].json",
         "tests/data/gpu/*.json", "results/**/*.json", "results/**/*.jsonl*", "tests/data/replay/**/*.json", "tests/data/replay/*.jsonl*"]
     return sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))

@@ -24,7 +24,6 @@
 struct comparison {
 	struct context context;
 	struct tuned tuned;
-	struct corrections corrections;
 	struct journal_record *records;
 	size_t record_count;
 	bool verbose;
@@ -128,7 +127,6 @@ static enum status compare_entry(struct comparison *comparison, const struct tun
 	const struct lookup_request request = {
 		.catalogue = &comparison->context.catalogue,
 		.device = device_spec(comparison->context.device),
-		.corrections = &comparison->corrections,
 		.tuned = &rest,
 		.without_best = true,
 	};
@@ -153,10 +151,6 @@ static enum status run(
 
 	if (status == STATUS_OK)
 		status = tuned_load(arguments[2], &comparison->tuned, err);
-	if (status == STATUS_OK)
-		status = corrections_load((const char *const *)comparison->context.config_folders,
-			device_spec(comparison->context.device)->name,
-			&comparison->context.catalogue, &comparison->corrections, err);
 	comparison->records = memory_zeroed((size_t)count, sizeof(*comparison->records));
 	for (int i = 3; i < count && status == STATUS_OK; i++)
 		status = journal_read(
@@ -197,7 +191,6 @@ int main(int count, char **arguments)
 		journal_record_release(&comparison.records[i]);
 	free(comparison.records);
 	free(comparison.worst_problem);
-	corrections_release(&comparison.corrections);
 	tuned_release(&comparison.tuned);
 	context_release(&comparison.context);
 	return (int)status;

@@ -9,7 +9,7 @@
  *
  *	model_quality [-v] [-a] [-c] [-f FAMILY] ROOT DEVICE JOURNAL...
  *
- * -c judges the model with what timings taught of the device (learn/correction.h).
+ * -c judges the model with what timings taught of the device (learn/learned.h).
  * -v adds how far off the predictions are by parameter value; -f takes one family only. Journals
  * of one problem are put together: what was measured several times counts once, with the geometric
  * mean. Configurations that are no longer in the space are counted.
@@ -43,8 +43,7 @@ struct measured_problem {
 struct report {
 	struct context context;
 	const char *only_family; /* or NULL */
-	bool verbose, all_launches, corrected;
-	struct corrections corrections;
+	bool verbose, all_launches, learned;
 	struct measured_problem *problems;
 	size_t count, capacity;
 	double log_regret[4]; /* sums over problems */
@@ -113,7 +112,8 @@ static enum status add_family(struct report *report, struct measured_problem *me
 		status = family_bind(family, measured->problem, device, NULL, &bound, err);
 	if (status != STATUS_OK || !applies)
 		return status;
-	predictor_open(&predictor, bound, report->corrected ? &report->corrections : NULL);
+	predictor_open(&predictor, bound);
+	predictor.is_physics = !report->learned;
 	for (size_t i = 0; i < recorded->evaluation_count && status == STATUS_OK; i++) {
 		const struct evaluation *evaluation = &recorded->evaluations[i];
 		struct sample sample = {.family = family, .measured_us = evaluation->time.median};
@@ -389,7 +389,6 @@ static void report_release(struct report *report)
 		problem_free(report->problems[i].problem);
 	}
 	free(report->problems);
-	corrections_release(&report->corrections);
 	context_release(&report->context);
 }
 
@@ -400,10 +399,6 @@ static enum status run(struct report *report, char **arguments, int count, struc
 		.roots = roots, .device = arguments[1], .no_cache = true};
 	enum status status = context_open(&options, &report->context, err);
 
-	if (status == STATUS_OK)
-		status = corrections_load((const char *const *)report->context.config_folders,
-			device_spec(report->context.device)->name, &report->context.catalogue,
-			&report->corrections, err);
 	for (int i = 2; i < count && status == STATUS_OK; i++)
 		status = add_journal(report, arguments[i], err);
 	for (size_t i = 0; i < report->count && status == STATUS_OK; i++)
@@ -429,7 +424,7 @@ int main(int count, char **arguments)
 		else if (strcmp(arguments[at], "-a") == 0)
 			report.all_launches = true;
 		else if (strcmp(arguments[at], "-c") == 0)
-			report.corrected = true;
+			report.learned = true;
 		at++;
 	}
 	if (count - at < 3) {

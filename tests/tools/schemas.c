@@ -19,7 +19,7 @@
 #include "family/family.h"
 #include "format/journal_line.h"
 #include "format/tuned.h"
-#include "learn/correction.h"
+#include "learn/learned.h"
 #include "lookup/lookup.h"
 #include "spec/sheet.h"
 #include "tune/suite.h"
@@ -28,8 +28,7 @@ static const struct {
 	const char *name, *title;
 	const struct record *record; /* NULL: made below */
 } schemas[] = {
-	{"correction", "what timings on a device taught of a family beyond the model",
-		&correction_record},
+	{"learned", "what timings on a device taught beyond physics", &learned_file_record},
 	{"tuned", "the best configurations of one GPU model", &tuned_record},
 	{"device", "a device sheet", &device_record},
 	{"device_defaults", "what is assumed of a GPU without a sheet", &device_defaults_record},

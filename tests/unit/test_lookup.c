@@ -268,11 +268,11 @@ static void what_is_not_legal_is_refused_with_the_reason(void **state)
 	shelf_close(&shelf);
 }
 
-/* The file says that two rows of a block take twice as long as the model thinks. */
+/* The toy's file says that two rows of a block take twice as long as the model thinks. */
 static void what_timings_taught_changes_the_choice(void **state)
 {
 	static const char *const configs[] = {"tests/data/score/configs", NULL};
-	struct corrections corrections;
+	struct learned learned;
 	struct shelf shelf;
 	struct lookup_answer answer;
 	struct error err = {0};
@@ -286,8 +286,8 @@ static void what_timings_taught_changes_the_choice(void **state)
 	assert_configuration(&answer, CONFIG(128, 2, 4, 1));
 	alone_us = answer.predicted_us;
 	lookup_answer_release(&answer);
-	assert_ok(corrections_load(configs, "toy", &shelf.catalogue, &corrections, &err));
-	shelf.request.corrections = &corrections;
+	assert_ok(learned_open(configs, "toy", &shelf.catalogue, &learned, &err));
+	shelf.device->learned = &learned;
 	answer = find(&shelf, "rows=7,cols=1000");
 	assert_configuration(&answer, CONFIG(128, 4, 4, 1));
 	assert_true(answer.predicted_us > alone_us);
@@ -295,37 +295,7 @@ static void what_timings_taught_changes_the_choice(void **state)
 	/* the row has that time, too */
 	assert_true(answer.result->time.median == answer.predicted_us);
 	lookup_answer_release(&answer);
-	corrections_release(&corrections);
-	shelf_close(&shelf);
-}
-
-/* Not a row that is passed over: what is found would be wrong without a word. */
-static void a_correction_that_fails_is_an_error(void **state)
-{
-	static const char *const configs[] = {"tests/data/score/failing", NULL};
-	static const char *const problems[] = {"rows=7,cols=1000", "rows=4096,cols=1000"};
-	struct corrections corrections;
-	struct shelf shelf;
-	struct error err = {0};
-
-	(void)state;
-	shelf_open(&shelf);
-	put(&shelf, "rows=4096,cols=1000", CONFIG(128, 4, 4, 1));
-	assert_ok(corrections_load(configs, "toy", &shelf.catalogue, &corrections, &err));
-	shelf.request.corrections = &corrections;
-	shelf.request.without_best = true;
-	for (size_t i = 0; i < ARRAY_COUNT(problems); i++) {
-		struct problem *problem = parse(&shelf, problems[i]);
-		struct lookup_answer answer;
-
-		err = (struct error){0};
-		assert_int_not_equal(
-			lookup_find(&shelf.request, problem, &answer, &err), STATUS_OK);
-		assert_non_null(strstr(err.message, "$.features[0].expr"));
-		assert_null(answer.result);
-		problem_free(problem);
-	}
-	corrections_release(&corrections);
+	learned_release(&learned);
 	shelf_close(&shelf);
 }
 
@@ -378,7 +348,6 @@ int main(void)
 		cmocka_unit_test(what_loses_to_the_default_is_refused),
 		cmocka_unit_test(what_is_not_legal_is_refused_with_the_reason),
 		cmocka_unit_test(what_timings_taught_changes_the_choice),
-		cmocka_unit_test(a_correction_that_fails_is_an_error),
 		cmocka_unit_test(launch_arguments_are_fitted_to_the_problem),
 		cmocka_unit_test(launches_are_for_the_asked_problem),
 	};

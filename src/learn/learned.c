@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/learned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/record_read.h"
+#include "learn/features.h"
+
+#define SHARE(field, help) RECORD_VALUE(struct left_out, field, #field, help, .low = 0, .high = 1)
+static const struct record_member left_out_members[] = {
+	RECORD_VALUE(struct left_out, problems, "problems", "with ten timings or more"),
+	SHARE(physics_mean, "without what was learned"),
+	SHARE(physics_lowest, "of the worst problem"),
+	SHARE(learned_mean, "with it, from the other problems"),
+	SHARE(learned_lowest, "of the worst problem"),
+};
+#undef SHARE
+static RECORD_DEFINE(struct left_out, left_out_record, left_out_members, .name = "left_out");
+
+static const struct record_member family_members[] = {
+	RECORD_VALUE(struct learned_family, name, "family", "gemm/wgmma"),
+	RECORD_VALUE(struct learned_family, timings, "timings", "learned from"),
+	RECORD_VALUE(struct learned_family, problems, "problems", "that they are of"),
+	RECORD_NESTED(struct learned_family, left_out, left_out_record, "left_out",
+		"speed of the first predicted as a share of the family's best measured, of "
+		"problems "
+		"that were left out"),
+	RECORD_NESTED(struct learned_family, trees, trees_record, "model", "what was learned"),
+};
+static RECORD_DEFINE(
+	struct learned_family, learned_family_record, family_members, .name = "learned_family");
+
+static const struct record_member file_members[] = {
+	RECORD_CONSTANT("format", "tiletune.learned/1", "what this file is"),
+	RECORD_VALUE(struct learned_file, device, "device", "the sheet's name, as the file's"),
+	RECORD_RECORDS(struct learned_file, families, family_count, learned_family_record,
+		"families", "of any operation"),
+};
+RECORD_DEFINE(struct learned_file, learned_file_record, file_members, .name = "learned");
+
+void learned_file_release(struct learned_file *file)
+{
+	for (size_t i = 0; i < file->family_count; i++)
+		trees_forget(&file->families[i].trees);
+	record_release(&learned_file_record, file);
+	*file = (struct learned_file){0};
+}
+
+void learned_release(struct learned *learned)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(learned->layers); i++)
+		learned_file_release(&learned->layers[i]);
+}
+
+/* Families that are in the catalogue, with all features that were learned from. */
+static void bind(struct learned_file *file, const struct catalogue *catalogue)
+{
+	for (size_t i = 0; i < file->family_count; i++) {
+		struct learned_family *learned = &file->families[i];
+		const struct family *family;
+		CLEANUP(name_set_release) struct name_set names = {0};
+
+		if (catalogue_family(catalogue, NULL, learned->name, &family, NULL) != STATUS_OK)
+			continue;
+		names = features_names(family);
+		learned->feature_count = names.count;
+		if (trees_bind(&learned->trees, (const char *const *)names.items))
+			learned->family = family;
+	}
+}
+
+enum status learned_file_load(const char *path, struct learned_file *file, struct error *err)
+{
+	CLEANUP(json_release) struct json *json = NULL;
+	struct json_at root;
+
+	*file = (struct learned_file){0};
+	TRY(json_load(path, &json, err));
+	root = json_root(json, path);
+	return record_from_json(&learned_file_record, &root, file, NULL, err);
+}
+
+/* A layer, if its file is there. */
+static enum status open_layer(const char *folder, const char *device,
+	const struct catalogue *catalogue, struct learned_file *file, struct error *err)
+{
+	CLEANUP(memory_free) char *path = string_format("%s/learned/%s.json", folder, device);
+
+	if (!file_exists(path))
+		return STATUS_OK;
+	TRY(learned_file_load(path, file, err));
+	if (strcmp(file->device, device) != 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: $.device: expected \"%s\", as the file is named, found \"%s\"", path,
+			device, file->device);
+	bind(file, catalogue);
+	return STATUS_OK;
+}
+
+enum status learned_open(const char *const *config_folders, const char *device,
+	const struct catalogue *catalogue, struct learned *learned, struct error *err)
+{
+	const char *wanted = getenv("TILETUNE_LEARNED");
+	enum status status = STATUS_OK;
+
+	*learned = (struct learned){0};
+	if (wanted && strcmp(wanted, "none") == 0)
+		return STATUS_OK;
+	for (; *config_folders && status == STATUS_OK && !learned->layers[0].device;
+		config_folders++)
+		status = open_layer(*config_folders, device, catalogue, &learned->layers[0], err);
+	if (status != STATUS_OK)
+		learned_release(learned);
+	return status;
+}
+
+const struct learned_family *learned_find(
+	const struct learned_file *file, const struct family *family)
+{
+	for (size_t i = 0; i < file->family_count; i++)
+		if (file->families[i].family == family)
+			return &file->families[i];
+	return NULL;
+}
