@@ -352,5 +352,6 @@ int main(void)
 		cmocka_unit_test(launches_are_for_the_asked_problem),
 	};
 
+	unsetenv("TILETUNE_LEARNED");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
