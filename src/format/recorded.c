@@ -152,6 +152,7 @@ static enum status read_cached(struct journal_problem *problem, const char *fami
 {
 	CLEANUP(text_release) struct text configuration = {0};
 	struct json_at key = {0}, value, time;
+	double compile_ms;
 
 	while (json_next(keys, &key)) {
 		const char *name;
@@ -163,7 +164,12 @@ static enum status read_cached(struct journal_problem *problem, const char *fami
 			return json_error(&value, err, "a number or a text");
 	}
 	TRY(json_member(result, "time", &time, err));
-	return add_result(problem, family, text_detach(&configuration), &time, us_per_ms, err);
+	TRY(add_result(problem, family, text_detach(&configuration), &time, us_per_ms, err));
+	if (json_find(result, "compile_time", &value) &&
+		json_get_double(&value, &compile_ms, NULL) == STATUS_OK && compile_ms > 0)
+		problem->evaluations[problem->evaluation_count - 1].compile_seconds =
+			compile_ms / 1e3;
+	return STATUS_OK;
 }
 
 static enum status read_cache(const struct json_at *root, const struct json_at *cache,

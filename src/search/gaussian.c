@@ -6,6 +6,23 @@
 
 #include "base/memory.h"
 
+/* Nothing is ruled out by what is known of others. */
+static const double CHANCE_LEAST = 0.02;
+
+static void values_init(struct gaussian_values *values, size_t row_max, size_t slot_max)
+{
+	values->of_rows = memory_zeroed(row_max + 1, sizeof(double));
+	values->whitened = memory_zeroed(row_max + 1, sizeof(double));
+	values->means = memory_zeroed(slot_max + 1, sizeof(float));
+}
+
+static void values_release(struct gaussian_values *values)
+{
+	free(values->of_rows);
+	free(values->whitened);
+	free(values->means);
+}
+
 void gaussian_init(struct gaussian *gaussian, size_t row_max, size_t slot_max, double noise,
 	gaussian_covariance *covariance, const void *context)
 {
@@ -17,26 +34,24 @@ void gaussian_init(struct gaussian *gaussian, size_t row_max, size_t slot_max, d
 		.slot_max = slot_max,
 		.row_points = memory_zeroed(row_max + 1, sizeof(size_t)),
 		.factor = memory_zeroed(row_max * row_max + 1, sizeof(double)),
-		.values = memory_zeroed(row_max + 1, sizeof(double)),
-		.whitened = memory_zeroed(row_max + 1, sizeof(double)),
 		.weights = memory_zeroed(row_max + 1, sizeof(double)),
 		.slot_points = memory_zeroed(slot_max + 1, sizeof(size_t)),
 		.slot_rows = memory_zeroed(slot_max * row_max + 1, sizeof(float)),
-		.means = memory_zeroed(slot_max + 1, sizeof(float)),
 		.variances = memory_zeroed(slot_max + 1, sizeof(float)),
 	};
+	values_init(&gaussian->values, row_max, slot_max);
+	values_init(&gaussian->works, row_max, slot_max);
 }
 
 void gaussian_release(struct gaussian *gaussian)
 {
 	free(gaussian->row_points);
 	free(gaussian->factor);
-	free(gaussian->values);
-	free(gaussian->whitened);
+	values_release(&gaussian->values);
+	values_release(&gaussian->works);
 	free(gaussian->weights);
 	free(gaussian->slot_points);
 	free(gaussian->slot_rows);
-	free(gaussian->means);
 	free(gaussian->variances);
 	*gaussian = (struct gaussian){0};
 }
@@ -94,7 +109,8 @@ void gaussian_watch(struct gaussian *gaussian, size_t slot, size_t point)
 	gaussian->variances[slot] = (float)solve(gaussian, point, solved);
 	for (size_t r = 0; r < gaussian->row_count; r++)
 		slot_row[r] = (float)solved[r];
-	gaussian->means[slot] = (float)gaussian_expect(gaussian, point);
+	gaussian->values.means[slot] = (float)gaussian_expect(gaussian, point);
+	gaussian->works.means[slot] = 0;
 	if (slot == gaussian->slot_count)
 		gaussian->slot_count++;
 }
@@ -121,15 +137,16 @@ size_t gaussian_add(struct gaussian *gaussian, size_t point)
 	}
 	free(packed);
 	gaussian->row_points[new_row] = point;
-	gaussian->values[new_row] = NAN;
-	gaussian->whitened[new_row] = gaussian->weights[new_row] = 0;
+	gaussian->values.of_rows[new_row] = gaussian->works.of_rows[new_row] = NAN;
+	gaussian->values.whitened[new_row] = gaussian->weights[new_row] = 0;
 	gaussian->row_count++;
 	return new_row;
 }
 
-void gaussian_set(struct gaussian *gaussian, size_t row, double value)
+void gaussian_set(struct gaussian *gaussian, size_t row, double value, bool works)
 {
-	gaussian->values[row] = value;
+	gaussian->values.of_rows[row] = value;
+	gaussian->works.of_rows[row] = works;
 	gaussian->changed = true;
 }
 
@@ -139,7 +156,7 @@ static void weigh(struct gaussian *gaussian)
 	const size_t rows = gaussian->row_count;
 
 	for (size_t i = rows; i-- > 0;) {
-		double rest = gaussian->whitened[i];
+		double rest = gaussian->values.whitened[i];
 
 		for (size_t r = i + 1; r < rows; r++)
 			rest -= gaussian->factor[r * gaussian->row_max + i] * gaussian->weights[r];
@@ -147,36 +164,59 @@ static void weigh(struct gaussian *gaussian)
 	}
 }
 
-void gaussian_update(struct gaussian *gaussian)
+/* Brings the means of the slots up to date; returns the mean square of what is whitened. */
+static double values_update(
+	const struct gaussian *gaussian, struct gaussian_values *values, double offset)
 {
 	const size_t rows = gaussian->row_count;
+	CLEANUP(memory_free) float *packed = memory_zeroed(rows + 1, sizeof(*packed));
 	double squares = 0, known = 0;
-	float *packed;
+
+	for (size_t r = 0; r < rows; r++) {
+		const double *row = gaussian->factor + r * gaussian->row_max;
+		double rest = values->of_rows[r] - offset;
+
+		/* A row under way is as expected: it adds nothing. */
+		values->whitened[r] = 0;
+		if (isnan(rest))
+			continue;
+		for (size_t c = 0; c < r; c++)
+			rest -= row[c] * values->whitened[c];
+		values->whitened[r] = rest / row[r];
+		packed[r] = (float)values->whitened[r];
+		squares += values->whitened[r] * values->whitened[r];
+		known++;
+	}
+	for (size_t s = 0; s < gaussian->slot_count; s++)
+		values->means[s] = dot(gaussian->slot_rows + s * gaussian->row_max, packed, rows);
+	return known > 0 ? squares / known : 0;
+}
+
+void gaussian_update(struct gaussian *gaussian)
+{
+	double square, works = 1, known = 1; /* one that works, before anything is known */
 
 	if (!gaussian->changed)
 		return;
 	gaussian->changed = false;
-	packed = memory_zeroed(rows + 1, sizeof(*packed));
-	for (size_t r = 0; r < rows; r++) {
-		const double *row = gaussian->factor + r * gaussian->row_max;
-		double rest = gaussian->values[r];
-
-		/* A row under way is as expected: it adds nothing. */
-		gaussian->whitened[r] = 0;
-		if (isnan(rest))
-			continue;
-		for (size_t c = 0; c < r; c++)
-			rest -= row[c] * gaussian->whitened[c];
-		gaussian->whitened[r] = rest / row[r];
-		packed[r] = (float)gaussian->whitened[r];
-		squares += gaussian->whitened[r] * gaussian->whitened[r];
-		known++;
-	}
+	square = values_update(gaussian, &gaussian->values, 0);
+	gaussian->scale = square > 0 ? sqrt(square) : 1;
 	weigh(gaussian);
-	gaussian->scale = squares > 0 ? sqrt(squares / known) : 1;
-	for (size_t s = 0; s < gaussian->slot_count; s++)
-		gaussian->means[s] = dot(gaussian->slot_rows + s * gaussian->row_max, packed, rows);
-	free(packed);
+	for (size_t r = 0; r < gaussian->row_count; r++)
+		if (!isnan(gaussian->works.of_rows[r])) {
+			works += gaussian->works.of_rows[r];
+			known++;
+		}
+	gaussian->works_rate = works / known;
+	if (works < known)
+		values_update(gaussian, &gaussian->works, gaussian->works_rate);
+}
+
+double gaussian_chance(const struct gaussian *gaussian, size_t slot)
+{
+	const double chance = gaussian->works_rate + (double)gaussian->works.means[slot];
+
+	return fmin(1, fmax(CHANCE_LEAST, chance));
 }
 
 void gaussian_renew(struct gaussian *gaussian)
@@ -188,10 +228,12 @@ void gaussian_renew(struct gaussian *gaussian)
 		gaussian->variances[s] = (float)gaussian->covariance(
 			gaussian->context, gaussian->slot_points[s], gaussian->slot_points[s]);
 	for (size_t r = 0; r < rows; r++) {
-		const double value = gaussian->values[r];
+		const double value = gaussian->values.of_rows[r];
+		const double works = gaussian->works.of_rows[r];
 
 		gaussian_add(gaussian, gaussian->row_points[r]);
-		gaussian->values[r] = value;
+		gaussian->values.of_rows[r] = value;
+		gaussian->works.of_rows[r] = works;
 	}
 	gaussian->changed = true;
 }

@@ -140,7 +140,7 @@ static void pool_replace(struct pool *pool, const size_t *candidates, size_t cou
 	for (size_t slot = 0; slot < gaussian->slot_count; slot++) {
 		slots[slot] = slot;
 		keys[slot] = predicted_speed(pool, gaussian->slot_points[slot]) +
-			     (double)gaussian->means[slot];
+			     (double)gaussian->values.means[slot];
 	}
 	order_smallest(slots, gaussian->slot_count, keys, count);
 	for (size_t i = 0; i < smaller(count, gaussian->slot_count); i++) {
@@ -185,7 +185,7 @@ void pool_learn(struct pool *pool)
 	struct gaussian *gaussian = &pool->gaussian;
 
 	pool_update(pool);
-	covariance_fit(&pool->covariance, gaussian->row_points, gaussian->values,
+	covariance_fit(&pool->covariance, gaussian->row_points, gaussian->values.of_rows,
 		gaussian->row_count, &pool->questions.random);
 	gaussian->noise = covariance_noise(&pool->covariance);
 	gaussian_renew(gaussian);
@@ -225,10 +225,10 @@ bool pool_tell(struct pool *pool, size_t candidate, double time_us)
 	return true;
 }
 
-/* The share, by least squares; returns the least of the measured speeds. */
+/* The share, by least squares; returns the mean of the measured speeds. */
 static double survey(struct pool *pool)
 {
-	double both = 0, square = 0, least = 1;
+	double both = 0, square = 0, sum = 0, count = 0;
 
 	pool->share = 1;
 	for (size_t r = 0; r < pool->gaussian.row_count; r++) {
@@ -239,27 +239,31 @@ static double survey(struct pool *pool)
 			continue;
 		both += speed * predicted;
 		square += predicted * predicted;
-		least = fmin(least, speed);
+		sum += speed;
+		count++;
 	}
 	pool->share = square > 0 ? both / square : 1;
-	return least;
+	return count > 0 ? sum / count : 1;
 }
 
 void pool_update(struct pool *pool)
 {
 	struct gaussian *gaussian = &pool->gaussian;
-	double least;
+	double mean;
 
 	if (!pool->changed)
 		return;
 	pool->changed = false;
-	least = survey(pool);
+	mean = survey(pool);
 	for (size_t r = 0; r < gaussian->row_count; r++) {
-		const double time_us = pool->times_us[r];
-		/* a failure counts as the slowest that is known */
-		const double speed = isinf(time_us) ? least : pool->best_us / time_us;
+		const bool works = !isinf(pool->times_us[r]);
+		/* a failure says nothing about speed: it is kept out of the way by the chance that
+		 * its like work */
+		const double speed = works ? pool->best_us / pool->times_us[r] : mean;
 
-		gaussian_set(gaussian, r, speed - predicted_speed(pool, gaussian->row_points[r]));
+		if (!isnan(pool->times_us[r]))
+			gaussian_set(gaussian, r,
+				speed - predicted_speed(pool, gaussian->row_points[r]), works);
 	}
 	gaussian_update(gaussian);
 }
@@ -285,12 +289,12 @@ bool pool_best(const struct pool *pool, size_t *candidate)
 		const double deviation =
 			gaussian->scale * sqrt(fmax(1e-12, (double)gaussian->variances[slot]));
 		const double gain =
-			predicted_speed(pool, point) + (double)gaussian->means[slot] - 1;
+			predicted_speed(pool, point) + (double)gaussian->values.means[slot] - 1;
 		double promise;
 
 		if (pool->questions.asked[point])
 			continue;
-		promise = log_improvement(gain, deviation);
+		promise = log_improvement(gain, deviation) + log(gaussian_chance(gaussian, slot));
 		if (promise > best) {
 			best = promise;
 			*candidate = point;

@@ -52,7 +52,7 @@ bool pool_tell(struct pool *pool, size_t candidate, double time_us);
 
 void pool_update(struct pool *pool);
 /* The watched, not yet asked candidate that promises the largest improvement of the best speed on
- * average ("expected improvement"); false if there is none. */
+ * average ("expected improvement"), times the chance that it works; false if there is none. */
 bool pool_best(const struct pool *pool, size_t *candidate);
 
 #endif

@@ -46,25 +46,32 @@ static void test_gaussian(void **state)
 	/* asked for, not known: surer, but no other mean */
 	gaussian_update(&gaussian);
 	assert_true(fabs((double)gaussian.variances[0] - (4 - near * near / 4.01)) < 1e-5);
-	assert_true(fabs((double)gaussian.means[0]) < 1e-9);
-	gaussian_set(&gaussian, 0, 2);
+	assert_true(fabs((double)gaussian.values.means[0]) < 1e-9);
+	gaussian_set(&gaussian, 0, 2, true);
 	gaussian_update(&gaussian);
-	assert_true(fabs((double)gaussian.means[0] - near / 4.01 * 2) < 1e-5);
+	assert_true(fabs((double)gaussian.values.means[0] - near / 4.01 * 2) < 1e-5);
 	/* a second row, and a slot that joins late: the same as one that was there */
 	gaussian_add(&gaussian, 15);
-	gaussian_set(&gaussian, 1, -1);
+	gaussian_set(&gaussian, 1, -1, true);
 	gaussian_watch(&gaussian, 1, 13);
 	gaussian_update(&gaussian);
-	assert_true(fabs((double)gaussian.means[0] - textbook(4, noise, 2, -1)) < 1e-4);
-	assert_true(fabs((double)gaussian.means[0] - gaussian_expect(&gaussian, 13)) < 1e-5);
-	assert_true(fabs((double)(gaussian.means[0] - gaussian.means[1])) < 1e-5);
+	assert_true(fabs((double)gaussian.values.means[0] - textbook(4, noise, 2, -1)) < 1e-4);
+	assert_true(fabs((double)gaussian.values.means[0] - gaussian_expect(&gaussian, 13)) < 1e-5);
+	assert_true(fabs((double)(gaussian.values.means[0] - gaussian.values.means[1])) < 1e-5);
 	assert_true(fabs((double)(gaussian.variances[0] - gaussian.variances[1])) < 1e-5);
+	/* all work, so does anything; then one of two fails: what is near it hardly does */
+	assert_true(gaussian_chance(&gaussian, 0) >= 1);
+	gaussian_set(&gaussian, 0, 2, false);
+	gaussian_update(&gaussian);
+	assert_true(fabs(gaussian_chance(&gaussian, 0) - 2.0 / 3 -
+			    textbook(4, noise, -2.0 / 3, 1.0 / 3)) < 1e-4);
+	gaussian_set(&gaussian, 0, 2, true);
 	/* another covariance function, another noise: as if it had always been that */
 	scale = 9;
 	gaussian.noise = 1;
 	gaussian_renew(&gaussian);
 	gaussian_update(&gaussian);
-	assert_true(fabs((double)gaussian.means[0] - textbook(9, 1, 2, -1)) < 1e-4);
+	assert_true(fabs((double)gaussian.values.means[0] - textbook(9, 1, 2, -1)) < 1e-4);
 	gaussian_release(&gaussian);
 }
 
