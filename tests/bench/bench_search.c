@@ -3,10 +3,13 @@
  *
  * How soon strategies find what is good, over recorded spaces: of each problem of a journal, a
  * Kernel Tuner cache file or T4 results (format/recorded.h), the mean over seeds of optimum / best
- * so far after some evaluations. Failures count as evaluations, one result is known before the next
- * question, and nothing is predicted: strategies see parameters and times alone.
+ * so far after some evaluations, and what an evaluation costs the strategy. Failures count as
+ * evaluations, and nothing is predicted: strategies see parameters and times alone. One result is
+ * known before the next question; with -b so many questions are open, and answers come in any
+ *order.
  *
- *	bench_search [-n SEEDS] [-s STRATEGY]... [-f FIGURE.svg] [-r NAME=NUMBERS]... [FILE]...
+ *	bench_search [-n SEEDS] [-b OPEN] [-e EVALUATIONS] [-s STRATEGY]... [-f FIGURE.svg]
+ *		[-r NAME=NUMBERS]... [FILE]...
  *
  * Without a FILE: the exhaustive journals of results/. The figure shows the means over all spaces,
  * and beside them what others reached after as many evaluations (-r).
@@ -18,8 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "figure/chart.h"
 #include "format/journal.h"
@@ -31,6 +36,7 @@ enum {
 	SMALLEST = 100, /* recorded candidates of a space that is worth a search */
 	STRATEGIES_MAX = 16,
 	OTHERS_MAX = 4,
+	OPEN_MAX = 64,
 };
 static const size_t after[] = {25, 50, 100, 200, 400};
 
@@ -207,30 +213,6 @@ static void space_close(struct recorded_space *space)
 	free((void *)(uintptr_t)space->family.ordered);
 }
 
-/* Adds optimum / best so far after each number of evaluations. */
-static void search(const struct recorded_space *space, const struct strategy *strategy,
-	uint64_t seed, double *sums)
-{
-	struct search_view view = space->view;
-	double best_us = INFINITY;
-	size_t candidate, done = 0, next = 0;
-	void *state;
-
-	view.seed = seed;
-	state = strategy->open(&view);
-	for (; next < ARRAY_COUNT(after); done++) {
-		if (done == after[next])
-			sums[next++] += space->best_us / best_us;
-		if (strategy->ask(state, &candidate) != ASK_CANDIDATE)
-			break;
-		strategy->tell(state, candidate, space->time_us[candidate]);
-		best_us = fmin(best_us, space->time_us[candidate]);
-	}
-	for (; next < ARRAY_COUNT(after); next++)
-		sums[next] += space->best_us / best_us; /* nothing was left */
-	strategy->close(state);
-}
-
 struct bench {
 	const struct strategy *strategies[STRATEGIES_MAX];
 	size_t strategy_count, seeds, spaces;
@@ -241,7 +223,48 @@ struct bench {
 		double reached[ARRAY_COUNT(after)];
 	} others[OTHERS_MAX];
 	size_t other_count;
+	size_t open, evaluations, questions;
+	double seconds;
 };
+
+/* Adds optimum / best so far after each number of evaluations, and seconds of the strategy's. */
+static void search(struct bench *bench, const struct recorded_space *space,
+	const struct strategy *strategy, uint64_t seed, double *sums)
+{
+	struct search_view view = space->view;
+	double best_us = INFINITY;
+	size_t open[OPEN_MAX], open_count = 0, next = 0;
+	struct random_state random;
+	void *state;
+
+	view.seed = seed;
+	random_seed(&random, seed);
+	state = strategy->open(&view);
+	for (size_t done = 0; next < ARRAY_COUNT(after); done++) {
+		const double started = clock_seconds();
+		size_t drawn, candidate;
+
+		if (done == after[next])
+			sums[next++] += space->best_us / best_us;
+		if (done == bench->evaluations)
+			break;
+		while (open_count < bench->open &&
+			strategy->ask(state, &candidate) == ASK_CANDIDATE)
+			open[open_count++] = candidate;
+		if (!open_count)
+			break;
+		drawn = random_below(&random, open_count);
+		candidate = open[drawn];
+		open[drawn] = open[--open_count];
+		strategy->tell(state, candidate, space->time_us[candidate]);
+		bench->seconds += clock_seconds() - started;
+		bench->questions++;
+		best_us = fmin(best_us, space->time_us[candidate]);
+	}
+	for (; next < ARRAY_COUNT(after); next++)
+		sums[next] += space->best_us / best_us; /* nothing was left */
+	strategy->close(state);
+}
 
 static void bench_space(struct bench *bench, const char *file, const struct recorded_space *space)
 {
@@ -250,14 +273,16 @@ static void bench_space(struct bench *bench, const char *file, const struct reco
 	for (size_t s = 0; s < bench->strategy_count; s++) {
 		double sums[ARRAY_COUNT(after)] = {0};
 
+		bench->questions = 0;
+		bench->seconds = 0;
 		for (size_t seed = 1; seed <= bench->seeds; seed++)
-			search(space, bench->strategies[s], seed, sums);
+			search(bench, space, bench->strategies[s], seed, sums);
 		printf("  %-12s", bench->strategies[s]->name);
 		for (size_t i = 0; i < ARRAY_COUNT(after); i++) {
 			bench->sums[s][i] += sums[i] / (double)bench->seeds;
 			printf(" %6.4f", sums[i] / (double)bench->seeds);
 		}
-		putchar('\n');
+		printf("  %.2f ms each\n", 1e3 * bench->seconds / (double)bench->questions);
 		fflush(stdout);
 	}
 	bench->spaces++;
@@ -361,20 +386,26 @@ static enum status bench_draw(const struct bench *bench, struct error *err)
 
 int main(int argc, char **argv)
 {
-	static struct bench bench = {.seeds = SEEDS};
+	static struct bench bench = {
+		.seeds = SEEDS, .open = 1, .evaluations = after[ARRAY_COUNT(after) - 1]};
 	struct error err = {0};
 	glob_t own = {0};
 	int option;
 
-	while ((option = getopt(argc, argv, "n:s:f:r:")) != -1)
+	while ((option = getopt(argc, argv, "n:b:e:s:f:r:")) != -1)
 		if (option == 'n' && atoi(optarg) > 0)
 			bench.seeds = (size_t)atoi(optarg);
+		else if (option == 'b' && atoi(optarg) > 0 && atoi(optarg) <= OPEN_MAX)
+			bench.open = (size_t)atoi(optarg);
+		else if (option == 'e' && atoi(optarg) > 0)
+			bench.evaluations = (size_t)atoi(optarg);
 		else if (option == 'f')
 			bench.figure = optarg;
 		else if ((option != 's' || !bench_add(&bench, optarg)) &&
 			 (option != 'r' || !bench_other(&bench, optarg))) {
-			fprintf(stderr, "usage: bench_search [-n SEEDS] [-s STRATEGY]... "
-					"[-f FIGURE.svg] [-r NAME=NUMBERS]... [FILE]...\n");
+			fprintf(stderr, "usage: bench_search [-n SEEDS] [-b OPEN] "
+					"[-e EVALUATIONS] [-s STRATEGY]... [-f FIGURE.svg] [-r "
+					"NAME=NUMBERS]... [FILE]...\n");
 			return 2;
 		}
 	if (!bench.strategy_count) {

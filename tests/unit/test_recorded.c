@@ -16,8 +16,9 @@ static const char cache[] =
 	"\"tune_params_keys\": [\n\"x\",\n\"mode\"\n],\n\"tune_params\": {\"x\": [16, 32], "
 	"\"mode\": [\"a\"]},\n"
 	"\"cache\": {\n\"16,a\": {\"x\": 16, \"mode\": \"a\", \"time\": 2.5, \"times\": [2.4, "
-	"2.6]},\n"
-	"\"32,a\": {\"x\": 32, \"mode\": \"a\", \"time\": \"RuntimeFailedConfig\"},\n"
+	"2.6], \"compile_time\": 750},\n"
+	"\"32,a\": {\"x\": 32, \"mode\": \"a\", \"compile_time\": \"\", \"time\": "
+	"\"RuntimeFailedConfig\"},\n"
 	"\"48,a\": {\"x\": 48, \"mode\": \"a\", \"time\": \"CompilationFailedConfig\"},\n"
 	"\"64,a\": {\"x\": 64, \"mode\": \"a\", \"time\": \"InvalidConfig\"}";
 
@@ -58,6 +59,8 @@ static void check_cache(const struct journal_record *record)
 	assert_string_equal(problem->evaluations[0].configuration, "x=16,mode=a");
 	assert_int_equal(problem->evaluations[0].outcome, OUTCOME_OK);
 	assert_true(problem->evaluations[0].time.median == 2500);
+	assert_true(problem->evaluations[0].compile_seconds == 0.75);
+	assert_true(problem->evaluations[1].compile_seconds == 0);
 	assert_int_equal(problem->evaluations[1].outcome, OUTCOME_LAUNCH_FAILED);
 	assert_string_equal(problem->evaluations[1].detail, "RuntimeFailedConfig");
 	assert_int_equal(problem->evaluations[1].sample_count, 0);
