@@ -170,6 +170,18 @@ grep -q '^of 2 problems: whole configuration the same in all runs in 2' "$work/r
 	fail "repeat/rates.json: not as expected" "$work/repeat.log"
 sed -i 's/ place_us=0.4//' "$work/script"
 
+# several GPUs, of which one is killed again and again: the same problems
+sed -i '1i devices 3\nkernel row_softmax_online us=20 noise=0.01' "$work/script"
+cat >softmax.json <<'SUITE'
+{"format": "tiletune.suite/1", "operation": "row_softmax", "problems": ["rows=64:768:64,cols=64"], "families": ["online"],
+	"where": "UNROLL == 1 and ROW_THREADS <= 64"}
+SUITE
+RUNS='one killed' SUITE=softmax.json SHARD=1/1 EVERY=0 LIMIT=600 TUNE="--path $root/tests/toy" sh tests/gpu/gpus.sh gpus \
+	>"$work/gpus.log" 2>&1 || fail "gpus.sh" "$work/gpus.log"
+[ "$(grep -cE '^(one .* 12 problems, 1|killed .* 12 problems, 3) GPUs' gpus/table.txt)" = 2 ] &&
+	grep -q '^killed: [1-9].*; the same problems: True' gpus/table.txt || fail "gpus: not as expected" "$work/gpus.log"
+sed -i 1,2d "$work/script"
+
 # a session: phases in turn, a table, few files; what there was no time for is said
 export COUNT_THREE=1 COUNT_KEPT=1 COUNT=2
 TOTAL=60 sh tests/gpu/experiments.sh sat lookup check >"$work/experiments.log" 2>&1 || fail "experiments.sh" "$work/experiments.log"

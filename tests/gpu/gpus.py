@@ -10,6 +10,7 @@ import sys
 
 SECONDS = 0.3
 LIMIT = 0.02
+RUNS = ("one", "many", "ahead", "warm", "killed")
 
 
 def entries(folder, name):
@@ -35,42 +36,58 @@ def pairs(folder):
     json.dump({"seconds": SECONDS, "loads": 2, "comparisons": comparisons}, sys.stdout, indent=1)
 
 
-def lines(folder, name, event):
+def finishes(folder, name):
     path = os.path.join(folder, name + ".journal.jsonl")
     found = [json.loads(line) for line in open(path)] if os.path.exists(path) else []
-    return [line for line in found if line["event"] == event]
+    return [line for line in found if line["event"] == "finish"]
+
+
+def summary(folder, name):
+    ends = finishes(folder, name)
+    if not ends:
+        return None
+    elapsed = max(end["elapsed_s"] for end in ends)
+    return {"elapsed": elapsed, "busy": [end["device_s"] / elapsed for end in ends], "workers": ends[0]["workers"],
+            "compiled": max(end["compile_s"] for end in ends) / elapsed / ends[0]["workers"],
+            "tuned": entries(folder, name)}
 
 
 def table(folder):
-    one = max([line["elapsed_s"] for line in lines(folder, "one", "finish")], default=0)
-    for name in ("one", "many", "warm", "killed"):
-        ends = lines(folder, name, "finish")
-        if not ends:
+    runs = {name: summary(folder, name) for name in RUNS}
+    one = runs["one"]
+    for name, run in runs.items():
+        if not run:
+            print(f"{name:7} was not finished")
             continue
-        elapsed = max(end["elapsed_s"] for end in ends)
-        busy = " ".join(f"{end['device_s'] / elapsed:.0%}" for end in ends)
-        compiled = max(end["compile_s"] for end in ends) / elapsed / ends[0]["workers"]
-        tuned = entries(folder, name)
         cpu = os.path.join(folder, name + ".cpu")
         own = sum(map(int, open(cpu).read().split())) / 100 if os.path.exists(cpu) else float("nan")
-        print(f"{name:7} {len(tuned)} problems, {len(ends)} GPUs: {elapsed:.1f} s" +
-              (f", {one / elapsed:.2f} times as fast as one" if one and name != "one" else "") +
-              f"; GPUs busy {busy}; {ends[0]['workers']} compilers busy {compiled:.0%}; the tuner itself {own:.1f} s")
+        busy = sum(run["busy"]) / len(run["busy"])
+        print(f"{name:7} {len(run['tuned'])} problems, {len(run['busy'])} GPUs: {run['elapsed']:.1f} s" +
+              (f", {one['elapsed'] / run['elapsed']:.2f} times as fast as one" if one and run is not one else "") +
+              f"; GPUs busy {' '.join(f'{b:.0%}' for b in run['busy'])}; {run['workers']} compilers busy "
+              f"{run['compiled']:.0%}: {'GPUs' if busy > run['compiled'] else 'compilers'} are the limit; "
+              f"the tuner itself {own:.1f} s")
+    whole, killed = runs["warm"] or one, runs["killed"]
+    if whole and killed:
+        kills = os.path.join(folder, "kills")
+        count = sum(1 for _ in open(kills)) if os.path.exists(kills) else 0
+        print(f"killed: {count} workers, {killed['elapsed'] / whole['elapsed']:.2f} times the time of "
+              f"{'warm' if runs['warm'] else 'one'}; the same problems: {killed['tuned'].keys() == whole['tuned'].keys()}")
     path = os.path.join(folder, "compared.json")
-    if not os.path.exists(path) or not os.path.getsize(path):
-        return
+    comparisons = json.load(open(path))["comparisons"] if os.path.exists(path) and os.path.getsize(path) else []
     ratios = {}
-    for comparison in json.load(open(path))["comparisons"]:
+    for comparison in comparisons:
         rows = comparison.get("rows", [])
         if len(rows) == 2 and "over_first" in rows[1]:
             ratios.setdefault(rows[1]["name"], []).append(rows[1]["over_first"]["value"])
-    for name, values in ratios.items():
-        same = sum(kernel(entry) == kernel(entries(folder, "one")[problem])
-                   for problem, entry in entries(folder, name).items() if problem in entries(folder, "one"))
-        print(f"{name}: {same} winners are one GPU's; of {len(values)} others timed in turn "
-              f"{sum(abs(v - 1) <= LIMIT for v in values)} are within 2%: " + " ".join(f"{v:.3f}" for v in sorted(values)))
-    print(f"killed: {sum(1 for _ in open(os.path.join(folder, 'kills')))} workers" if
-          os.path.exists(os.path.join(folder, "kills")) else "")
+    for name in ("many", "killed"):
+        if not one or not runs[name]:
+            continue
+        same = sum(problem in one["tuned"] and kernel(entry) == kernel(one["tuned"][problem])
+                   for problem, entry in runs[name]["tuned"].items())
+        values = sorted(ratios.get(name, []))
+        print(f"{name}: {same} of {len(runs[name]['tuned'])} winners are one GPU's; of {len(values)} others timed in turn "
+              f"{sum(abs(v - 1) <= LIMIT for v in values)} are within 2%: " + " ".join(f"{v:.3f}" for v in values))
 
 
 {"pairs": pairs, "table": table}[sys.argv[1]](sys.argv[2])
