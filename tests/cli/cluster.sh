@@ -1,5 +1,5 @@
 # The scripts of configs/cluster, with an sbatch that runs each task here and now: parts that compile, parts that
-# tune, of which one is killed and requeued, one merge.
+# tune, one merge.
 mkdir bin root
 cat >bin/sbatch <<'SBATCH'
 #!/bin/sh

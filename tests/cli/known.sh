@@ -48,6 +48,15 @@ one() {
 }
 one --evaluations 1
 one --evaluations 1 --known near.json
+# another compiler's is not known
+toy() {
+	"$TILETUNE" tune row_softmax -p rows=256,cols=512 --path "$ROOT/tests/toy" -d model:toy -e estimate --evaluations 1 \
+		--no-journal "$@" 2>&1 | grep known
+}
+toy -o toy.json
+toy --known toy.json -o taken.json
+sed -i '/"nvrtc"/s/(V/(V9/' toy.json
+toy --known toy.json -o other.json
 # a folder: others' files lie there, too
 mkdir folder
 cp first.json rest.json "$ROOT/configs/suites/decode.json" "$ROOT/configs/devices/h200-sxm.json" folder
