@@ -83,14 +83,11 @@ static enum status find_file(
 			return STATUS_OK;
 		}
 	ARRAY_GROW(merging->files, merging->count, merging->capacity);
-	*into = &merging->files[merging->count];
+	*into = &merging->files[merging->count++];
 	**into = (struct tuned){0};
 	path = folder ? gpu_model_path(folder, &next->device) : NULL;
-	if (path && file_exists(path)) {
-		merging->count++;
+	if (path && file_exists(path))
 		return load(merging, path, *into, err);
-	}
-	merging->count++;
 	**into = *next;
 	*next = (struct tuned){0};
 	if (path) {
@@ -159,7 +156,7 @@ static enum status expect_place(const struct merge_options *options, struct erro
 	return STATUS_OK;
 }
 
-/* So that who reads the folder has not to, who perhaps may not write to it. */
+/* Now, as those who read the folder may not be allowed to write to it. */
 static enum status update_index(const char *folder, struct error *err)
 {
 	CLEANUP(tuned_index_release) struct tuned_index index = {0};

@@ -316,7 +316,6 @@ enum status tuned_index_add_folder(struct tuned_index *index, const char *path,
 		/* mostly the same as the file before */
 		if (!i || strcmp(block->model, block[-1].model) != 0)
 			same = is_model(block->model, device);
-
 		if (same && block->length)
 			add_entries(index, tuned_index_keep(index, path_join(path, block->name)),
 				block->lines, block->lines + block->length);
