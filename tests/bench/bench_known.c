@@ -124,12 +124,13 @@ int main(void)
 	char folder[] = "/tmp/tiletune-known-XXXXXX";
 	CLEANUP(context_release) struct context context = {0};
 	CLEANUP(tuned_release) struct tuned tuned = {0};
-	CLEANUP(memory_free) char *remove = string_format("rm -rf %s", folder);
+	CLEANUP(memory_free) char *remove = NULL;
 	struct error err = {0};
 	double first_s, best_s;
 
 	if (!mkdtemp(folder))
 		return EXIT_FAILURE;
+	remove = string_format("rm -rf %s", folder);
 	expect(context_open(&options, &context, &err), &err);
 	expect(tuned_load("results/nvidia-h200/decode.json", &tuned, &err), &err);
 	fill(folder, &tuned);
