@@ -60,3 +60,20 @@ for round in 1 2 3 4; do
 done 2>/dev/null
 echo "4 rounds on standard output"
 ls cache/tiletune/journals
+# A run that only waits, here in its compiler, is not resumed by the next one with the same problems.
+mkdir permits
+echo "//fake: take $PWD/permits" >>root/templates/tile/tile.cu
+both() {
+	"$TILETUNE" tune tile -p M=128:384:128,N=512,K=512 --path root -d model:h200-sxm -e quick --evaluations 3 -j 1 \
+		--no-cache -o both.json >"talk.$1" 2>&1
+}
+both first &
+until grep -qs '"event":"entry"' both.journal.jsonl; do touch permits/one && sleep 0.01; done
+both second &
+until [ "$(grep -cs '"event":"run"' both.journal.jsonl)" = 2 ]; do sleep 0.01; done
+rm -r permits
+wait
+grep -c 'interrupted run' talk.second
+grep -oE '"event":"(run|entry|finish)"' both.journal.jsonl | sort | uniq -c | sed 's/^ *//'
+"$TILETUNE" validate both.json both.journal.jsonl
+table both.json | wc -l
