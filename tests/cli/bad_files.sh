@@ -67,3 +67,20 @@ try "$TILETUNE" report many.json
 echo "# names that would steer a terminal"
 "$TILETUNE" report "$(printf 'a\033[31m\377\302\233b')" 2>&1
 echo "exit $?"
+
+echo "# numbers of a sheet and of a grid at their limits, and beyond: no overflow, nothing negative"
+cp -R "$ROOT/tests/toy" hostile
+sheet=hostile/configs/devices/toy.json family=hostile/templates/row_softmax/online.json
+numbers() { # FIGURE GRID REPEAT: of all figures of the sheet, of the kernel's launches
+	sed -E 's/("value": )[0-9.e+]+/\1'"$1/" "$ROOT/tests/toy/configs/devices/toy.json" >$sheet
+	sed -E 's/"grid": \[[^]]*\]/"grid": ["'"$2"'", "65535", "65535"], "repeat": '"$3/" \
+		"$ROOT/tests/toy/templates/row_softmax/online.json" >$family
+	TILETUNE_NVRTC=/none "$TILETUNE" explain row_softmax -p rows=64,cols=64 --path hostile -d model:toy --json >numbers.json 2>talk.txt
+	echo "[exit $?] $(grep -cE '": *-|nan|runtime error' numbers.json) negative; $(grep -o 'expected.*' talk.txt | tail -n 1)"
+}
+numbers 4611686018427387904 2147483647 1
+numbers 9007199254740992 2147483647 1048576
+numbers 9007199254740992 2147483648 1
+numbers 9007199254740992 'rows*4611686018427387904' 1
+numbers 64 2147483647 1048576
+"$TILETUNE" validate numbers.json
