@@ -168,7 +168,8 @@ static enum status model_fill(struct bound_model *model, const struct family *fa
 		model->workspace_bytes[i] = family->workspaces[i].bytes;
 	specialise_all(model->workspace_bytes, family->workspace_count, values);
 	model->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*model->tensors));
-	TRY(operation_tensors_evaluate(family->operation, fixed, model->tensors, err));
+	if (operation_tensors_evaluate(family->operation, fixed, model->tensors, err) != STATUS_OK)
+		return error_context(err, "%s", problem->text);
 	TRY(problem_flop(problem, &model->flop, err));
 	return problem_min_bytes(problem, &model->min_bytes, err);
 }

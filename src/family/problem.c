@@ -458,12 +458,19 @@ void problem_list_release(struct problem_list *list)
 	*list = (struct problem_list){0};
 }
 
+/* What fails, fails of this problem, as of one whose product needs more than 64 bits. */
+static enum status amount(const struct problem *problem, const struct expression *expression,
+	double *found, struct error *err)
+{
+	if (!expression || expression_real(expression, problem->values, found, err) == STATUS_OK)
+		return STATUS_OK;
+	return error_context(err, "%s", problem->text);
+}
+
 enum status problem_flop(const struct problem *problem, double *flop, struct error *err)
 {
-	const struct expression *expression = problem->operation->flop;
-
 	*flop = 0;
-	return expression ? expression_real(expression, problem->values, flop, err) : STATUS_OK;
+	return amount(problem, problem->operation->flop, flop, err);
 }
 
 enum status problem_min_bytes(const struct problem *problem, double *bytes, struct error *err)
@@ -473,7 +480,7 @@ enum status problem_min_bytes(const struct problem *problem, double *bytes, stru
 
 	*bytes = 0;
 	if (operation->min_bytes)
-		return expression_real(operation->min_bytes, problem->values, bytes, err);
+		return amount(problem, operation->min_bytes, bytes, err);
 	tensors = memory_zeroed(operation->tensor_count, sizeof(*tensors));
 	TRY(operation_tensors_evaluate(operation, problem->values, tensors, err));
 	for (size_t i = 0; i < operation->tensor_count; i++)

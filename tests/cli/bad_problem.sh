@@ -65,3 +65,6 @@ echo "# a folder that is not there; one that a file's operation is not in"
 try "$TILETUNE" families --path mny | sed 2q
 echo '{"format": "tiletune.tuned/1", "device": {"name": "x", "compute_capability": 90, "sm_count": 1}, "runs": [], "entries": []}' >empty.json
 try "$TILETUNE" lookup empty.json softmax -p rows=1 | grep hint
+echo "# a problem whose amounts need more than 64 bits is the one that is named"
+try "$TILETUNE" explain gemm -p M=2147483647,N=2147483647,K=2147483647,dtype=bf16 --device model:h200-sxm 2>&1 |
+	sed 's/,b_layout=[^:]*:/,...:/; s,: [^ ]*/templates/,: templates/,'
