@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import json
 import math
+import re
 import statistics
 
 FOLDER = "results/nvidia-h200"
@@ -160,6 +161,25 @@ def intensity(e):
 
 def chains(low, high):
 	return [e for e in load("chain_map")["entries"] if low <= intensity(e) < high]
+
+
+def chain_rows():
+	"""Of the table of chain_wins.json in gemm_chain.md: of each problem that it names the row as the file gives it."""
+	with open(f"{FOLDER}/gemm_chain.md", encoding="utf-8") as file:
+		named = set(re.findall(r"(?m)^\| (\d+ \| \d+ \| \d+ \| \d+) (?:\| [\d.]+ ){5}\|$", file.read()))
+	for e in load("chain_wins")["entries"]:
+		problem = " | ".join(str(e["problem"][key]) for key in "mknp")
+		others = [e[key] for key in ("fused_us", "fused_resident_us") if e.get(key)]
+		if problem in named:
+			yield (f"| {problem} | {e['cublaslt_us']:.1f} | {e['separate_us']:.1f} | {min(others):.1f} | {e['fused_wgmma_us']:.1f} | "
+				f"{e['gain_over_cublaslt']:.2f} |")
+
+
+def fused_wgmma_over_others():
+	"""Of the chains that it serves: how many, on how many it is the fastest kernel, its speed over the better of the others, on how many fusing wins."""
+	served = [e for e in load("chain_map")["entries"] if e.get("fused_wgmma_us")]
+	over = [min(e[key] for key in ("fused_us", "fused_resident_us") if e.get(key)) / e["fused_wgmma_us"] for e in served]
+	return [len(served), sum(ratio >= 1 for ratio in over), geometric_mean(over), min(over), max(over), len(wins(served))]
 
 
 def wins(entries):
