@@ -59,7 +59,10 @@ static const char math[] = "#ifndef INFINITY\n#define INFINITY __int_as_float(0x
 			   "#ifndef NAN\n#define NAN __int_as_float(0x7fffffff)\n#endif\n"
 			   "#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n";
 static const char ends[] = "#ifndef EXIT_FAILURE\n#define EXIT_SUCCESS 0\n#define EXIT_FAILURE 1\n"
-			   "static __device__ inline void exit(int) { __trap(); }\n#endif\n";
+			   "static __device__ inline void exit(int) { __trap(); }\n#endif\n"
+			   "#if !defined uint && !defined ushort && !defined ulong\n"
+			   "typedef unsigned int uint; typedef unsigned short ushort;\n"
+			   "typedef unsigned long ulong;\n#endif\n";
 static const char asserts[] = "#undef assert\n#define assert(condition) ((void)0)\n";
 
 static const struct {

@@ -42,14 +42,18 @@ static struct json *proposed_values(const struct source_macro *macro)
 {
 	static const int threads[] = {16, 32, 64, 128, 256, 512, 1024}, rows[] = {1, 2, 4, 8, 16};
 	const char axis = block_axis(macro->name);
+	const int64_t only = macro->compared_count == 1 ? macro->compared[0] : -1;
 	struct json *list = json_new_array();
 
 	/* `#if X == 1` alone is a switch; of `#if X == 4` what else it may be is not known */
-	if (macro->compared_count == 1)
-		json_push(list,
-			macro->compared[0] == 1 ? json_new_int(0) : json_new_string(DRAFT_MARK));
+	if (only == 1)
+		json_push(list, json_new_int(0));
+	else if (only > 1 && !macro->otherwise)
+		json_push(list, json_new_string(DRAFT_MARK));
 	for (size_t i = 0; i < macro->compared_count; i++)
 		json_push(list, json_new_int(macro->compared[i]));
+	if (only == 0)
+		json_push(list, json_new_int(1));
 	if (macro->compared_count)
 		return list;
 	for (size_t i = 0; axis == 'x' && i < ARRAY_COUNT(threads); i++)

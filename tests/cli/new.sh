@@ -14,7 +14,7 @@ tiletune new reduction.cu
 tiletune new pnpoly.cu
 tiletune new sgemm.cu | sed '/^notice/d'
 echo "# what sounds like threads, also of a template; conditions that are a switch, and one that may not be"
-printf '#if UNROLL\n#endif\n#if VECTOR == 4\n#endif\n__shared__ int s[BLOCKS];\ntemplate <int THREADS, typename T, int STEP>\n__global__ void k(int *a) { a[BLOCK_Y * threadIdx.x] = STEP; }\n' >named.cu
+printf '#include <stdlib.h>\n#if UNROLL\n#endif\n#if STRIDE == 0\n#endif\n#if VECTOR == 4\n#endif\n__shared__ int s[BLOCKS];\ntemplate <int THREADS, typename T, int STEP>\n__global__ void k(int *a) { uint i = BLOCK_Y * threadIdx.x; a[i] = STEP; }\n' >named.cu
 tiletune new named.cu | sed -n '/parameters/,$p'
 echo "# several kernels, one in another folder, one that no compiler likes"
 printf '/* __global__ void no(int) */ __global__ void first(int *a) { a[0]++; }\n__global__ void second(float4 *__restrict__ b, const short c[], double d) { f(b); }\n__global__ void third(float *in, int range) { in[range] = 0; }\n' >two.cu
