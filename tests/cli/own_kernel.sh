@@ -87,5 +87,5 @@ export LD_LIBRARY_PATH="$PWD/lib" TILETUNE_STANDIN="$PWD/script" TILETUNE_LOCK_F
 echo 'kernel vector_add nondeterministic' >script
 sed 's/"keys"/"deterministic": false, &/' vector_add.json >varies.json
 for file in vector_add varies; do
-	tiletune tune $file.json -p n=1000 -d cuda:0 --evaluations 2 --strategy random -o $file.tuned.json | grep -oE 'none of 2.*|2 ok|verified: self'
+	tiletune tune $file.json -p n=1000 -d cuda:0 --budget 10m --evaluations 2 --strategy random -o $file.tuned.json | grep -oE 'none of 2.*|2 ok|verified: self'
 done

@@ -6,6 +6,6 @@ export LD_LIBRARY_PATH="$PWD/lib" TILETUNE_STANDIN="$PWD/script" TILETUNE_LOCK_F
 printf "" >script
 for file in "$ROOT"/tests/own/*.json; do
 	name=$(basename "$file" .json)
-	"$TILETUNE" tune "$file" --device cuda:0 --strategy random --evaluations 2 -o "$name.tuned.json" >talk.txt 2>&1 || cat talk.txt
+	"$TILETUNE" tune "$file" --device cuda:0 --strategy random --budget 10m --evaluations 2 -o "$name.tuned.json" >talk.txt 2>&1 || cat talk.txt
 	echo "$name: $(grep -oE 'evaluated in .*' talk.txt | sed 's/.*: //'), $(grep -o 'verified: self' talk.txt | head -n 1)"
 done
