@@ -201,6 +201,7 @@ static const char *ttl_check_step(struct ttl_bundle *b, const struct ttl_operati
 		TTL_EXPECT(argument->kind != TTL_NUMBER || argument->index <= sizeof(int64_t));
 		TTL_EXPECT(argument->kind != TTL_BUFFER || argument->index < entry->buffers.count);
 		TTL_EXPECT(argument->kind != TTL_MAP || argument->index < entry->maps.count);
+		TTL_EXPECT(argument->kind >= TTL_I32 || argument->key == TTL_NONE);
 		TTL_EXPECT(!ttl_check_key(b, operation, entry, argument->key));
 	}
 	return NULL;
