@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 static const char prefix[] = "sizes:";
@@ -17,6 +18,11 @@ bool sizes_are(const char *string)
 
 	return string_starts_with(string, prefix) && string[start] &&
 	       !string[start + strspn(string + start, "0123456789 /")];
+}
+
+void sizes_format(const char *string, struct text *text)
+{
+	text_appendf(text, "sizes_%016" PRIx64, hash_bytes(string, strlen(string), 0));
 }
 
 /* ---- from a file ---- */

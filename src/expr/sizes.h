@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sizes that a file gives, as one value: how many rows each group has, in one draw or in several.
- * As a string "sizes:8 0 3/5 5 1", which results keep; texts name it by its hash (value_format()).
+ * As a string "sizes:8 0 3/5 5 1", which results keep; texts name it by its hash.
  */
 #ifndef EXPR_SIZES_H
 #define EXPR_SIZES_H
@@ -27,6 +27,9 @@ enum status sizes_read(const char *path, struct text *string, struct error *err)
 /* What each draw must be: so many sizes of at most `most` with this sum. */
 enum status sizes_check(
 	const char *string, int64_t count, int64_t sum, int64_t most, struct error *err);
+
+/* As texts name it: "sizes_0123456789abcdef". */
+void sizes_format(const char *string, struct text *text);
 
 /* Of a string that sizes_check() passed. */
 size_t sizes_draw_count(const char *string);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
+#include "expr/sizes.h"
 
 struct value value_bool(bool boolean)
 {
@@ -166,17 +166,6 @@ static void real_format(double real, struct text *text)
 		text_append(text, ".0");
 }
 
-/* NAME:CONTENT is named NAME_HASH: texts stay short, and differ where contents do. */
-static void string_format_named(const char *string, struct text *text)
-{
-	const size_t name = strcspn(string, ":");
-
-	text_append_bytes(text, string, name);
-	if (string[name])
-		text_appendf(text, "_%016" PRIx64,
-			hash_bytes(string + name + 1, strlen(string + name + 1), 0));
-}
-
 void value_format(struct value value, struct text *text)
 {
 	switch (value.type) {
@@ -193,7 +182,10 @@ void value_format(struct value value, struct text *text)
 		real_format(value.real, text);
 		break;
 	case VALUE_STRING:
-		string_format_named(value.string, text);
+		if (sizes_are(value.string))
+			sizes_format(value.string, text);
+		else
+			text_append(text, value.string);
 		break;
 	case VALUE_LIST:
 		text_append(text, "[");
