@@ -307,16 +307,16 @@ static void launch_arguments_are_fitted_to_the_problem(void **state)
 
 	(void)state;
 	shelf_open(&shelf);
-	put(&shelf, "rows=100000,cols=1000", CONFIG(128, 1, 4, 4));
+	put(&shelf, "rows=100000,cols=1000", CONFIG(128, 1, 2, 4));
 	answer = find(&shelf, "rows=7,cols=1000");
 	assert_int_equal(answer.legal, 1);
 	assert_int_equal(answer.grade, LOOKUP_NEAREST);
-	assert_configuration(&answer, CONFIG(128, 1, 4, 1));
+	assert_configuration(&answer, CONFIG(128, 1, 2, 1));
 	assert_non_null(strstr(answer.why, "launch arguments are the model's choice"));
 	lookup_answer_release(&answer);
 	/* not where it is as good as it was */
 	answer = find(&shelf, "rows=90000,cols=1000");
-	assert_configuration(&answer, CONFIG(128, 1, 4, 4));
+	assert_configuration(&answer, CONFIG(128, 1, 2, 4));
 	assert_null(strstr(answer.why, "model's choice"));
 	lookup_answer_release(&answer);
 	shelf_close(&shelf);
