@@ -205,7 +205,7 @@ static enum status run_check(const struct check_command *command, struct check *
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
-	const struct check_command *command = options_;
+	struct check_command *command = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&command->common.paths);
 	CLEANUP(tuned_release) struct tuned baseline = {0};
 	CLEANUP(common_context_release) struct context context = {0};
@@ -219,6 +219,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(tuned_load(positional->items[0], &baseline, err));
 	if (command->update || command->keep_cubins)
 		TRY(common_expect_output("update", positional->items[0], err));
+	command->device.only_shipped = true; /* nor a verdict */
 	status = common_open(&command->device, NULL, false, true, &folders, &context, err);
 	/* a device model needs no GPU, but it must be asked for: a check never falls back */
 	if (status == STATUS_NO_DEVICE)

@@ -2,11 +2,14 @@
  *
  * tiletune devices: GPUs of this machine, device sheets, the compiler.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/common.h"
+#include "learn/learned.h"
 
 struct devices_options {
 	struct common_options common;
@@ -154,20 +157,71 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 	return json;
 }
 
+/* ---- what was learned on this machine ---- */
+struct own_listing {
+	const struct devices_options *options;
+	const char *folder;
+	struct json *json;
+};
+
+static enum status list_own(const char *name, void *context, struct error *err)
+{
+	const struct own_listing *listing = context;
+	CLEANUP(memory_free) char *path = path_join(listing->folder, name);
+	CLEANUP(learned_file_release) struct learned_file file = {0};
+	struct json *json;
+	uint64_t timings = 0;
+
+	(void)err;
+	if (!string_ends_with(name, ".json") || learned_file_load(path, &file, NULL) != STATUS_OK)
+		return STATUS_OK;
+	for (size_t i = 0; i < file.family_count; i++)
+		timings += file.families[i].timings;
+	json = json_new_object();
+	json_put_string(json, "device", file.device);
+	json_put_int(json, "timings", (int64_t)timings);
+	json_put_int(json, "families", (int64_t)file.family_count);
+	json_push(listing->json, json);
+	if (!listing->options->common.json)
+		printf("%s  %-13s %" PRIu64 " timings of %zu families\n",
+			json_count(&(struct json_at){.node = listing->json}) > 1
+				? ""
+				: "learned here (`tiletune learn --drop DEVICE` forgets it)\n",
+			file.device, timings, file.family_count);
+	return STATUS_OK;
+}
+
+static enum status list_learned(
+	const struct devices_options *options, struct json *json, struct error *err)
+{
+	CLEANUP(memory_free) char *cache = NULL;
+	CLEANUP(memory_free) char *folder = NULL;
+
+	if (path_cache_folder(options->device.cache, &cache, NULL) != STATUS_OK)
+		return STATUS_OK;
+	folder = path_join(cache, "learned");
+	return directory_exists(folder) ? directory_list(folder, list_own,
+						  &(struct own_listing){options, folder, json}, err)
+					: STATUS_OK;
+}
+
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct devices_options *options = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
 	CLEANUP(json_release) struct json *json = json_new_object();
-	struct json *gpus = json_new_array(), *sheets = json_new_array();
+	struct json *gpus = json_new_array(), *sheets = json_new_array(),
+		    *learned = json_new_array();
 	int driver_version = 0;
 
 	(void)positional;
 	json_put(json, "gpus", gpus);
 	json_put(json, "sheets", sheets);
+	json_put(json, "learned", learned);
 	TRY(common_check_workers(&options->device, err));
 	TRY(list_gpus(options, &folders, gpus, &driver_version, err));
 	TRY(list_sheets(options, &folders, sheets, err));
+	TRY(list_learned(options, learned, err));
 	json_put(json, "compiler", show_compiler(options, driver_version));
 	return options->common.json ? common_write_json("-", json, err) : STATUS_OK;
 }

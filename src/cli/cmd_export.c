@@ -163,9 +163,9 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 
 	TRY(common_device_spec(exporting->options->device, &exporting->tuned.device,
 		&exporting->folders, &exporting->device, err));
-	if (!exporting->options->no_learned)
-		TRY(learned_open(exporting->folders.configs, exporting->device->name,
-			&exporting->catalogue, &exporting->learned, err));
+	TRY(learned_open(exporting->options->no_learned ? LEARNED_NONE : LEARNED_ALL,
+		exporting->folders.configs, exporting->options->cache, exporting->device->name,
+		&exporting->catalogue, &exporting->learned, err));
 	TRY(list_arches(exporting, err));
 	TRY(open_compiler(exporting, 0, err));
 	source->catalogue = &exporting->catalogue;

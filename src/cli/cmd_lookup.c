@@ -148,8 +148,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
 	tuned_complete(&tuned, &catalogue);
 	TRY(open_spec(options, &tuned, &folders, &spec, err));
-	if (!options->no_learned)
-		TRY(learned_open(folders.configs, spec->name, &catalogue, &learned, err));
+	TRY(learned_open(options->no_learned ? LEARNED_NONE : LEARNED_ALL, folders.configs, NULL,
+		spec->name, &catalogue, &learned, err));
 	spec->learned = &learned;
 	request.device = spec;
 	return run_lookup(options, positional, &request, err);

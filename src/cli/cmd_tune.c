@@ -179,12 +179,16 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	bool names_journal;
 
 	TRY(open_session(tuning, operation, &effort, &session, err));
+	if (tuning->context.learned && device_measures(tuning->context.device))
+		session.own_folder = tuning->context.learned->own_folder;
 	if (tuning->taken.count)
 		fprintf(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
 			tuning->taken.count + tuning->problems.count);
 	names_journal = session.journal && !tuning->journal_folder;
 	common_graceful = 1;
 	status = session_run(&session, err);
+	if (session.own_folder)
+		tuning_learn(tuning, session.own_folder);
 	/* a part without problems leaves a file, too */
 	if (status == STATUS_OK && !tuning->problems.count)
 		status = session_save(&session, err);

@@ -104,7 +104,13 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 		.nvrtc_path = choice->nvrtc,
 		.cache_folder = choice->cache,
 		.no_cache = choice->no_cache,
-		.no_learned = choice->no_learned,
+		/* a recording says the same everywhere */
+		.learned = choice->no_learned ? LEARNED_NONE
+			   : choice->only_shipped || choice->no_cache ||
+					   (choice->name &&
+						   string_starts_with(choice->name, "replay:"))
+				   ? LEARNED_SHIPPED
+				   : LEARNED_ALL,
 		.workers = choice->workers,
 		.wait_s = choice->wait_s,
 		.seed = 1};

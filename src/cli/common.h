@@ -45,7 +45,8 @@ struct device_choice {
 	double wait_s;
 	const char *worker;
 	bool no_learned;
-	bool several; /* the command can work with several GPUs */
+	bool only_shipped; /* the answer must not depend on what was learned on this machine */
+	bool several;      /* the command can work with several GPUs */
 };
 #define DEVICE_OPTIONS                                                                             \
 	OPTION("device", 'd', STRING, device.name, "DEVICE",                                       \

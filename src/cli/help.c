@@ -24,7 +24,8 @@ const struct help_pair help_variables[] = {
 	{"TILETUNE_PATH", "folders that hold templates/ and configs/, apart by colons; they come "
 			  "after --path and before those beside the program"},
 	{"TILETUNE_NVRTC", "the NVRTC library to use where --nvrtc names none"},
-	{"TILETUNE_LEARNED", "none: predictions by physics alone, as with --no-learned"},
+	{"TILETUNE_LEARNED", "none: predictions by physics alone, as with --no-learned; shipped: "
+			     "and by what is shipped"},
 	{"TILETUNE_LOCK_FOLDER", "where the locks of GPUs are"},
 	{"TILETUNE_KERNEL_TIMEOUT",
 		"seconds after which a kernel hangs; default 10, a sanitizer needs more"},

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "learn/own.h"
 
 bool tuning_to_stdout(const struct tuning *tuning)
 {
@@ -237,6 +239,16 @@ enum status tuning_finish(struct tuning *tuning, const struct session *session, 
 	if (tuning->journal_folder)
 		unlink(tuning->journal_path);
 	return STATUS_OK;
+}
+
+void tuning_learn(const struct tuning *tuning, const char *folder)
+{
+	const struct context *context = &tuning->context;
+	struct error err = {0};
+
+	if (own_fit(folder, device_spec(context->device), &context->catalogue, context->learned,
+		    &err) != STATUS_OK)
+		fprintf(stderr, "notice: nothing is learned here: %s\n", err.message);
 }
 
 void tuning_release(struct tuning *tuning)

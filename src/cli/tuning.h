@@ -63,6 +63,8 @@ enum status tuning_begin(struct tuning *tuning, struct session *session, struct 
 /* outcome: what the session ended with. */
 enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,
 	struct error *err);
+/* What was learned here, fitted anew with the timings of this run; that it cannot be is said. */
+void tuning_learn(const struct tuning *tuning, const char *folder);
 void tuning_release(struct tuning *tuning);
 
 #endif

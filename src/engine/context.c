@@ -155,11 +155,10 @@ static enum status open_all(
 	TRY(catalogue_load((const char *const *)context->template_folders, options->operation,
 		&context->catalogue, err));
 	TRY(open_device(options, context, &device_options, err));
-	if (options->no_learned)
-		return STATUS_OK;
 	context->learned = memory_zeroed(1, sizeof(*context->learned));
-	TRY(learned_open((const char *const *)context->config_folders,
-		device_spec(context->device)->name, &context->catalogue, context->learned, err));
+	TRY(learned_open(options->learned, (const char *const *)context->config_folders,
+		options->cache_folder, device_spec(context->device)->name, &context->catalogue,
+		context->learned, err));
 	device_learned(context->device, context->learned);
 	return STATUS_OK;
 }

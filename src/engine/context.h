@@ -23,7 +23,7 @@ struct context_options {
 	const char *nvrtc_path;
 	const char *cache_folder; /* NULL: the user's */
 	bool no_cache;
-	bool no_learned;  /* predictions by physics alone */
+	enum learned_wanted learned;
 	unsigned workers; /* compilers; 0: automatic */
 	double wait_s;    /* for the GPU's lock */
 	uint64_t seed;

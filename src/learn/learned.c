@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/record_read.h"
 #include "learn/features.h"
@@ -36,6 +37,9 @@ static RECORD_DEFINE(
 static const struct record_member file_members[] = {
 	RECORD_CONSTANT("format", "tiletune.learned/1", "what this file is"),
 	RECORD_VALUE(struct learned_file, device, "device", "the sheet's name, as the file's"),
+	RECORD_VALUE(struct learned_file, base, "base",
+		"hash of what is shipped, where this was learned on top of it",
+		.flags = RECORD_OPTIONAL),
 	RECORD_RECORDS(struct learned_file, families, family_count, learned_family_record,
 		"families", "of any operation"),
 };
@@ -53,6 +57,8 @@ void learned_release(struct learned *learned)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(learned->layers); i++)
 		learned_file_release(&learned->layers[i]);
+	free(learned->own_folder);
+	learned->own_folder = NULL;
 }
 
 /* Families that are in the catalogue, with all features that were learned from. */
@@ -100,20 +106,56 @@ static enum status open_layer(const char *folder, const char *device,
 	return STATUS_OK;
 }
 
-enum status learned_open(const char *const *config_folders, const char *device,
-	const struct catalogue *catalogue, struct learned *learned, struct error *err)
+char *learned_identity(const struct learned_file *file)
 {
-	const char *wanted = getenv("TILETUNE_LEARNED");
+	struct hash *hash = hash_new();
+	char identity[HASH_SIZE];
+
+	for (size_t i = 0; i < file->family_count; i++) {
+		hash_add_string(hash, file->families[i].name);
+		for (char **text = file->families[i].trees.texts; *text; text++)
+			hash_add_string(hash, *text);
+	}
+	hash_finish(hash, identity);
+	return file->family_count ? string_copy(identity) : NULL;
+}
+
+/* A layer that is broken, or that lies on something else, is as good as none: the next run makes it
+ * anew. */
+static void open_own(const char *cache_folder, const char *device,
+	const struct catalogue *catalogue, struct learned *learned)
+{
+	struct learned_file *own = &learned->layers[1];
+	CLEANUP(memory_free) char *base = learned_identity(&learned->layers[0]);
+
+	if (path_cache_folder(cache_folder, &learned->own_folder, NULL) == STATUS_OK &&
+		open_layer(learned->own_folder, device, catalogue, own, NULL) == STATUS_OK &&
+		own->device && !base == !own->base && (!base || strcmp(base, own->base) == 0))
+		return;
+	learned_file_release(own);
+}
+
+enum status learned_open(enum learned_wanted wanted, const char *const *config_folders,
+	const char *cache_folder, const char *device, const struct catalogue *catalogue,
+	struct learned *learned, struct error *err)
+{
+	static const char *const names[] = {"none", "shipped", NULL};
+	const char *named = getenv("TILETUNE_LEARNED");
+	const int allowed = named ? name_find(named, names) : -1;
 	enum status status = STATUS_OK;
 
 	*learned = (struct learned){0};
-	if (wanted && strcmp(wanted, "none") == 0)
+	if (allowed >= 0 && wanted > (enum learned_wanted)allowed)
+		wanted = (enum learned_wanted)allowed;
+	if (wanted == LEARNED_NONE)
 		return STATUS_OK;
 	for (; *config_folders && status == STATUS_OK && !learned->layers[0].device;
 		config_folders++)
 		status = open_layer(*config_folders, device, catalogue, &learned->layers[0], err);
 	if (status != STATUS_OK)
 		learned_release(learned);
+	else if (wanted == LEARNED_ALL)
+		open_own(cache_folder, device, catalogue, learned);
 	return status;
 }
 

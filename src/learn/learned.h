@@ -30,6 +30,7 @@ struct learned_family {
 
 struct learned_file {
 	char *device; /* the sheet's name */
+	char *base;   /* learned_identity() of the layer below; NULL: there is none */
 	struct learned_family *families;
 	size_t family_count;
 };
@@ -37,18 +38,30 @@ RECORD_DECLARE(struct learned_file, learned_file_record);
 
 struct learned {
 	struct learned_file layers[2]; /* shipped; learned here, on top of it */
+	char *own_folder;              /* the cache, where more may be learned; NULL: it may not */
 };
 
 /* Errors: a broken file, with file and JSON path. */
 enum status learned_file_load(const char *path, struct learned_file *file, struct error *err);
 void learned_file_release(struct learned_file *file);
 
-/* Nothing where the environment says TILETUNE_LEARNED=none; else what is shipped, from
- * <folder>/learned/DEVICE.json of the first folder that has one; no file is fine. Families that the
- * catalogue lacks, or that have changed their parameters since, are passed over. Errors: a broken
- * file, or one for another device. */
-enum status learned_open(const char *const *config_folders, const char *device,
-	const struct catalogue *catalogue, struct learned *learned, struct error *err);
+/* Tells what was learned from something else; caller frees. NULL: nothing was learned. */
+char *learned_identity(const struct learned_file *file);
+
+enum learned_wanted {
+	LEARNED_NONE,
+	LEARNED_SHIPPED,
+	LEARNED_ALL,
+};
+
+/* What is shipped, from <folder>/learned/DEVICE.json of the first folder that has one; no file is
+ * fine. On top of it what was learned here (own.h), in the cache (NULL: the user's). No more than
+ * the environment's TILETUNE_LEARNED allows (none, shipped). Families that the catalogue lacks, or
+ * that have changed their parameters since, are passed over. Errors: a broken file of those that
+ * are shipped, or one for another device. */
+enum status learned_open(enum learned_wanted wanted, const char *const *config_folders,
+	const char *cache_folder, const char *device, const struct catalogue *catalogue,
+	struct learned *learned, struct error *err);
 void learned_release(struct learned *learned);
 
 /* NULL: nothing of this family (or learned is NULL). */

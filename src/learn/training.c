@@ -11,7 +11,7 @@
 
 enum {
 	FOLDS = 8,
-	FEWEST = 64,            /* timings of a family */
+	FEWEST = 16,            /* timings of a family */
 	FEWEST_OF_PROBLEM = 10, /* for left_out */
 };
 static const double FAR = 4; /* times the best: slower ones tell nothing */
@@ -117,48 +117,52 @@ enum status training_add(
 	return STATUS_OK;
 }
 
-struct timings timings_of(const char *operation, const char *problem, const char *family,
-	const struct evaluation *evaluations, size_t count)
+struct timings timings_of(
+	const char *operation, const char *problem, const char *family, size_t most)
 {
-	struct timings timings = {.operation = string_copy(operation),
+	return (struct timings){.operation = string_copy(operation),
 		.problem = string_copy(problem),
 		.family = string_copy(family),
-		.configurations = memory_zeroed(count + 1, sizeof(*timings.configurations)),
-		.times_us = memory_zeroed(count + 1, sizeof(*timings.times_us))};
-
-	for (size_t i = 0; i < count; i++) {
-		const struct evaluation *evaluation = &evaluations[i];
-
-		if (evaluation->outcome != OUTCOME_OK || evaluation->predicted ||
-			!evaluation->family || strcmp(evaluation->family, family) != 0)
-			continue;
-		timings.configurations[timings.count] = string_copy(evaluation->configuration);
-		timings.times_us[timings.count++] = evaluation->time.median;
-	}
-	return timings;
+		.configurations = memory_zeroed(most + 1, sizeof(char *)),
+		.times_us = memory_zeroed(most + 1, sizeof(double))};
 }
 
-static enum status add_problem(
-	struct training *training, const struct journal_problem *problem, struct error *err)
+void timings_put(struct timings *timings, const struct evaluation *evaluation, double time_us)
 {
-	for (size_t f = 0; f < problem->family_count; f++) {
-		struct timings timings = timings_of(problem->operation, problem->problem,
-			problem->families[f].name, problem->evaluations, problem->evaluation_count);
-		const enum status status =
-			timings.count ? training_add(training, &timings, err) : STATUS_OK;
+	if (evaluation->outcome != OUTCOME_OK || evaluation->predicted || !evaluation->family ||
+		strcmp(evaluation->family, timings->family) != 0)
+		return;
+	timings->configurations[timings->count] = string_copy(evaluation->configuration);
+	timings->times_us[timings->count++] = time_us;
+}
 
+static enum status visit_problem(const struct journal_problem *problem, timings_visit *visit,
+	void *context, struct error *err)
+{
+	const size_t count = problem->evaluation_count;
+
+	for (size_t f = 0; f < problem->family_count; f++) {
+		struct timings timings = timings_of(
+			problem->operation, problem->problem, problem->families[f].name, count);
+		enum status status = STATUS_OK;
+
+		for (size_t i = 0; i < count; i++)
+			timings_put(&timings, &problem->evaluations[i],
+				problem->evaluations[i].time.median);
+		if (timings.count)
+			status = visit(context, &timings, err);
 		record_release(&timings_record, &timings);
 		TRY(status);
 	}
 	return STATUS_OK;
 }
 
-enum status training_add_journal(
-	struct training *training, const struct journal_record *record, struct error *err)
+enum status timings_of_journal(
+	const struct journal_record *record, timings_visit *visit, void *context, struct error *err)
 {
 	for (size_t i = 0; i < record->run_count; i++)
 		for (size_t k = 0; k < record->runs[i].problem_count; k++)
-			TRY(add_problem(training, &record->runs[i].problems[k], err));
+			TRY(visit_problem(&record->runs[i].problems[k], visit, context, err));
 	return STATUS_OK;
 }
 

@@ -2,7 +2,7 @@
  *
  * From timings to what they teach (learn/learned.h).
  *
- *	training_add, training_add_journal ... -> training_fit -> training_release
+ *	training_add ... -> training_fit -> training_release
  *
  * Trees learn ln(measured / predicted), predicted with what the device's sheet knows to be learned
  *already. All problems count the same, and within one what is near its best counts most: a search
@@ -36,17 +36,20 @@ RECORD_DECLARE(struct timings, timings_record);
 
 enum status training_add(
 	struct training *training, const struct timings *timings, struct error *err);
-/* Of runs on the device. */
-enum status training_add_journal(
-	struct training *training, const struct journal_record *record, struct error *err);
 /* Families in the order of their names; those with few timings are left out. left_out: find these
  * figures, too, which takes eight times as long. */
 void training_fit(struct training *training, bool left_out, struct learned_file *file);
 void training_release(struct training *training);
 
-/* Those of one family that were measured, of a problem's evaluations; caller releases with the
- * record. */
-struct timings timings_of(const char *operation, const char *problem, const char *family,
-	const struct evaluation *evaluations, size_t count);
+/* Calls visit for each family of each problem of a journal. */
+typedef enum status timings_visit(void *context, const struct timings *timings, struct error *err);
+enum status timings_of_journal(const struct journal_record *record, timings_visit *visit,
+	void *context, struct error *err);
+
+/* Empty, with room for `most`; caller releases with the record. */
+struct timings timings_of(
+	const char *operation, const char *problem, const char *family, size_t most);
+/* Adds one of that family that was measured. */
+void timings_put(struct timings *timings, const struct evaluation *evaluation, double time_us);
 
 #endif

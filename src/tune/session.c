@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/record_write.h"
+#include "learn/own.h"
 #include "tune/conclude.h"
 #include "tune/deal.h"
 #include "tune/picks.h"
@@ -220,6 +221,33 @@ static enum status run_search(struct search *search, struct error *err)
 	return search_conclude(search, err);
 }
 
+/* What was measured is learned from, on this machine. That it cannot be written is said once. */
+static void keep_timings(struct search *search)
+{
+	struct session *session = search->session;
+	const struct problem *problem = search->pool.problem;
+	struct error err = {0};
+
+	for (size_t f = 0; f < search->pool.family_count && session->own_folder; f++) {
+		struct timings timings = timings_of(problem->operation->name, problem->text,
+			search->pool.families[f].bound->family->name, search->evaluated.count);
+
+		for (size_t i = 0; i < search->evaluated.count; i++)
+			timings_put(&timings, &search->evaluated.items[i].evaluation,
+				evaluated_search_us(&search->evaluated.items[i]));
+		if (timings.count && own_add(session->own_folder, search->pool.device->name,
+					     &timings, &err) != STATUS_OK) {
+			CLEANUP(memory_free)
+			char *notice = string_format("nothing is learned here: %s", err.message);
+
+			if (session->observer.notice)
+				session->observer.notice(session->observer.context, notice);
+			session->own_folder = NULL;
+		}
+		record_release(&timings_record, &timings);
+	}
+}
+
 enum status session_problem(struct session *session, size_t number, struct error *err)
 {
 	CLEANUP(search_close) struct search search = {0};
@@ -232,6 +260,7 @@ enum status session_problem(struct session *session, size_t number, struct error
 		return STATUS_OK;
 	TRY(search_open(session, number, &search, err));
 	status = run_search(&search, err);
+	keep_timings(&search);
 	if (status == STATUS_INTERRUPTED)
 		search_save_best(&search, &unsaved);
 	return status;

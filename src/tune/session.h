@@ -82,6 +82,7 @@ struct session {
 	struct tuned *tuned;                 /* entries are put here */
 	const char *tuned_path;              /* saved after every problem; NULL: not at all */
 	bool unsaved; /* set when that failed: the run is not finished, a resumed one saves again */
+	const char *own_folder; /* where timings are kept to learn from (learn/own.h), or NULL */
 	const char *run_id;
 	volatile sig_atomic_t *interrupted;
 	struct session_observer observer;

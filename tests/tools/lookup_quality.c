@@ -145,8 +145,10 @@ static enum status run(
 	struct comparison *comparison, char **arguments, int count, struct error *err)
 {
 	const char *const roots[] = {arguments[0], NULL};
-	const struct context_options options = {
-		.roots = roots, .device = arguments[1], .no_cache = true};
+	const struct context_options options = {.roots = roots,
+		.device = arguments[1],
+		.no_cache = true,
+		.learned = LEARNED_SHIPPED};
 	enum status status = context_open(&options, &comparison->context, err);
 
 	if (status == STATUS_OK)

@@ -395,8 +395,10 @@ static void report_release(struct report *report)
 static enum status run(struct report *report, char **arguments, int count, struct error *err)
 {
 	const char *const roots[] = {arguments[0], NULL};
-	const struct context_options options = {
-		.roots = roots, .device = arguments[1], .no_cache = true};
+	const struct context_options options = {.roots = roots,
+		.device = arguments[1],
+		.no_cache = true,
+		.learned = LEARNED_SHIPPED};
 	enum status status = context_open(&options, &report->context, err);
 
 	for (int i = 2; i < count && status == STATUS_OK; i++)

@@ -256,7 +256,8 @@ static void the_factor_is_the_trees_sum(void **state)
 
 	(void)state;
 	desk_open(&desk);
-	assert_ok(learned_open(with_file, "toy", &desk.catalogue, &learned, &err));
+	assert_ok(learned_open(
+		LEARNED_SHIPPED, with_file, NULL, "toy", &desk.catalogue, &learned, &err));
 	desk.device->learned = &learned;
 	desk_pose(&desk, "rows=12000,cols=777");
 	assert_int_equal(basis_of(&desk).source, PREDICTION_SHIPPED);
@@ -306,7 +307,8 @@ static void without_a_file_physics_stands(void **state)
 	desk_pose(&desk, "rows=1000,cols=777");
 	alone_us = desk.pool.predicted_us[0];
 	assert_int_equal(basis_of(&desk).source, PREDICTION_PHYSICS);
-	assert_ok(learned_open(without_file, "toy", &desk.catalogue, &learned, &err));
+	assert_ok(learned_open(
+		LEARNED_SHIPPED, without_file, NULL, "toy", &desk.catalogue, &learned, &err));
 	desk.device->learned = &learned;
 	candidate = candidates_at(&desk.pool, 0);
 	assert_ok(predict_candidate(&candidate, &err));
@@ -314,7 +316,8 @@ static void without_a_file_physics_stands(void **state)
 	assert_int_equal(basis_of(&desk).source, PREDICTION_PHYSICS);
 	learned_release(&learned);
 	/* a device that has none among others that do */
-	assert_ok(learned_open(with_file, "h200-sxm", &desk.catalogue, &learned, &err));
+	assert_ok(learned_open(
+		LEARNED_SHIPPED, with_file, NULL, "h200-sxm", &desk.catalogue, &learned, &err));
 	assert_null(learned.layers[0].device);
 	desk_close(&desk);
 }

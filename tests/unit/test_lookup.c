@@ -286,7 +286,8 @@ static void what_timings_taught_changes_the_choice(void **state)
 	assert_configuration(&answer, CONFIG(128, 2, 4, 1));
 	alone_us = answer.predicted_us;
 	lookup_answer_release(&answer);
-	assert_ok(learned_open(configs, "toy", &shelf.catalogue, &learned, &err));
+	assert_ok(learned_open(
+		LEARNED_SHIPPED, configs, NULL, "toy", &shelf.catalogue, &learned, &err));
 	shelf.device->learned = &learned;
 	answer = find(&shelf, "rows=7,cols=1000");
 	assert_configuration(&answer, CONFIG(128, 4, 4, 1));

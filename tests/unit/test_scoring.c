@@ -24,7 +24,8 @@ static void what_was_learned_is_asked_of_the_best(const struct catalogue *catalo
 	double of_others = 0;
 	size_t own = 0;
 
-	assert_ok(learned_open(configs, "h200-sxm", catalogue, &learned, &err));
+	assert_ok(learned_open(
+		LEARNED_SHIPPED, configs, NULL, "h200-sxm", catalogue, &learned, &err));
 	device->learned = &learned;
 	assert_ok(candidates_open(catalogue, physics->problem, device, &options, &pool, &err));
 	assert_int_equal(pool.count, physics->count);
