@@ -27,7 +27,7 @@ enum {
 	DRAWN_MAX = 64
 };
 
-struct question {
+struct request {
 	struct context *context;
 	const struct problem *problem;
 	struct bound_family *bound;
@@ -120,9 +120,9 @@ static struct json *works_json(const struct work *work)
 
 /* legal: how many configurations of the space are; 0: not counted. */
 static enum status print_candidate(
-	const struct question *question, const choice *choices, size_t legal, struct error *err)
+	const struct request *request, const choice *choices, size_t legal, struct error *err)
 {
-	const struct bound_family *bound = question->bound;
+	const struct bound_family *bound = request->bound;
 	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	struct json *json = json_new_object();
 	struct build build = {0}, reference_build = {0};
@@ -143,11 +143,11 @@ static enum status print_candidate(
 		status = candidate_work(bound, slots, &work, err);
 	if (status == STATUS_OK)
 		status = problem_reference(
-			question->problem, NULL, bound->device, &reference_build, &reference, err);
+			request->problem, NULL, bound->device, &reference_build, &reference, err);
 	if (status == STATUS_OK) {
 		configuration_format(bound, choices, &label);
 		json_put_string(json, "family", bound->family->name);
-		json_put(json, "problem", problem_to_json(question->problem));
+		json_put(json, "problem", problem_to_json(request->problem));
 		json_put_string(json, "label", text_string(&label));
 		json_put_double(json, "legal", (double)legal);
 		json_put_double(json, "flop", work.flop);
@@ -192,46 +192,45 @@ static bool draw(const choice *choices, const struct value *slots, void *context
 	return true;
 }
 
-static enum status print_drawn(const struct question *question, size_t wanted, struct error *err)
+static enum status print_drawn(const struct request *request, size_t wanted, struct error *err)
 {
-	struct drawn drawn = {.parameters = question->bound->space->parameter_count,
+	struct drawn drawn = {.parameters = request->bound->space->parameter_count,
 		.wanted = wanted < DRAWN_MAX ? wanted : DRAWN_MAX};
 	enum status status;
 
 	drawn.choices = memory_zeroed(DRAWN_MAX, (drawn.parameters + 1) * sizeof(choice));
 	random_seed(&drawn.random, 1);
-	status = space_enumerate(question->bound->space, draw, &drawn, NULL, err);
+	status = space_enumerate(request->bound->space, draw, &drawn, NULL, err);
 	for (size_t i = 0; i < drawn.wanted && i < drawn.seen && status == STATUS_OK; i++)
 		status = print_candidate(
-			question, drawn.choices + i * drawn.parameters, drawn.seen, err);
+			request, drawn.choices + i * drawn.parameters, drawn.seen, err);
 	free(drawn.choices);
 	return status;
 }
 
 static enum status print_named(
-	const struct question *question, const char *configuration, struct error *err)
+	const struct request *request, const char *configuration, struct error *err)
 {
-	const struct space *space = question->bound->space;
+	const struct space *space = request->bound->space;
 	struct value *slots = memory_zeroed(space->names.count, sizeof(*slots));
 	struct value values[SPACE_PARAMETERS_MAX];
 	choice choices[SPACE_PARAMETERS_MAX] = {0};
 	bool given[SPACE_PARAMETERS_MAX], found = false;
-	enum status status = configuration_defaults(question->bound, values, err);
+	enum status status = configuration_defaults(request->bound, values, err);
 
 	if (status == STATUS_OK)
-		status = configuration_parse(question->bound,
+		status = configuration_parse(request->bound,
 			strcmp(configuration, "-") == 0 ? "" : configuration, slots, given, err);
 	for (size_t i = 0; i < space->parameter_count && status == STATUS_OK; i++)
 		if (given[i])
 			values[i] = slots[space_parameter_slot(space, i)];
 	if (status == STATUS_OK)
-		status =
-			configuration_nearest(question->bound, values, given, choices, &found, err);
+		status = configuration_nearest(request->bound, values, given, choices, &found, err);
 	if (status == STATUS_OK && !found)
 		status = error_set(err, STATUS_BAD_INPUT, "{%s}: no legal configuration has that",
 			configuration);
 	if (status == STATUS_OK)
-		status = print_candidate(question, choices, 0, err);
+		status = print_candidate(request, choices, 0, err);
 	free(slots);
 	return status;
 }
@@ -243,7 +242,7 @@ static enum status answer(struct context *context, char *line, struct error *err
 	const char *family_name = strtok_r(NULL, " \n", &save);
 	const char *problem = strtok_r(NULL, " \n", &save);
 	const char *configuration = strtok_r(NULL, " \n", &save);
-	struct question question = {.context = context};
+	struct request request = {.context = context};
 	const struct operation *operation;
 	const struct family *family;
 	struct problem_list problems = {0};
@@ -259,20 +258,20 @@ static enum status answer(struct context *context, char *line, struct error *err
 	if (status == STATUS_OK)
 		status = problem_parse(operation, problem, &problems, err);
 	for (size_t i = 0; i < problems.count && status == STATUS_OK; i++) {
-		question.problem = problems.items[i];
-		status = family_applies(family, question.problem, device_spec(context->device),
-			&applies, NULL, err);
+		request.problem = problems.items[i];
+		status = family_applies(
+			family, request.problem, device_spec(context->device), &applies, NULL, err);
 		if (status != STATUS_OK || !applies)
 			continue;
-		status = family_bind(family, question.problem, device_spec(context->device), NULL,
-			&question.bound, err);
+		status = family_bind(family, request.problem, device_spec(context->device), NULL,
+			&request.bound, err);
 		if (status != STATUS_OK)
 			break;
 		if (configuration[0] == '@')
-			status = print_drawn(&question, (size_t)atoi(configuration + 1), err);
+			status = print_drawn(&request, (size_t)atoi(configuration + 1), err);
 		else
-			status = print_named(&question, configuration, err);
-		bound_family_free(question.bound);
+			status = print_named(&request, configuration, err);
+		bound_family_free(request.bound);
 	}
 	problem_list_release(&problems);
 	return status;
