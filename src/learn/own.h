@@ -12,8 +12,8 @@
 
 enum status own_add(
 	const char *folder, const char *device, const struct timings *timings, struct error *err);
-/* Fits the layer anew, if there are timings. device: of the timings; what is shipped for it is in learned (may be NULL),
- * of which the other layer is not looked at. */
+/* Fits the layer anew, if there are timings. device: of the timings; what is shipped for it is in
+ * learned (may be NULL), of which the other layer is not looked at. */
 enum status own_fit(const char *folder, const struct device_spec *device,
 	const struct catalogue *catalogue, const struct learned *learned, struct error *err);
 /* Forgets both files; *found false: there was none. */
