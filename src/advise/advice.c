@@ -145,6 +145,7 @@ struct best {
 	double time_us, tflops;
 	const char *family;
 	struct named_values configuration;
+	struct prediction_basis basis;
 	struct score score;
 };
 
@@ -185,7 +186,9 @@ static const struct record_member best_members[] = {
 		struct best, family, "family", "of the configuration", .rule = &family_name_rule),
 	RECORD_NAMED_VALUES(
 		struct best, configuration, "configuration", "every parameter of the family"),
-	RECORD_CUSTOM(struct best, score, &score_custom, "score", "what the model says of it"),
+	RECORD_NESTED(struct best, basis, prediction_basis_record, "prediction",
+		"what it was chosen by, before anything was measured"),
+	RECORD_CUSTOM(struct best, score, &score_custom, "score", "what physics says of it"),
 };
 static RECORD_DEFINE(struct best, best_record, best_members, .name = "best");
 
@@ -258,6 +261,7 @@ static struct best best_of_row(const struct advice_row *row)
 		.family = trial->evaluation.family,
 		.configuration = configuration_named_values(
 			trial->candidate.bound, trial->candidate.choices),
+		.basis = prediction_basis(trial->candidate.bound),
 		.score = trial->evaluation.score};
 }
 

@@ -65,7 +65,9 @@ static void print_candidate(const struct advice_row *row, const char *indent)
 
 	printf("%s%.2f us, ", indent, row->best_of.time_us);
 	show_speed(stdout, row->best_of.problem, &evaluation->score, row->best_of.time_us);
-	printf("  %s {%s}\n", evaluation->family, evaluation->configuration);
+	printf("  %s {%s}", evaluation->family, evaluation->configuration);
+	show_learned(stdout, row->best_of.best->candidate.bound);
+	putchar('\n');
 }
 
 static void print_cost(const struct advice_row *asked, const struct advice_row *row)

@@ -78,10 +78,9 @@ static void print_explanation(const struct explanation *explanation, const char 
 		printf("%sfilled in by the model: %s\n", deeper, filled.data);
 	show_why(stdout, bound->problem, &explanation->score, deeper);
 	if (prediction_basis(bound).source != PREDICTION_PHYSICS) {
-		CLEANUP(memory_free) char *source = prediction_basis_text(prediction_basis(bound));
-
-		printf("%swith what was learned (%s): predicted %.2f us\n", deeper, source,
-			candidate->prediction.time_us);
+		printf("%swith what was learned", deeper);
+		show_learned(stdout, bound);
+		printf(": predicted %.2f us\n", candidate->prediction.time_us);
 	}
 	if (explanation->score.launch_count > 1)
 		for (size_t i = 0; i < explanation->score.launch_count; i++)

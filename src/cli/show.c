@@ -107,6 +107,15 @@ void show_speed(FILE *out, const struct problem *problem, const struct score *sc
 	print_speed(out, 0, problem, score, time_us);
 }
 
+void show_learned(FILE *out, const struct bound_family *bound)
+{
+	const struct prediction_basis basis = prediction_basis(bound);
+	CLEANUP(memory_free) char *source = prediction_basis_text(basis);
+
+	if (basis.source != PREDICTION_PHYSICS)
+		fprintf(out, " (%s)", source);
+}
+
 void show_why(
 	FILE *out, const struct problem *problem, const struct score *score, const char *indent)
 {
@@ -273,6 +282,9 @@ static void show_model(FILE *out, const struct problem_result *result)
 		candidates_rank(result->pool, result->evaluated->items[result->winner].candidate);
 
 	fprintf(out, "  the model ranked it %zu of %zu", rank + 1, result->pool->count);
+	show_learned(out, candidates_family_of(
+				  result->pool, result->evaluated->items[result->winner].candidate)
+				  ->bound);
 	if (quality.measured > 2)
 		fprintf(out,
 			"; over %zu measured: rank correlation %.2f, regret of its first 1/4/8/16: "

@@ -20,6 +20,10 @@ struct show {
 
 struct session_observer show_observer(struct show *show);
 
+/* What predictions come from beside physics, " (shipped: 17201 timings)"; nothing where that is
+ * all.
+ */
+void show_learned(FILE *out, const struct bound_family *bound);
 /* "tiles 512 in 4 waves (tail 88% full)": why a score is what it is. */
 void show_why(
 	FILE *out, const struct problem *problem, const struct score *score, const char *indent);
