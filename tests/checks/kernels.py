@@ -40,7 +40,7 @@ attention tiled_simt batch=1,heads=2,seq_q=37,seq_k=53,head_dim=24,dtype=bf16 BM
 attention tiled_simt batch=2,heads=4,seq_q=29,seq_k=41,head_dim=16,dtype=fp16,kv_heads=2,causal=1 BM=16,BN=9
 attention tiled_simt batch=1,heads=1,seq_q=41,seq_k=20,head_dim=64,dtype=bf16,causal=1 BM=70,BN=100
 attention tiled_wmma batch=1,heads=2,seq_q=37,seq_k=53,head_dim=32,dtype=bf16 -
-attention tiled_wmma batch=1,heads=2,seq_q=37,seq_k=53,head_dim=32,dtype=fp16,causal=1 -
+attention tiled_wmma batch=1,heads=2,seq_q=37,seq_k=53,head_dim=32,dtype=fp16,causal=1 BM=21,BN=37
 attention unfused batch=1,heads=2,seq_q=70,seq_k=45,head_dim=24,dtype=bf16 QM=64,QN=64,VM=64,DN=16
 attention unfused batch=2,heads=2,seq_q=37,seq_k=150,head_dim=40,dtype=fp16,kv_heads=1,causal=1 QM=64,QN=64,VM=64,DN=48,ROW_THREADS=128
 attention unfused batch=1,heads=1,seq_q=133,seq_k=67,head_dim=16,dtype=bf16,causal=1 QM=128,QN=64,VM=128,DN=16,ROW_THREADS=32
