@@ -29,7 +29,7 @@ import mutate  # noqa: E402
 ROOT = os.getcwd()
 WORK = os.path.join(ROOT, "build/mutants")
 RELEASE = "build/release"
-SECONDS_PER_MUTANT = 60  # of the processor: a busy machine is no reason to give up
+SECONDS_PER_MUTANT = 40  # of the processor: a busy machine is no reason to give up
 SLOW = ("interrupt",)  # tests that wait
 # processes that are killed leave no trace of what they ran
 WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective", "cli own_data"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
