@@ -1,7 +1,7 @@
 """Every command that the pages below name works as it stands there, and the CI files are YAML.
 
 What can run without a GPU is run in a scratch folder where tuned.json is a small tuned file: searches
-on the device model, at the least effort. Of commands with placeholders (OPERATION, FILE, ...) the
+on the device model, at the least effort, in one or two families, sweeps in 32 times the step. Of commands with placeholders (OPERATION, FILE, ...) the
 options must exist.
 
 	readme.py OUT    OUT/tiletune is the binary"""
@@ -20,6 +20,7 @@ PAGES = ("README.md", "results/README.md", "results/nvidia-h200/README.md", *CI)
 SMALL = "results/nvidia-h200/exhaustive.json"
 ROOT = os.getcwd()
 BINARY = os.path.abspath(sys.argv[1] + "/tiletune")
+CACHE = os.path.abspath(os.environ.get("TEST_BUILD", "build") + "/test-cache")
 COMMAND = re.compile(r"(?:`|^ {4}.*?)(?<!-C )(?:tiletune/build/|build/)?tiletune ([a-z]+(?: [^`\n]*)?)`?", re.M)
 TABLE = re.compile(r"^\| `([a-z]+ [^`]*)`", re.M)  # the list of commands
 MODEL = ["--device", "model:h200-sxm"]
@@ -36,7 +37,7 @@ def commands():
 
 
 def tiletune(*arguments, folder=ROOT):
-	environment = dict(os.environ, TILETUNE_PATH=ROOT, XDG_CACHE_HOME=os.path.join(folder, "cache"),
+	environment = dict(os.environ, TILETUNE_PATH=ROOT, XDG_CACHE_HOME=CACHE,
 		GITHUB_STEP_SUMMARY="summary.md")
 	arguments = [os.path.expandvars(word.replace("$GITHUB_STEP_SUMMARY", "summary.md")) for word in arguments]
 	return subprocess.run([BINARY, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
@@ -46,8 +47,9 @@ def without_gpu(words):
 	"""The command as a machine without a GPU can run it."""
 	if words[0] in ("tune", "explain", "advise", "check") and "--device" not in words:
 		words = words + MODEL
-	if words[0] in ("tune", "advise") and {"--suite", "--sweep"} & set(words) and "--family" not in words:
-		words = words + ["--family", "wgmma"]  # of many problems: one family each
+	if words[0] in ("tune", "advise") and "--family" not in words:
+		words = words + ["--family", "wgmma", *([] if "--suite" in words else ["--family", "wgmma_repack"])]
+	words = [re.sub(r"^(M=N=K=\d+:\d+:)(\d+)$", lambda found: f"{found.group(1)}{32 * int(found.group(2))}", word) for word in words]
 	if words[0] == "tune" and "--suite" in words:
 		words = words + ["--dry-run"]
 	elif words[0] == "tune" and "replay:" not in " ".join(words):

@@ -11,6 +11,7 @@
  * line of JSON for each source and its options (tests/checks/families.py).
  * LIMIT N: on each device for each problem each of these values, in up to N configurations.
  */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,18 +110,58 @@ static bool all_seen(const struct sample *sample)
 	return sample->problem_seen;
 }
 
-/* The configuration with most news, or NULL when all were seen. */
+/* What a thread does in a step, which is about how much code it is: compilers take longer for more.
+ */
+static double code_size(const struct sample *sample, const choice *configuration)
+{
+	const struct bound_family *bound = sample->bound;
+	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	struct work work = {0};
+	double size = INFINITY;
+
+	if (space_values(bound->space, configuration, slots, NULL) == STATUS_OK &&
+		candidate_work(bound, slots, &work, NULL) == STATUS_OK)
+		size = 0;
+	for (size_t i = 0; i < work.launch_count; i++) {
+		const struct launch_work *launch = &work.launches[i];
+		const double threads =
+			(double)launch->block[0] * launch->block[1] * launch->block[2];
+
+		for (size_t pipe = 0; pipe < PIPE_COUNT; pipe++)
+			size += (launch->per_step[pipe] + launch->epilogue[pipe]) / threads;
+	}
+	work_release(&work);
+	free(slots);
+	return size;
+}
+
+/* Of the configurations with most news the one with least code (of many some are looked at), or
+ * NULL when all were seen. */
 static const choice *most_news(const struct sample *sample)
 {
-	size_t parameters = sample->bound->space->parameter_count, best = 0;
+	enum {
+		LOOKED_AT = 48
+	};
+	size_t parameters = sample->bound->space->parameter_count, best = 0, count_of_best = 0;
+	double size_of_best = INFINITY;
 	const choice *found = NULL;
 
 	for (size_t i = 0; i < sample->count; i++) {
-		const choice *configuration = sample->configurations + i * parameters;
-		size_t count = news(sample, configuration);
+		const size_t count = news(sample, sample->configurations + i * parameters);
 
-		if (count > best) {
-			best = count;
+		count_of_best = count > best ? 1 : count_of_best + (count == best);
+		best = count > best ? count : best;
+	}
+	for (size_t i = 0, number = 0; i < sample->count && best; i++) {
+		const choice *configuration = sample->configurations + i * parameters;
+		double size;
+
+		if (news(sample, configuration) < best ||
+			number++ % (count_of_best / LOOKED_AT + 1) != 0)
+			continue;
+		size = code_size(sample, configuration);
+		if (!found || size < size_of_best) {
+			size_of_best = size;
 			found = configuration;
 		}
 	}
@@ -328,21 +369,36 @@ static enum status sample_problem(struct context *context, const struct family *
 	return status;
 }
 
+/* The order of problems: what small ones show is compiled sooner. */
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct problem *const problems[] = {
+		*(const struct problem *const *)a, *(const struct problem *const *)b};
+	double sizes[] = {1, 1}, value;
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < problems[i]->operation->key_count; k++)
+			if (value_as_real(problems[i]->values[k], &value))
+				sizes[i] *= fmax(value, 1);
+	return sizes[0] < sizes[1]   ? -1
+	       : sizes[0] > sizes[1] ? 1
+				     : strcmp(problems[0]->text, problems[1]->text);
+}
+
 static enum status sample_family(struct context *context, const struct family *family, size_t limit,
 	struct totals *totals, struct error *err)
 {
+	struct problem_list problems = {0};
 	enum status status = family_examples_check(family, device_spec(context->device), err);
 
-	for (size_t i = 0; i < family->examples.legal_count && status == STATUS_OK; i++) {
-		struct problem_list problems = {0};
-
+	for (size_t i = 0; i < family->examples.legal_count && status == STATUS_OK; i++)
 		status = problem_parse(
 			family->operation, family->examples.legal[i].problem, &problems, err);
-		for (size_t k = 0; k < problems.count && status == STATUS_OK; k++)
-			status = sample_problem(
-				context, family, problems.items[k], limit, totals, err);
-		problem_list_release(&problems);
-	}
+	if (problems.count)
+		qsort(problems.items, problems.count, sizeof(*problems.items), compare_sizes);
+	for (size_t k = 0; k < problems.count && status == STATUS_OK; k++)
+		status = sample_problem(context, family, problems.items[k], limit, totals, err);
+	problem_list_release(&problems);
 	return status == STATUS_OK ? status : error_context(err, "%s", family->name);
 }
 
