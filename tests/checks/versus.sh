@@ -10,7 +10,7 @@ cache=${TEST_BUILD:-build}/test-cache
 
 "$out/tiletune" tune gemm --family mma --family simt --where "BM == 64 and BN == 64 and BK == 32 and MIN_BLOCKS == 1" \
 	-p M=96,N=80,K=64,dtype=bf16 -p M=33,N=35,K=37,dtype=fp16,b_layout=kn \
-	-p M=64,N=72,K=64,dtype=fp32,act=none,silu --strategy random --evaluations 2 --fresh \
+	-p M=64,N=72,K=64,dtype=fp32,act=none,silu --strategy random --evaluations 2 --budget 10m --fresh \
 	--device cuda:0 --path . --cache-dir "$cache" -o "$work/tuned.json" >"$work/tune.log" 2>&1
 [ -s "$work/tuned.json" ] || {
 	cat "$work/tune.log"

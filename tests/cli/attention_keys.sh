@@ -12,7 +12,7 @@ for keys in page=16 head_dim_v=128 page=64,head_dim_v=40; do
 	echo
 done
 problem=batch=2,heads=8,kv_heads=2,seq_q=1,seq_k=500,head_dim=64,dtype=bf16
-"$TILETUNE" tune attention -p $problem -f decode --device $device --evaluations 2 --no-journal -o new.json >talk.txt 2>&1 ||
+"$TILETUNE" tune attention -p $problem -f decode --device $device --evaluations 2 --budget 10m --no-journal -o new.json >talk.txt 2>&1 ||
 	cat talk.txt
 grep -cE '"(page|head_dim_v)":' new.json
 sed -Ez 's/,[[:space:]]*"page":[[:space:]]*0,[[:space:]]*"head_dim_v":[[:space:]]*64//g' new.json >old.json
@@ -24,6 +24,6 @@ done
 "$TILETUNE" lookup new.json attention -p $problem --device $device 2>&1 | cmp - found
 cut -c1-120 found | head -n 2
 # tuned again, it is the same entry; exported, it is found
-"$TILETUNE" tune attention -p $problem -f decode --device $device --evaluations 2 --no-journal -o old.json >talk.txt 2>&1 ||
+"$TILETUNE" tune attention -p $problem -f decode --device $device --evaluations 2 --budget 10m --no-journal -o old.json >talk.txt 2>&1 ||
 	cat talk.txt
 grep -c '"timing":' old.json

@@ -56,7 +56,7 @@ template <int BLOCK> __global__ void blur(const REAL *x, REAL *y, int32_t n)
 }
 CUDA
 cd ../../.. || exit 1
-tune() { "$TILETUNE" tune blur -p n=100000 --device model:h200-sxm -o "$@"; }
+tune() { "$TILETUNE" tune blur -p n=100000 --device model:h200-sxm --budget 10m -o "$@"; }
 try "$TILETUNE" validate mine/templates/blur/*.json
 tune tuned.json --dry-run
 tune tuned.json | grep evaluated | sed 's/ in .*:/:/'

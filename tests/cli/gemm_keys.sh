@@ -12,7 +12,7 @@ for keys in dtype=fp8_e4m3,scale=block dtype=fp8_e4m3,out_dtype=fp8_e4m3,scale=r
 	echo "for $keys"
 done
 tune() { # FILE: two configurations
-	"$TILETUNE" tune gemm -p $problem -f mma --device $device --evaluations 2 --no-journal -o "$1" >talk.txt 2>&1 || cat talk.txt
+	"$TILETUNE" tune gemm -p $problem -f mma --device $device --evaluations 2 --budget 10m --no-journal -o "$1" >talk.txt 2>&1 || cat talk.txt
 }
 tune new.json
 sed -Ez 's/,[[:space:]]*"scale":[[:space:]]*"none",[[:space:]]*"bias":[[:space:]]*"none",[[:space:]]*"alpha":[[:space:]]*1,[[:space:]]*"beta":[[:space:]]*0,[[:space:]]*"residual":[[:space:]]*0,[[:space:]]*"batch":[[:space:]]*1,[[:space:]]*"rows_a":[[:space:]]*96,[[:space:]]*"rows_b":[[:space:]]*64//g' new.json >old.json

@@ -8,7 +8,7 @@ tune() {
 	file=$1 device=$2
 	shift 2
 	"$TILETUNE" tune row_softmax -p rows=64:768:64,cols=64 -f online --path "$ROOT/tests/toy" \
-		--where 'UNROLL == 1 and ROW_THREADS == 64' --evaluations 4 -o "$file.json" -d "$device" "$@" >talk.txt 2>&1
+		--where 'UNROLL == 1 and ROW_THREADS == 64' --evaluations 4 --budget 10m -o "$file.json" -d "$device" "$@" >talk.txt 2>&1
 	echo "$file: exit $?"
 	grep -E '^(notice|tiletune|hint):' talk.txt | sed 's/GPU-1\([0-9]\)[0-9a-f-]*/GPU \1/g'
 }

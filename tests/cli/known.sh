@@ -2,7 +2,7 @@
 # replayed.
 recording=$ROOT/results/nvidia-h200/decode.journal.jsonl.gz
 export TILETUNE_PATH="$ROOT"
-tune() { "$TILETUNE" tune --suite decode -d "replay:$recording" "$@" 2>&1 | grep -E 'known|^tiletune:|^hint:'; }
+tune() { "$TILETUNE" tune --suite decode -d "replay:$recording" --budget 10m "$@" 2>&1 | grep -E 'known|^tiletune:|^hint:'; }
 tune -o whole.json
 tune --shard 1/3 -o first.json
 tune --known first.json -o rest.json

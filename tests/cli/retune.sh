@@ -8,7 +8,7 @@ export LD_LIBRARY_PATH="$PWD/lib" TILETUNE_STANDIN="$PWD/script" TILETUNE_LOCK_F
 tune() { # tune MICROSECONDS OPTION...
 	echo "kernel row_softmax_online us=$1 noise=0.01" >script
 	shift
-	"$TILETUNE" tune row_softmax -p rows=64,cols=64 -f online --path toy --device cuda:0 --evaluations 2 --no-journal \
+	"$TILETUNE" tune row_softmax -p rows=64,cols=64 -f online --path toy --device cuda:0 --evaluations 2 --budget 10m --no-journal \
 		-o tuned.json "$@" >talk.txt 2>&1 || cat talk.txt
 	grep -o 'the winner stays.*' talk.txt
 	/usr/bin/python3 - <<'PYTHON'

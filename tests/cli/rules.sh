@@ -17,7 +17,7 @@ for rule in largest_fit occupancy_per_iteration; do
 	grep -oE 'winner.*\{[^}]*\}' talk.txt | grep -oE '\{.*' | sed "s/^/160 KiB: $rule /"
 done
 try "$TILETUNE" tune attention -p $problem --device model:a100-sxm4 --strategy rule:largest -o none.json
-"$TILETUNE" tune attention -p $problem -f tiled_simt --device model:a100-sxm4 --evaluations 5 \
+"$TILETUNE" tune attention -p $problem -f tiled_simt --device model:a100-sxm4 --evaluations 5 --budget 10m \
 	--where 'BM % 8 == 0 and BN == BM' -o quick.json >talk.txt 2>&1 || cat talk.txt
 "$TILETUNE" validate quick.json
 /usr/bin/python3 - <<'PYTHON'

@@ -6,7 +6,7 @@ export TILETUNE_PATH="$ROOT"
 tune() {
 	file=$1
 	shift
-	"$TILETUNE" tune --suite decode -d "replay:$recording" -o "$file" "$@" >>talk.txt 2>&1 || tail -n 3 talk.txt
+	"$TILETUNE" tune --suite decode -d "replay:$recording" --budget 10m -o "$file" "$@" >>talk.txt 2>&1 || tail -n 3 talk.txt
 }
 # what runs are called is not compared
 same() { # same ONE OTHER
