@@ -11,7 +11,7 @@
 
 enum {
 	FOLDS = 8,
-	FEWEST = 16,            /* timings of a family */
+	FEWEST = 64,            /* timings of a family */
 	FEWEST_OF_PROBLEM = 10, /* for left_out */
 };
 static const double FAR = 4; /* times the best: slower ones tell nothing */

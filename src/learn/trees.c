@@ -10,7 +10,7 @@
 #include "base/random.h"
 
 enum {
-	ROUNDS = 300, /* at most; few samples need few */
+	ROUNDS = 200, /* at most; few samples need few */
 	ROUNDS_MIN = 60,
 	SAMPLES_PER_ROUND = 20,
 	BINS = 32, /* of a feature */
@@ -18,7 +18,7 @@ enum {
 	SAMPLES_MAX = 32768, /* that one tree sees: enough for a split, and soon counted */
 	LEAF_ZERO = 2048,    /* of 4096 that two digits tell apart */
 };
-static const double RATE = 0.08;                   /* of what a tree finds, so much is believed */
+static const double RATE = 0.1;                    /* of what a tree finds, so much is believed */
 static const double SHRINKAGE = 5;                 /* weight of "no difference" in every leaf */
 static const double FEATURES = 0.5, SAMPLES = 0.7; /* that one tree sees, drawn by lot */
 
@@ -103,8 +103,8 @@ static enum status decode(void *value, const struct json_at *at, void *context, 
 		trees_forget(trees);
 		json_find(at, "trees", &texts);
 		text = json_item(&texts, i);
-		return json_error(
-			&text, err, "five thresholds of %zu and %d leaves", questions, TREE_LEAVES);
+		return json_error(&text, err, "%d thresholds of %zu and %d leaves", TREE_DEPTH,
+			questions, TREE_LEAVES);
 	}
 	return STATUS_OK;
 }
@@ -117,7 +117,7 @@ static const struct record_member trees_members[] = {
 	RECORD_STRINGS(struct trees, texts, "trees",
 		"offset and leaves add up to ln(measured / predicted). Each is pairs of digits of "
 		"base 64 (0-9, "
-		"A-Z, a-z, -, _): numbers of five thresholds, counted through all features, and 32 "
+		"A-Z, a-z, -, _): numbers of six thresholds, counted through all features, and 64 "
 		"leaves in steps from 2048; bit k of a leaf's number: above threshold k"),
 };
 RECORD_DEFINE(struct trees, trees_record, trees_members, .name = "trees", .check = decode);

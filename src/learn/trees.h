@@ -16,7 +16,7 @@
 #include "base/record.h"
 
 enum {
-	TREE_DEPTH = 5,
+	TREE_DEPTH = 6,
 	TREE_LEAVES = 1 << TREE_DEPTH
 };
 

@@ -154,7 +154,8 @@ static void trees_are_the_same_when_read_again(void **state)
 	free(points);
 }
 
-#define LEAVES32(text) text text text text text text text text
+#define LEAVES64(text)                                                                             \
+	text text text text text text text text text text text text text text text text
 static void broken_trees_are_refused_with_their_place(void **state)
 {
 	static const char features[] =
@@ -162,12 +163,12 @@ static void broken_trees_are_refused_with_their_place(void **state)
 	static const struct {
 		const char *tree, *message;
 	} cases[] = {
-		{"0000000000" LEAVES32("W0W0W0W0"), NULL},
-		{"0100000001" LEAVES32("W0W0W0W0"), NULL},
-		{"0200000000" LEAVES32("W0W0W0W0"), "$.trees[0]: expected five thresholds of 2"},
-		{"0000000000" LEAVES32("W0W0W0W"), "$.trees[0]"},
-		{"0000000000" LEAVES32("W0W0W0W0") "0", "$.trees[0]"},
-		{"00000000!0" LEAVES32("W0W0W0W0"), "$.trees[0]"},
+		{"000000000000" LEAVES64("W0W0W0W0"), NULL},
+		{"010000000001" LEAVES64("W0W0W0W0"), NULL},
+		{"020000000000" LEAVES64("W0W0W0W0"), "$.trees[0]: expected 6 thresholds of 2"},
+		{"000000000000" LEAVES64("W0W0W0W"), "$.trees[0]"},
+		{"000000000000" LEAVES64("W0W0W0W0") "0", "$.trees[0]"},
+		{"0000000000!0" LEAVES64("W0W0W0W0"), "$.trees[0]"},
 		{"", "$.trees[0]"},
 	};
 
