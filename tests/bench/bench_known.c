@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/bench.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/record_write.h"
@@ -22,22 +23,6 @@ enum {
 };
 
 static const double promised_s = 0.1;
-
-static double cpu_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void expect(enum status status, const struct error *err)
-{
-	if (status == STATUS_OK)
-		return;
-	fprintf(stderr, "bench_known: %s\n", err->message);
-	exit(EXIT_FAILURE);
-}
 
 /* The rest of text after its first part, which is cut off there. */
 static char *cut(char *text, const char *part)

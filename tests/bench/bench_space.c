@@ -11,25 +11,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "bench/bench.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "space/enumerate.h"
-
-static double cpu_seconds(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void expect(enum status status, const struct error *err)
-{
-	if (status == STATUS_OK)
-		return;
-	fprintf(stderr, "bench_space: %s\n", err->message);
-	exit(EXIT_FAILURE);
-}
 
 static bool promise(const char *name, double value, const char *unit, double promised, bool least)
 {

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "compile/cache.h"
 #include "faults/fake_cubin.h"
+#include "unit/cache_numbers.h"
 #include "unit/compile_folder.h"
 
 static char unit_name[] = "unit.cu", arch_name[] = "compute_90a",
@@ -49,14 +50,6 @@ static int tear_down(void **state)
 	folder_remove(fixture->folder);
 	free(fixture);
 	return 0;
-}
-
-static void key_of(int number, char key[HASH_SIZE])
-{
-	struct hash *hash = hash_new();
-
-	hash_add(hash, &number, sizeof(number));
-	hash_finish(hash, key);
 }
 
 /* A result whose cubin has `size` bytes, zeros among them. */
@@ -92,18 +85,6 @@ static void put(struct cache *cache, int number, enum outcome outcome, size_t si
 	key_of(number, key);
 	assert_int_equal(cache_put(cache, key, &label, &result, &err), STATUS_OK);
 	compile_result_release(&result);
-}
-
-static bool has(struct cache *cache, int number)
-{
-	struct compile_result result;
-	char key[HASH_SIZE];
-
-	key_of(number, key);
-	if (!cache_get(cache, key, &result))
-		return false;
-	compile_result_release(&result);
-	return true;
 }
 
 static char *path_of(struct cache *cache, int number)

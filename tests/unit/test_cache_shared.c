@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "compile/cache.h"
+#include "unit/cache_numbers.h"
 #include "unit/compile_folder.h"
 
 enum {
@@ -27,11 +28,6 @@ enum {
 static const char *folder; /* of the step under way */
 static gid_t group;
 
-static void key_of(int number, char key[HASH_SIZE])
-{
-	snprintf(key, HASH_SIZE, "%032x", (unsigned)number);
-}
-
 static bool put(struct cache *cache, int number)
 {
 	char unit[] = "unit.cu", arch[] = "sm_90a", compiler[] = "NVRTC";
@@ -42,18 +38,6 @@ static bool put(struct cache *cache, int number)
 
 	key_of(number, key);
 	return cache_put(cache, key, &label, &result, NULL) == STATUS_OK;
-}
-
-static bool has(struct cache *cache, int number)
-{
-	struct compile_result result;
-	char key[HASH_SIZE];
-
-	key_of(number, key);
-	if (!cache_get(cache, key, &result))
-		return false;
-	compile_result_release(&result);
-	return true;
 }
 
 /* Runs a step as this user, in a process of its own; members have the group. */
