@@ -11,19 +11,23 @@ __device__ __forceinline__ u64 load_l2(const u64 *from) // past L1
 }
 
 // `chain` is a permutation of 0 .. count - 1; count is a power of two. With the round in the address
-// no short cycle of the permutation is walked again and again.
+// no short cycle of the permutation is walked again and again. Each launch begins elsewhere: what it
+// touches would otherwise lie in L2 from the launch before.
 __device__ __forceinline__ u64 walk(const u64 *chain, u64 count, int rounds)
 {
-	u64 at = 0;
+	u64 at;
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(at));
+	at = at * 0x9e3779b97f4a7c15ull >> 32;
 	for (int i = 0; i < rounds; ++i)
 		at = load_l2(chain + ((at ^ (u64)i) & (count - 1)));
 	return at;
 }
 
-// Every warp reads lines of its block's part again and again; 16 bytes a lane.
-__device__ __forceinline__ u64 stream(const u64 *data, u64 part, int rounds)
+// Every warp reads lines of one part again and again; 16 bytes a lane. Twelve blocks share a part
+// as tiles of a row or a column of a GEMM do, or each has its own.
+__device__ __forceinline__ u64 stream(const u64 *data, u64 part, unsigned number, int rounds)
 {
-	const u64 *own = data + blockIdx.x * part;
+	const u64 *own = data + number * part;
 	u64 sum = 0;
 #pragma unroll 8
 	for (int i = 0; i < rounds; ++i) {
@@ -66,9 +70,11 @@ extern "C" __global__ void rates(int *out, const u64 *data, int rounds)
 #elif WHAT_l2_latency
 	result = walk(data, 1 << 14, rounds); // 128 KiB
 #elif WHAT_dram_latency
-	result = walk(data, 1 << 26, rounds); // 512 MiB
+	result = walk(data, 1 << 27, rounds); // 1 GiB, far beyond L2
 #elif WHAT_l2_port || WHAT_l2_chip
-	result = stream(data, 1 << 14, rounds);
+	result = stream(data, 1 << 14, blockIdx.x, rounds);
+#elif WHAT_l2_shared
+	result = stream(data, 1 << 14, blockIdx.x / 12, rounds);
 #elif WHAT_tensor_mma
 	result = multiply(rounds);
 #endif

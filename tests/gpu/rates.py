@@ -37,7 +37,7 @@ def main():
 	here, sms, per_us = os.path.dirname(os.path.abspath(__file__)), figures["sm_count"], figures["clock_hz"] * 1e-6
 	tuned = os.path.join(out, "rates.json")
 	subprocess.run([tiletune, "tune", os.path.join(here, "rates.json"), "-p",
-		f"what=launch,barrier,l2_latency,dram_latency,l2_port,l2_chip,tensor_mma,sms={sms}", "--effort", "exhaustive", "--fresh", "-o", tuned,
+		f"what=launch,barrier,l2_latency,dram_latency,l2_port,l2_chip,l2_shared,tensor_mma,sms={sms}", "--effort", "exhaustive", "--fresh", "-o", tuned,
 		*options], stdout=sys.stderr, check=True)
 	times = rounds_of(read(tuned.replace(".json", ".journal.jsonl")))
 	us = {what: (max(t.items())[1] - min(t.items())[1]) / (max(t) - min(t)) for what, t in times.items() if len(t) > 1}
@@ -46,6 +46,7 @@ def main():
 	rows = [("launch_us", times["launch"][1], figures["launch_us"]), ("sync_us", us["barrier"], figures["sync_us"]),
 		("l2_latency_us", us["l2_latency"], figures["l2_latency_us"]), ("dram_latency_us", us["dram_latency"], figures["dram_latency_us"]),
 		("L2 port, bytes per clock", LOADED / (us["l2_port"] * per_us), 64),
+		("L2, of parts that twelve blocks share", sms * LOADED / (us["l2_shared"] * per_us), figures["l2_bytes_per_clock"]),
 		("l2_bytes_per_clock", sms * LOADED / (us["l2_chip"] * per_us), figures["l2_bytes_per_clock"]),
 		("tensor_mma bf16, FLOP per clock and SM", MULTIPLIED / (us["tensor_mma"] * per_us), sheet["rates"]["tensor_mma"]["bf16"]["value"])]
 	for name, found, said in rows:
