@@ -179,6 +179,7 @@ cat >softmax.json <<'SUITE'
 SUITE
 RUNS='one killed' SUITE=softmax.json SHARD=1/1 EVERY=0 LIMIT=600 TUNE="--path $root/tests/toy" sh tests/gpu/gpus.sh gpus \
 	>"$work/gpus.log" 2>&1 || fail "gpus.sh" "$work/gpus.log"
+valid gpus/several_gpus.json
 [ "$(grep -cE '^(one .* 12 problems, 1|killed .* 12 problems, 3) GPUs' gpus/table.txt)" = 2 ] &&
 	grep -q '^killed: [1-9].*; the same problems: True' gpus/table.txt || fail "gpus: not as expected" "$work/gpus.log"
 sed -i 1,2d "$work/script"

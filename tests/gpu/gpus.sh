@@ -10,7 +10,8 @@
 #	warm	with the cache that `one` filled
 #	killed	the same, while one worker is killed every EVERY seconds
 # Leaves FOLDER/{many,one,ahead,warm,killed}.json with their journals, FOLDER/compared.json (compare_rows on one GPU
-# over winners that differ) and FOLDER/table.txt. What LIMIT leaves no time for is left out, and said.
+# over winners that differ), FOLDER/several_gpus.json and, in words, table.txt. What LIMIT leaves no time for is left out,
+# and said.
 #
 # From the environment: SUITE (llm), SHARD (1/5: a fifth of it, as all of it takes one GPU five minutes; 1/1),
 # DEVICES (cuda:all), MODEL (h200-sxm), RUNS, EVERY (10 s), LIMIT (600 s), TUNE, more arguments of tune.
@@ -68,6 +69,7 @@ done
 python3 "$here/gpus.py" pairs "$folder" >"$folder/pairs.json" && [ "$(left)" -gt 8 ] &&
 	timeout -s TERM "$(left)" gpu/compare_rows "$folder/pairs.json" --device cuda:0 --path . --cache-dir "$caches/one" \
 		>"$folder/compared.json"
-python3 "$here/gpus.py" table "$folder" | tee "$folder/table.txt"
+python3 "$here/gpus.py" summary "$folder" >"$folder/several_gpus.json" &&
+	python3 "$here/gpus.py" table "$folder/several_gpus.json" | tee "$folder/table.txt"
 grep -h '^notice' "$folder"/*.log
 exit 0

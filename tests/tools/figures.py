@@ -76,6 +76,29 @@ def own_kernels():
 	return [own.row(kernel) for kernel in load("own_kernels")["kernels"]]
 
 
+def gpus_run(name):
+	return load("several_gpus")["runs"][name]
+
+
+def gpus_faster(name):
+	return gpus_run("one")["elapsed_s"] / gpus_run(name)["elapsed_s"]
+
+
+def gpus_busy(name):
+	"""Per cent: GPUs, compilers, the tuner itself."""
+	run = gpus_run(name)
+	return [100 * statistics.fmean(run["gpus_busy_s"]) / run["elapsed_s"], 100 * run["compilers_busy_s"] / run["compilers"] / run["elapsed_s"],
+		100 * run["tuner_cpu_s"] / run["elapsed_s"]]
+
+
+def gpus_winners(name):
+	"""Of all, those of one GPU; others; of these within 2%; per cent that the fastest is ahead and those beyond 2% are behind."""
+	beside = load("several_gpus")["beside_one"][name]
+	ratios = beside["over_one"]
+	return [gpus_run(name)["problems"], beside["same_winner"], len(ratios), sum(abs(r - 1) <= 0.02 for r in ratios), 100 * (1 - min(ratios)),
+		*(100 * (r - 1) for r in reversed(ratios) if r > 1.02)]
+
+
 def beside_pytorch_row(title, name, *dims):
 	rows = [e for e in load(name)["entries"] if any(f"head_dim={d}," in e["problem"] for d in dims)]
 	ratios = [e["ratio_cudnn"]["median"] for e in rows]
