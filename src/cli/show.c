@@ -263,6 +263,7 @@ static void show_difference(FILE *out, const struct problem_result *result,
 
 static void show_ties(FILE *out, const struct problem_result *result)
 {
+	const bool predicted = result->evaluated->items[result->winner].evaluation.predicted;
 	size_t ties = 0;
 
 	for (size_t i = 0; i < result->evaluated->count; i++)
@@ -270,9 +271,9 @@ static void show_ties(FILE *out, const struct problem_result *result)
 	if (ties)
 		fprintf(out,
 			"  %zu other%s tied with it (within 1%% or its noise): of these wins the "
-			"file's winner until now, else least shared memory, then fewest registers, "
+			"file's winner until now, else %s shared memory, then fewest registers, "
 			"then the first in the space\n",
-			ties, ties == 1 ? " is" : "s are");
+			ties, ties == 1 ? " is" : "s are", predicted ? "least" : "most");
 }
 
 static void show_model(FILE *out, const struct problem_result *result)

@@ -131,7 +131,7 @@ const char *budget_spent(const struct budget *budget)
 		budget->attempts >= effort_attempts(budget->effort))
 		return "the effort's number of evaluations is reached";
 	if (clock_seconds() - budget->started >= budget->search_seconds)
-		return "the time budget is spent";
+		return BUDGET_TIME_SPENT;
 	if (budget->since_gain >= budget->effort->stall)
 		return "nothing better came for a while";
 	return NULL;

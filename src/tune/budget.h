@@ -56,6 +56,7 @@ size_t effort_attempts(const struct effort *effort);
  * does not measure: the model's seeds are alike, and the compiler may refuse all of them. */
 void budget_count(struct budget *budget, double time_us);
 /* Why the search should end, or NULL. Borrowed. */
+#define BUDGET_TIME_SPENT "the time budget is spent"
 const char *budget_spent(const struct budget *budget);
 
 #endif

@@ -340,6 +340,7 @@ enum status search_save_best(struct search *search, struct error *err)
 		selection_release(&selection);
 		search->is_cut_short = true;
 		selection = selection_of(search);
+		search->is_cut_short = false;
 	}
 	if (!selection.count)
 		return STATUS_OK;
@@ -350,4 +351,20 @@ enum status search_save_best(struct search *search, struct error *err)
 	TRY(entry_new(&search->pool, &search->evaluated, &search->picks, winner, tied, best,
 		search->session, &entry, err));
 	return store_entry(search, &entry, NULL, &kept, err);
+}
+
+void search_keep_best(struct search *search)
+{
+	const double first_seconds = 1, part_of_time = 0.02;
+	const struct budget *budget = &search->budget;
+	const double now_s = clock_seconds();
+	struct error unsaved = {0};
+
+	if (!search->session->tuned_path || !isfinite(budget->best_us) ||
+		now_s < budget->started + first_seconds || now_s < search->save_at_s ||
+		(search->saved_us > 0 && budget->best_us >= search->saved_us))
+		return;
+	search_save_best(search, &unsaved);
+	search->saved_us = budget->best_us;
+	search->save_at_s = clock_seconds() + (clock_seconds() - now_s) / part_of_time;
 }

@@ -26,9 +26,12 @@ double conclude_place_us(const struct score *score, const struct device_spec *de
 /* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that
  * was evaluated is ok. */
 enum status search_conclude(struct search *search, struct error *err);
-/* Of a search that is interrupted: the best so far into the tuned file; the journal says nothing of
- * it, so that the search goes on when it is resumed. */
+/* Of a search that is not at its end: the best so far into the tuned file; the journal says nothing
+ * of it, so that the search goes on when it is resumed. */
 enum status search_save_best(struct search *search, struct error *err);
+/* The same now and then, as the run may be killed: after the first second, where something better
+ * was found, and for at most a fiftieth of the time. That it cannot be saved is said at the end. */
+void search_keep_best(struct search *search);
 
 /* ---- whether a row of the tuned file still stands after a run over its family that did not end
  * with it: the sources make the same kernel of it as when it was measured, and the run did not try

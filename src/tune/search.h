@@ -30,6 +30,8 @@ struct search {
 	size_t best;       /* index into evaluated */
 	bool is_settled;   /* the best were re-measured again, beside their neighbours */
 	bool is_cut_short; /* before anything was re-measured */
+	double saved_us;   /* the best that is in the tuned file; 0: none is yet */
+	double save_at_s;  /* when a better one may be saved, on clock_seconds() */
 };
 
 /* Pool, reference, strategy, incumbent; announces the problem to the device and the journal. */

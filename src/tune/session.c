@@ -136,11 +136,12 @@ static void drop_late(struct search *search)
 			continue;
 		search->asked[trial->number] = false;
 		evaluator_free_trial(evaluator, trial);
+		if (search->exhausted)
+			search->stopped_because = BUDGET_TIME_SPENT;
 	}
 }
 
-/* Until the strategy has nothing more to ask and all trials are done; but not for longer than that.
- */
+/* Until the strategy has nothing more to ask and all trials are done, or the time is over. */
 static enum status run_trials(struct search *search, double seconds, struct error *err)
 {
 	const double until_s = clock_seconds() + seconds;
@@ -150,15 +151,15 @@ static enum status run_trials(struct search *search, double seconds, struct erro
 
 	while (status == STATUS_OK) {
 		status = ask(search, err);
-		evaluator->first_look.give_up_us = isfinite(search->budget.best_us)
-							   ? search->budget.best_us * give_up_ratio
-							   : 0;
+		if (isfinite(search->budget.best_us))
+			evaluator->first_look.give_up_us = search->budget.best_us * give_up_ratio;
 		if (status == STATUS_OK)
 			status = evaluator_step(evaluator, err);
 		if (status == STATUS_NO_DEVICE)
 			error_hint(err, "what was measured is in the journal; run again to resume");
 		if (status == STATUS_OK)
 			status = take_results(search, err);
+		search_keep_best(search);
 		if (status == STATUS_OK && *search->session->interrupted)
 			status = session_interrupted(err);
 		if (clock_seconds() > until_s)
