@@ -56,7 +56,8 @@ static const struct option tune_option_table[] = {
 	OPTION("no-journal", 0, FLAG, no_journal, NULL, "write none: nothing can be resumed"),
 	OPTION("fresh", 0, FLAG, fresh, NULL, "start anew even if a run was interrupted"),
 	OPTION("dry-run", 'n', FLAG, dry_run, NULL,
-		"print the size of the space and what each constraint removes"),
+		"print the size of the space and what each constraint removes; with "
+		"--compile-only also what limits of the GPU remove of compiled kernels"),
 	OPTION("compile-only", 0, FLAG, compile_only, NULL,
 		"fill the cache of kernels, on a machine without the GPU: --device model:NAME"),
 	OPTION("progress", 0, FLAG, progress, NULL, "show progress even if this is no terminal"),
@@ -78,9 +79,10 @@ static enum status read_problems(struct tuning *tuning, const char *operation_na
 static enum status choose_effort(
 	const struct tuning *tuning, struct effort *effort, struct error *err)
 {
-	const char *name = tuning->options->effort ? tuning->options->effort
-			   : tuning->suite.effort  ? tuning->suite.effort
-						   : "quick";
+	const char *name = tuning->options->effort    ? tuning->options->effort
+			   : tuning->options->dry_run ? "exhaustive"
+			   : tuning->suite.effort     ? tuning->suite.effort
+						      : "quick";
 	const struct effort *row = effort_find(name);
 
 	if (!row)
@@ -210,6 +212,13 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	return status;
 }
 
+static void removed(void *context, const struct problem_result *result)
+{
+	(void)context;
+	printf("%s, compiled:\n", result->pool->problem->text);
+	show_removed(stdout, result);
+}
+
 /* What a search on the model tries, until nothing better comes: no time to keep to. */
 static enum status compile_only(struct tuning *tuning, struct error *err)
 {
@@ -243,7 +252,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 		return error_hint(err, "--device model:h200-sxm");
 	}
 	common_notices(&tuning->context);
-	session.observer.end = NULL;
+	session.observer.end = options->dry_run ? removed : NULL;
 	tuned_init(&tuning->tuned, "",
 		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
 	common_graceful = 1;
@@ -279,18 +288,18 @@ static enum status run(void *options_, const struct string_list *positional, str
 	options->device.several = !options->dry_run;
 	if (!options->dry_run)
 		TRY(tuning_check_files(&tuning, err));
-	TRY(common_open(&options->device, name, true, !options->dry_run, &tuning.folders,
-		&tuning.context, err));
+	TRY(common_open(&options->device, name, true, !options->dry_run || options->compile_only,
+		&tuning.folders, &tuning.context, err));
 	TRY(read_problems(&tuning, name, &operation, err));
 	/* before anything is opened or compiled */
 	TRY(common_check_families(
 		&tuning.context.catalogue, operation, chosen_pool(&tuning, false).families, err));
 	shard_keep(&tuning.shard, &tuning.problems);
 	if (options->dry_run)
-		return dry_run(&tuning, err);
+		TRY(dry_run(&tuning, err));
 	if (options->compile_only)
 		return compile_only(&tuning, err);
-	return tune(&tuning, operation, err);
+	return options->dry_run ? STATUS_OK : tune(&tuning, operation, err);
 }
 
 const struct command command_tune = {

@@ -342,8 +342,7 @@ static void show_picks(FILE *out, const struct problem_result *result)
 	}
 }
 
-/* How many the family's rules or a limit of the GPU removed after compilation, by each reason. */
-static void show_removed(FILE *out, const struct problem_result *result)
+void show_removed(FILE *out, const struct problem_result *result)
 {
 	const struct evaluated_list *all = result->evaluated;
 	CLEANUP(memory_free) size_t *first = memory_zeroed(all->count + 1, sizeof(*first));

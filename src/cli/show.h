@@ -31,6 +31,8 @@ void show_why(
  * well: of what must be read and written once. */
 void show_speed(
 	FILE *out, const struct problem *problem, const struct score *score, double time_us);
+/* How many the family's rules or a limit of the GPU removed after compilation, by each reason. */
+void show_removed(FILE *out, const struct problem_result *result);
 /* What each constraint removed. */
 void show_space(FILE *out, const struct candidates *pool);
 

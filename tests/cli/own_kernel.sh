@@ -66,6 +66,7 @@ cat >heavy.json <<'END'
 }
 END
 tiletune tune heavy.json -d model:a100-sxm4 --effort exhaustive -o heavy.tuned.json | grep -oE '[0-9]+ ok.*|removed.*' | sort
+tiletune tune heavy.json -d model:a100-sxm4 --dry-run --compile-only 2>&1 | grep "removed" | sort
 tiletune explain heavy.json -d model:a100-sxm4 -c DEPTH=128,THREADS=1024,SHARED=32 | sed -E 's/[0-9]+ registers/R registers/'
 
 echo "# options go where defines go: into what other builds read"
