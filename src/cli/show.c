@@ -367,22 +367,24 @@ void show_removed(FILE *out, const struct problem_result *result)
 			all->items[first[k]].evaluation.detail);
 }
 
-/* The first error of the first candidate that did not compile. */
-static void show_compile_error(FILE *out, const struct problem_result *result)
+/* What the first of each kind of failure said: of a compiler its first error. */
+static void show_failures(FILE *out, const struct problem_result *result)
 {
+	bool shown[OUTCOME_COUNT] = {[OUTCOME_OK] = true, [OUTCOME_PRUNED_BY_MODEL] = true};
+
 	for (size_t i = 0; i < result->evaluated->count; i++) {
 		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
-		const char *line = evaluation->detail, *error;
+		const char *first = evaluation->detail, *line;
 
-		if (evaluation->outcome != OUTCOME_COMPILE_FAILED || !line)
+		if (shown[evaluation->outcome] || !first)
 			continue;
-		error = strstr(line, "error");
-		while (error && error > line && error[-1] != '\n')
-			error--;
-		line = error ? error : line;
-		fprintf(out, "  does not compile: %s: %.*s\n", evaluation->configuration,
-			(int)strcspn(line, "\n"), line);
-		return;
+		line = evaluation->outcome == OUTCOME_COMPILE_FAILED ? strstr(first, "error")
+								     : first;
+		for (line = line ? line : first; line > first && line[-1] != '\n'; line--)
+			;
+		fprintf(out, "  %s: %s: %.*s\n", outcome_name(evaluation->outcome),
+			evaluation->configuration, (int)strcspn(line, "\n"), line);
+		shown[evaluation->outcome] = true;
 	}
 }
 
@@ -402,7 +404,7 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 				outcome_name((enum outcome)i));
 	fputc('\n', out);
 	show_removed(out, result);
-	show_compile_error(out, result);
+	show_failures(out, result);
 	fprintf(out, "  stopped because %s\n",
 		result->stopped_because ? result->stopped_because : "it was interrupted");
 }
