@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "cli/common.h"
@@ -144,6 +145,12 @@ static enum status run(void *options_, const struct string_list *positional, str
 		.objective = common_objective(options->objective),
 		.without_best = options->quick};
 
+	if (directory_exists(positional->items[0])) {
+		error_set(err, STATUS_BAD_INPUT, "%s: expected a tuned file, found a folder",
+			positional->items[0]);
+		return error_hint(err, "`tiletune tune --known FOLDER` asks all files of a folder; "
+				       "`tiletune merge FOLDER/*.json -o FILE` makes one of them");
+	}
 	TRY(tuned_load(positional->items[0], &tuned, err));
 	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
 	tuned_complete(&tuned, &catalogue);
