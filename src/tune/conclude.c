@@ -355,16 +355,20 @@ enum status search_save_best(struct search *search, struct error *err)
 
 void search_keep_best(struct search *search)
 {
-	const double first_seconds = 1, part_of_time = 0.02;
+	const double first_seconds = 1, part_of_time = 0.01;
+	const struct session *session = search->session;
 	const struct budget *budget = &search->budget;
 	const double now_s = clock_seconds();
+	const struct tuned_entry *there;
 	struct error unsaved = {0};
 
-	if (!search->session->tuned_path || !isfinite(budget->best_us) ||
+	if (!session->tuned_path || !isfinite(budget->best_us) ||
 		now_s < budget->started + first_seconds || now_s < search->save_at_s ||
 		(search->saved_us > 0 && budget->best_us >= search->saved_us))
 		return;
-	search_save_best(search, &unsaved);
+	there = tuned_find_problem(session->tuned, search->pool.problem, session->objective);
+	if (!there || strcmp(there->run, session->run_id) == 0)
+		search_save_best(search, &unsaved);
 	search->saved_us = budget->best_us;
 	search->save_at_s = clock_seconds() + (clock_seconds() - now_s) / part_of_time;
 }

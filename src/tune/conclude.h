@@ -30,7 +30,8 @@ enum status search_conclude(struct search *search, struct error *err);
  * of it, so that the search goes on when it is resumed. */
 enum status search_save_best(struct search *search, struct error *err);
 /* The same now and then, as the run may be killed: after the first second, where something better
- * was found, and for at most a fiftieth of the time. That it cannot be saved is said at the end. */
+ * was found and no other run has an entry, which is better than half a search; for at most a
+ * hundredth of the time. That it cannot be saved is said at the end. */
 void search_keep_best(struct search *search);
 
 /* ---- whether a row of the tuned file still stands after a run over its family that did not end

@@ -80,7 +80,7 @@ table both.json | wc -l
 # Who is killed leaves the best so far; the next run goes on with it.
 mkdir permits
 one() {
-	exec "$TILETUNE" tune tile -p M=128,N=512,K=512 --path root -d model:h200-sxm -e quick --evaluations 3 -j 1 --no-cache -o one.json
+	exec "$TILETUNE" tune tile -p M=128,N=512,K=512 --path root -d model:h200-sxm -e quick --evaluations 3 -j 1 --no-cache -o one.json "$@"
 }
 (one >talk.one 2>&1) &
 touch permits/one
@@ -90,3 +90,14 @@ wait $! 2>/dev/null
 "$TILETUNE" export one.json --format csv --path root | wc -l
 rm -r permits
 (one) 2>/dev/null | grep -E 'evaluated in|wrote' | sed 's/ in .* (/ (/'
+# what stands there already stays until the next run is at its end
+cp one.json before.json
+mkdir permits
+(one --fresh >talk.one 2>&1) &
+touch permits/one
+until [ "$(grep -c '"event":"evaluation"' one.journal.jsonl)" = 4 ]; do sleep 0.01; done
+sleep 1.2
+kill -9 $!
+wait $! 2>/dev/null
+rm -r permits
+cmp before.json one.json && echo "as before"
