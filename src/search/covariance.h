@@ -22,16 +22,20 @@
 struct covariance {
 	const struct neighbourhood *neighbourhood;
 	/* what is learned, as logarithms */
-	double **log_weight;        /* [family][parameter] */
 	double log_size, log_noise; /* standard deviations; noise: in sizes */
 	double log_slope;
 	double log_odds; /* of the variance of shared values to that of the whole configuration */
 	struct variances {
 		float value, place, slope;
 	} variances; /* from these logarithms */
-	/* [family][parameter][distance in choices]: squared part of the distance, and how alike two
-	 * values are, over all parameters up to 1 */
-	float ***square, ***alike;
+	struct along {
+		double log_weight; /* learned, too */
+		/* [distance in choices]: squared part of the distance, and how alike two values
+		 * are, over all parameters up to 1 */
+		struct part {
+			float square, alike;
+		} * parts;
+	} * *along;   /* [family][parameter] */
 	float *slope; /* [candidate]: 1 - predicted speed / best predicted speed */
 };
 

@@ -19,9 +19,7 @@ enum {
 };
 
 struct evolution {
-	const struct search_view *view;
 	struct questions questions;
-	struct neighbourhood neighbourhood; /* for levels */
 	struct parent {
 		size_t candidate;
 		double time_us;
@@ -33,19 +31,8 @@ static void *evolution_open(const struct search_view *view)
 {
 	struct evolution *evolution = memory_zeroed(1, sizeof(*evolution));
 
-	evolution->view = view;
 	questions_init(&evolution->questions, view);
-	neighbourhood_init(&evolution->neighbourhood, view);
 	return evolution;
-}
-
-static void evolution_close(void *state)
-{
-	struct evolution *evolution = state;
-
-	neighbourhood_release(&evolution->neighbourhood);
-	questions_release(&evolution->questions);
-	free(evolution);
 }
 
 /* The faster of two drawn by lot. */
@@ -61,9 +48,9 @@ static size_t parent(struct evolution *evolution)
 static void mutate(struct evolution *evolution, size_t family, choice *x)
 {
 	struct random_state *random = &evolution->questions.random;
-	const struct search_family *of = &evolution->view->families[family];
+	const struct search_family *of = &evolution->questions.view->families[family];
 	const size_t p = random_below(random, of->parameter_count);
-	const choice levels = evolution->neighbourhood.levels[family][p];
+	const choice levels = evolution->questions.neighbourhood.levels[family][p];
 
 	if (!of->ordered[p] || random_below(random, 2))
 		x[p] = (choice)random_below(random, levels);
@@ -75,7 +62,7 @@ static void mutate(struct evolution *evolution, size_t family, choice *x)
 
 static bool child(struct evolution *evolution, size_t *candidate)
 {
-	const struct search_view *view = evolution->view;
+	const struct search_view *view = evolution->questions.view;
 	struct random_state *random = &evolution->questions.random;
 	choice x[SPACE_PARAMETERS_MAX];
 
@@ -129,11 +116,5 @@ static void evolution_tell(void *state, size_t candidate, double time_us)
 		evolution->parent_count++;
 }
 
-const struct strategy strategy_evolution = {
-	.name = "evolution",
-	.summary = "a genetic algorithm: children of the fastest so far",
-	.open = evolution_open,
-	.ask = evolution_ask,
-	.tell = evolution_tell,
-	.close = evolution_close,
-};
+STRATEGY(evolution, evolution, questions_close,
+	"a genetic algorithm: children of the fastest so far");

@@ -56,19 +56,22 @@ void gaussian_release(struct gaussian *gaussian)
 	*gaussian = (struct gaussian){0};
 }
 
-static float dot(const float *a, const float *b, size_t count)
-{
-	/* four sums: the compiler may not reorder one */
-	float sums[4] = {0};
-	size_t i = 0;
-
-	for (; i + 4 <= count; i += 4)
-		for (size_t j = 0; j < 4; j++)
-			sums[j] += a[i + j] * b[i + j];
-	for (; i < count; i++)
-		sums[0] += a[i] * b[i];
-	return sums[0] + sums[1] + sums[2] + sums[3];
-}
+/* With four sums: the compiler may not reorder one. */
+#define DOT(name, type)                                                                            \
+	static type name(const type *a, const type *b, size_t count)                               \
+	{                                                                                          \
+		type sums[4] = {0};                                                                \
+		size_t i = 0;                                                                      \
+                                                                                                   \
+		for (; i + 4 <= count; i += 4)                                                     \
+			for (size_t j = 0; j < 4; j++)                                             \
+				sums[j] += a[i + j] * b[i + j];                                    \
+		for (; i < count; i++)                                                             \
+			sums[0] += a[i] * b[i];                                                    \
+		return sums[0] + sums[1] + sums[2] + sums[3];                                      \
+	}
+DOT(dot, float)
+DOT(dot_exact, double)
 
 /* factor^-1 of the point's covariances with all rows, into solved[]; returns what is left of its
  * variance. */
@@ -78,12 +81,11 @@ static double solve(const struct gaussian *gaussian, size_t point, double *solve
 
 	for (size_t r = 0; r < gaussian->row_count; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
-		double sum =
-			gaussian->covariance(gaussian->context, point, gaussian->row_points[r]);
 
-		for (size_t c = 0; c < r; c++)
-			sum -= row[c] * solved[c];
-		solved[r] = sum / row[r];
+		solved[r] =
+			(gaussian->covariance(gaussian->context, point, gaussian->row_points[r]) -
+				dot_exact(row, solved, r)) /
+			row[r];
 		variance -= solved[r] * solved[r];
 	}
 	return variance;
@@ -174,15 +176,13 @@ static double values_update(
 
 	for (size_t r = 0; r < rows; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
-		double rest = values->of_rows[r] - offset;
+		const double rest = values->of_rows[r] - offset;
 
 		/* A row under way is as expected: it adds nothing. */
 		values->whitened[r] = 0;
 		if (isnan(rest))
 			continue;
-		for (size_t c = 0; c < r; c++)
-			rest -= row[c] * values->whitened[c];
-		values->whitened[r] = rest / row[r];
+		values->whitened[r] = (rest - dot_exact(row, values->whitened, r)) / row[r];
 		packed[r] = (float)values->whitened[r];
 		squares += values->whitened[r] * values->whitened[r];
 		known++;
@@ -210,6 +210,17 @@ void gaussian_update(struct gaussian *gaussian)
 	gaussian->works_rate = works / known;
 	if (works < known)
 		values_update(gaussian, &gaussian->works, gaussian->works_rate);
+}
+
+double gaussian_unlikeliness(struct gaussian *gaussian)
+{
+	double sum = 0;
+
+	gaussian_update(gaussian);
+	for (size_t r = 0; r < gaussian->row_count; r++)
+		sum += log(gaussian->factor[r * gaussian->row_max + r]) +
+		       gaussian->values.whitened[r] * gaussian->values.whitened[r] / 2;
+	return sum;
 }
 
 double gaussian_chance(const struct gaussian *gaussian, size_t slot)

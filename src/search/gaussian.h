@@ -56,6 +56,8 @@ size_t gaussian_add(struct gaussian *gaussian, size_t point);
 void gaussian_set(struct gaussian *gaussian, size_t row, double value, bool works);
 /* Brings scale and the means of the slots up to date. */
 void gaussian_update(struct gaussian *gaussian);
+/* -log of the density of the values that are known, but for a constant; updates. */
+double gaussian_unlikeliness(struct gaussian *gaussian);
 /* How likely the point of a slot works; after an update. */
 double gaussian_chance(const struct gaussian *gaussian, size_t slot);
 /* What is expected of any point, in O(rows); after an update. */

@@ -22,9 +22,7 @@ enum {
 };
 
 struct local {
-	const struct search_view *view;
 	struct questions questions;
-	struct neighbourhood neighbourhood;
 	size_t queue[NEIGHBOURS_MAX]; /* still to be asked around `here` */
 	size_t queue_count, queue_next;
 	size_t here, start, best;
@@ -36,27 +34,16 @@ static void *local_open(const struct search_view *view)
 {
 	struct local *local = memory_zeroed(1, sizeof(*local));
 
-	local->view = view;
 	questions_init(&local->questions, view);
-	neighbourhood_init(&local->neighbourhood, view);
 	local->start = SIZE_MAX;
 	local->here_us = local->best_us = INFINITY;
 	return local;
 }
 
-static void local_close(void *state)
-{
-	struct local *local = state;
-
-	neighbourhood_release(&local->neighbourhood);
-	questions_release(&local->questions);
-	free(local);
-}
-
 /* The best with about a third of its values drawn anew. */
 static bool jump(struct local *local, size_t *candidate)
 {
-	const struct search_view *view = local->view;
+	const struct search_view *view = local->questions.view;
 	struct random_state *random = &local->questions.random;
 	const size_t family = view->family[local->best];
 	const size_t parameters = view->families[family].parameter_count;
@@ -68,7 +55,7 @@ static bool jump(struct local *local, size_t *candidate)
 		for (size_t p = 0; p < parameters; p++)
 			if (random_below(random, 3) == 0)
 				configuration[p] = (choice)random_below(
-					random, local->neighbourhood.levels[family][p]);
+					random, local->questions.neighbourhood.levels[family][p]);
 		if (questions_find_new(&local->questions, family, configuration, candidate))
 			return true;
 	}
@@ -88,8 +75,8 @@ static enum ask_result local_ask(void *state, size_t *candidate)
 		local->moved = false;
 		local->queue_next = 0;
 		local->queue_count = questions_keep_new(questions, local->queue,
-			neighbourhood_list(
-				&local->neighbourhood, local->here, local->queue, NEIGHBOURS_MAX),
+			neighbourhood_list(&questions->neighbourhood, local->here, local->queue,
+				NEIGHBOURS_MAX),
 			TRIED_MAX);
 	}
 	while (local->queue_next < local->queue_count) {
@@ -124,11 +111,4 @@ static void local_tell(void *state, size_t candidate, double time_us)
 	}
 }
 
-const struct strategy strategy_local = {
-	.name = "local",
-	.summary = "hill climbing from the model's best, with restarts",
-	.open = local_open,
-	.ask = local_ask,
-	.tell = local_tell,
-	.close = local_close,
-};
+STRATEGY(local, local, questions_close, "hill climbing from the model's best, with restarts");

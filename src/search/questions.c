@@ -16,6 +16,7 @@ void questions_init(struct questions *questions, const struct search_view *view)
 		.asked = memory_zeroed(view->count + 1, sizeof(bool)),
 		.told = memory_zeroed(view->count + 1, sizeof(bool)),
 	};
+	neighbourhood_init(&questions->neighbourhood, view);
 	random_seed(&questions->random, view->seed);
 	questions->order = order_by_prediction(view, SIZE_MAX, &questions->order_count);
 	if (!questions->order_count)
@@ -28,10 +29,17 @@ void questions_init(struct questions *questions, const struct search_view *view)
 
 void questions_release(struct questions *questions)
 {
+	neighbourhood_release(&questions->neighbourhood);
 	free(questions->order);
 	free(questions->asked);
 	free(questions->told);
 	*questions = (struct questions){0};
+}
+
+void questions_close(void *state)
+{
+	questions_release(state);
+	free(state);
 }
 
 bool questions_done(const struct questions *questions)

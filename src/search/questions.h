@@ -7,10 +7,11 @@
 #define SEARCH_QUESTIONS_H
 
 #include "base/random.h"
-#include "search/strategy.h"
+#include "search/neighbours.h"
 
 struct questions {
 	const struct search_view *view;
+	struct neighbourhood neighbourhood;
 	/* those that can run; by prediction where it tells candidates apart, else by lot */
 	size_t *order, order_count, order_next;
 	bool by_lot;
@@ -22,6 +23,8 @@ struct questions {
 
 void questions_init(struct questions *questions, const struct search_view *view);
 void questions_release(struct questions *questions);
+/* Of a strategy whose state begins with questions and owns nothing else. */
+void questions_close(void *state);
 
 /* Nothing is left, or the budget is spent. */
 bool questions_done(const struct questions *questions);

@@ -10,7 +10,6 @@
 #define STRATEGIES(row) \
 	row(guided) \
 	row(local) \
-	row(annealing) \
 	row(evolution) \
 	row(model_top) \
 	row(exhaustive) \

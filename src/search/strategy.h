@@ -2,8 +2,8 @@
  *
  * Strategies: which candidate next. Behind ask / tell; they see numbers only, never a device.
  *
- * A strategy is one file that ends in a `const struct strategy` (walk.c: one function), and one
- * line in strategy.c.
+ * A strategy is one file that ends in STRATEGY() (walk.c: one function), and one line in
+ * strategy.c.
  */
 #ifndef SEARCH_STRATEGY_H
 #define SEARCH_STRATEGY_H
@@ -61,6 +61,15 @@ struct strategy {
 	void (*tell)(void *state, size_t candidate, double time_us);
 	void (*close)(void *state);
 };
+
+/* strategy_ID of ID_open() and a shape's ask and tell. */
+#define STRATEGY(id, shape, closing, text)                                                         \
+	const struct strategy strategy_##id = {.name = #id,                                        \
+		.summary = text,                                                                   \
+		.open = id##_open,                                                                 \
+		.ask = shape##_ask,                                                                \
+		.tell = shape##_tell,                                                              \
+		.close = closing}
 
 extern const struct strategy *const strategies[];       /* NULL-terminated */
 const struct strategy *strategy_find(const char *name); /* NULL if unknown */

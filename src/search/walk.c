@@ -100,14 +100,7 @@ static void *rule_open(const struct search_view *view)
 	return walk;
 }
 
-#define WALK(id, text)                                                                             \
-	const struct strategy strategy_##id = {.name = #id,                                        \
-		.summary = text,                                                                   \
-		.open = id##_open,                                                                 \
-		.ask = walk_ask,                                                                   \
-		.tell = walk_tell,                                                                 \
-		.close = walk_close}
-WALK(exhaustive, "every candidate, in the model's order");
-WALK(model_top, "the best by prediction, as many as the budget allows");
-WALK(random, "random candidates, as many as the budget allows");
-WALK(rule, "what the operation's selection rules pick (rule:NAME: that one)");
+STRATEGY(exhaustive, walk, walk_close, "every candidate, in the model's order");
+STRATEGY(model_top, walk, walk_close, "the best by prediction, as many as the budget allows");
+STRATEGY(random, walk, walk_close, "random candidates, as many as the budget allows");
+STRATEGY(rule, walk, walk_close, "what the operation's selection rules pick (rule:NAME: that one)");

@@ -358,7 +358,7 @@ static void test_model_free(void **state)
 	enum {
 		SEEDS = 4
 	};
-	static const char *const names[] = {"local", "annealing", "evolution"};
+	static const char *const names[] = {"local", "evolution"};
 	int better[ARRAY_COUNT(names)] = {0};
 
 	(void)state;
