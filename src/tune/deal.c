@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/gpus.h"
+#include "tune/ahead.h"
 
 enum {
 	LOSSES_MAX = 2 /* GPUs that may be lost over a problem before it is left alone */
@@ -22,6 +23,7 @@ struct item {
 	enum state state;
 	double expected_s;
 	unsigned losses;
+	struct ahead *ahead; /* of one that waits, or NULL */
 };
 
 struct dealing {
@@ -48,8 +50,8 @@ static void fail(struct dealing *dealing, enum status status, const struct error
 	dealing->err = *reason;
 }
 
-/* SIZE_MAX: none can be begun now. */
-static size_t next(const struct dealing *dealing)
+/* SIZE_MAX: none can be begun now. unprepared: of those that are not prepared already. */
+static size_t next(const struct dealing *dealing, bool unprepared)
 {
 	const struct queue *queue = dealing->session->queue;
 	const bool one = !dealing->session->context->team;
@@ -59,7 +61,8 @@ static size_t next(const struct dealing *dealing)
 	for (size_t i = 0; i < queue->count; i++) {
 		const struct item *item = &dealing->items[i];
 
-		if (item->state == WAITS && (queue->items[i].is_step || steps_done) &&
+		if (item->state == WAITS && !(unprepared && item->ahead) &&
+			(queue->items[i].is_step || steps_done) &&
 			(best == SIZE_MAX || item->expected_s > dealing->items[best].expected_s))
 			best = i;
 		if (one && best != SIZE_MAX)
@@ -114,12 +117,50 @@ static bool take_status(struct dealing *dealing, const struct session *session, 
 	return true;
 }
 
+static enum status prepare(struct dealing *dealing, struct session *session, size_t number,
+	struct search **search, struct error *err)
+{
+	struct team *team = search_needs_turn(session, number) ? NULL : session->context->team;
+	struct item *item = &dealing->items[number];
+	enum status status;
+
+	if (item->ahead) {
+		struct ahead *ahead = item->ahead;
+
+		item->ahead = NULL;
+		TRY(ahead_end(ahead, search, err));
+		(*search)->session = session;
+		return STATUS_OK;
+	}
+	team_leave(team);
+	status = search_prepare(session, number, search, err);
+	team_enter(team);
+	return status;
+}
+
+static enum status tune(
+	struct dealing *dealing, struct session *session, size_t number, struct error *err)
+{
+	CLEANUP(search_free) struct search *search = NULL;
+	bool done;
+	size_t following;
+
+	TRY(resume_entry(session, number, &done, err));
+	if (done)
+		return STATUS_OK;
+	TRY(prepare(dealing, session, number, &search, err));
+	following = next(dealing, true);
+	if (following != SIZE_MAX)
+		dealing->items[following].ahead = ahead_begin(dealing->session, following);
+	return session_search(search, err);
+}
+
 static void serve(struct dealing *dealing, struct session *session, struct error *lost)
 {
 	struct team *team = session->context->team;
 
 	while (dealing->left && !dealing->ends) {
-		const size_t number = next(dealing);
+		const size_t number = next(dealing, false);
 		struct error reason = {0};
 		enum status status;
 
@@ -131,7 +172,7 @@ static void serve(struct dealing *dealing, struct session *session, struct error
 			continue;
 		}
 		dealing->items[number].state = IS_TUNED;
-		status = session_problem(session, number, &reason);
+		status = tune(dealing, session, number, &reason);
 		if (!take_status(dealing, session, number, status, &reason)) {
 			*lost = reason;
 			lost->status = status;
@@ -192,6 +233,8 @@ enum status deal_queue(struct session *session, struct error *err)
 		team_run(team, run_one, &dealing);
 	else
 		run_one(&dealing, 0);
+	for (size_t i = 0; i < queue->count; i++)
+		ahead_drop(items[i].ahead);
 	if (dealing.left && !dealing.ends) {
 		dealing.status = error_set(&dealing.err, STATUS_NO_DEVICE,
 			"no GPU is left; %zu problems were not tuned", dealing.left);

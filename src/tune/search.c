@@ -18,6 +18,7 @@ static const double first_look_target_ratio = 0.005;
 
 void search_add(struct search *search, size_t candidate, struct evaluation *evaluation)
 {
+	struct team *team = search->session->context->team;
 	struct evaluated_list *list = &search->evaluated;
 	double time_us = evaluation->outcome == OUTCOME_OK ? evaluation->time.median : INFINITY;
 
@@ -29,7 +30,9 @@ void search_add(struct search *search, size_t candidate, struct evaluation *eval
 	*evaluation = (struct evaluation){0};
 	search->known[candidate] = search->asked[candidate] = true;
 	budget_count(&search->budget, time_us);
+	team_leave(team);
 	search->strategy->tell(search->strategy_state, candidate, time_us);
+	team_enter(team);
 }
 
 enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,
@@ -95,11 +98,31 @@ static bool is_put(const struct tuned *tuned, const struct tuned_entry *entry)
 	return there && strcmp(there->run, entry->run) == 0;
 }
 
+/* The run that has concluded a problem; NULL: none. */
+static const struct journal_run *find_concluded(
+	const struct session *session, size_t number, const struct journal_problem **recorded)
+{
+	for (const struct journal_run *run = session->resume; run;
+		run = journal_previous(session->record, run)) {
+		*recorded = recorded_problem(session, run, number);
+		if (*recorded && (*recorded)->entry)
+			return run;
+	}
+	return NULL;
+}
+
+bool resume_is_concluded(const struct session *session, size_t number)
+{
+	const struct journal_problem *recorded;
+
+	return find_concluded(session, number, &recorded) != NULL;
+}
+
 enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err)
 {
 	const struct session_observer *observer = &session->observer;
-	const struct journal_problem *recorded = NULL;
-	const struct journal_run *run = session->resume;
+	const struct journal_problem *recorded;
+	const struct journal_run *run = find_concluded(session, number, &recorded);
 	struct row_validity row_validity = {
 		.context = session->context, .problem = session->queue->items[number].problem};
 	const struct tuned_judge judge = {row_validity_row, &row_validity};
@@ -107,15 +130,9 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	struct run head = {0};
 	const char *kept;
 
-	*done = false;
-	for (; run; run = journal_previous(session->record, run)) {
-		recorded = recorded_problem(session, run, number);
-		if (recorded && recorded->entry)
-			break;
-	}
+	*done = run != NULL;
 	if (!run)
 		return STATUS_OK;
-	*done = true;
 	record_copy(&run_record, &run->run, &head);
 	tuned_put_run(session->tuned, &head);
 	row_validity.recorded = recorded->evaluations;
@@ -357,18 +374,43 @@ static void plan_candidates(struct search *search)
 		search->planned[search->planned_count++] = search->picks.items[i].candidate;
 }
 
-enum status search_open(
-	struct session *session, size_t number, struct search *search, struct error *err)
+bool search_needs_turn(const struct session *session, size_t number)
+{
+	const struct catalogue *catalogue = &session->context->catalogue;
+	bool needs = false;
+
+	for (size_t f = 0; f < catalogue->family_count; f++)
+		needs |= catalogue->families[f]->operation ==
+				 session->queue->items[number].problem->operation &&
+			 catalogue->families[f]->step_count;
+	return needs;
+}
+
+enum status search_prepare(
+	struct session *session, size_t number, struct search **search, struct error *err)
 {
 	const struct queue_item *item = &session->queue->items[number];
 	const char *name = session->strategy ? session->strategy : session->effort->strategy;
 	struct candidates_options options = session->pool;
+	CLEANUP(search_free) struct search *prepared = memory_zeroed(1, sizeof(*prepared));
 
-	*search = (struct search){.session = session, .number = number, .incumbent = -1};
+	prepared->session = session;
+	prepared->number = number;
 	if (item->is_step)
 		options.families = NULL, options.where = NULL;
 	TRY(candidates_open(&session->context->catalogue, item->problem,
-		device_spec(session->context->device), &options, &search->pool, err));
+		device_spec(session->context->device), &options, &prepared->pool, err));
+	TRY(picks_find(&prepared->pool, &prepared->picks, err));
+	TRY(choose_strategy(prepared, name, item->is_step, err));
+	*search = prepared;
+	prepared = NULL;
+	return STATUS_OK;
+}
+
+enum status search_open(struct search *search, struct error *err)
+{
+	struct session *session = search->session;
+
 	search->evaluator = (struct evaluator){.context = session->context,
 		.interrupted = session->interrupted,
 		.on_device_max = TRIALS_ON_DEVICE,
@@ -376,24 +418,26 @@ enum status search_open(
 			.rounds_max = session->effort->rounds_max,
 			.seconds_max = first_look_seconds,
 			.target_ratio = first_look_target_ratio}};
-	TRY(evaluator_announce(&search->evaluator, item->problem, err));
+	TRY(evaluator_announce(&search->evaluator, search->pool.problem, err));
 	TRY(record_problem(search, err));
 	search->known = memory_zeroed(search->pool.count, sizeof(*search->known));
 	search->asked = memory_zeroed(search->pool.count, sizeof(*search->asked));
-	TRY(picks_find(&search->pool, &search->picks, err));
-	TRY(choose_strategy(search, name, item->is_step, err));
 	search->incumbent = find_incumbent(search);
 	plan_candidates(search);
 	budget_start(&search->budget, session->effort, budget_seconds(session));
 	TRY(resume_evaluations(search, err));
 	if (session->observer.begin)
-		session->observer.begin(
-			session->observer.context, &search->pool, number, session->queue->count);
+		session->observer.begin(session->observer.context, &search->pool, search->number,
+			session->queue->count);
 	return STATUS_OK;
 }
 
-void search_close(struct search *search)
+void search_free(struct search **freed)
 {
+	struct search *search = *freed;
+
+	if (!search)
+		return;
 	evaluator_release(&search->evaluator);
 	if (search->strategy_state)
 		search->strategy->close(search->strategy_state);
@@ -405,4 +449,5 @@ void search_close(struct search *search)
 	free(search->planned);
 	picks_release(&search->picks);
 	candidates_release(&search->pool);
+	free(search);
 }

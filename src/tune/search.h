@@ -34,10 +34,15 @@ struct search {
 	double save_at_s;  /* when a better one may be saved, on clock_seconds() */
 };
 
-/* Pool, reference, strategy, incumbent; announces the problem to the device and the journal. */
-enum status search_open(
-	struct session *session, size_t number, struct search *search, struct error *err);
-void search_close(struct search *search);
+/* What the problem alone decides: candidates, picks, strategy. It takes long, and touches nothing
+ * that others change, unless search_needs_turn(). The caller frees. */
+enum status search_prepare(
+	struct session *session, size_t number, struct search **search, struct error *err);
+/* Whether there are families that compete with what was tuned before. */
+bool search_needs_turn(const struct session *session, size_t number);
+/* The rest: reference, incumbent; announces the problem to the device and the journal. */
+enum status search_open(struct search *search, struct error *err);
+void search_free(struct search **search);
 
 /* Takes an evaluation over, tells the strategy, counts it. */
 void search_add(struct search *search, size_t candidate, struct evaluation *evaluation);
@@ -50,8 +55,9 @@ void search_show(const struct search *search, bool remeasuring);
 /* ---- what a killed run leaves to the run that goes on with it: problems that were concluded are
  * taken over whole, evaluations and complete re-measurements one by one. A run that was resumed and
  * killed again hands on what it had taken over itself ("resumes" in its run line). ---- */
-/* If the interrupted run has concluded this problem: its entry is put into the tuned file again,
- * and *done is set. */
+/* Whether an interrupted run has concluded this problem. */
+bool resume_is_concluded(const struct session *session, size_t number);
+/* If so its entry is put into the tuned file again, and *done is set. */
 enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err);
 
 /* Tells the search everything that was evaluated, in the order in which it came. Outcomes that say

@@ -80,10 +80,15 @@ static bool has_room(const struct search *search)
 /* ask strategy -> compile */
 static enum status ask(struct search *search, struct error *err)
 {
+	struct team *team = search->session->context->team;
+
 	while (!stop_asking(search) && has_room(search)) {
 		size_t candidate;
-		enum ask_result result = search->strategy->ask(search->strategy_state, &candidate);
+		enum ask_result result;
 
+		team_leave(team);
+		result = search->strategy->ask(search->strategy_state, &candidate);
+		team_enter(team);
 		if (result == ASK_WAIT && search->evaluator.count)
 			return STATUS_OK;
 		if (result != ASK_CANDIDATE) {
@@ -249,21 +254,16 @@ static void keep_timings(struct search *search)
 	}
 }
 
-enum status session_problem(struct session *session, size_t number, struct error *err)
+enum status session_search(struct search *search, struct error *err)
 {
-	CLEANUP(search_close) struct search search = {0};
 	struct error unsaved = {0}; /* that it was interrupted says more */
 	enum status status;
-	bool done = false;
 
-	TRY(resume_entry(session, number, &done, err));
-	if (done)
-		return STATUS_OK;
-	TRY(search_open(session, number, &search, err));
-	status = run_search(&search, err);
-	keep_timings(&search);
+	TRY(search_open(search, err));
+	status = run_search(search, err);
+	keep_timings(search);
 	if (status == STATUS_INTERRUPTED)
-		search_save_best(&search, &unsaved);
+		search_save_best(search, &unsaved);
 	return status;
 }
 

@@ -96,8 +96,9 @@ struct session {
 enum status session_interrupted(struct error *err);
 /* Saves the tuned file, where it has a path. */
 enum status session_save(struct session *session, struct error *err);
-/* One problem of the queue. */
-enum status session_problem(struct session *session, size_t number, struct error *err);
+struct search;
+/* One problem of the queue, that was prepared (tune/search.h). */
+enum status session_search(struct search *search, struct error *err);
 /* Runs all problems. STATUS_FAILED if all candidates of some problem failed; STATUS_INTERRUPTED
  * with the journal intact. */
 enum status session_run(struct session *session, struct error *err);
