@@ -76,7 +76,15 @@ enum status predict(struct predictor *predictor, const struct value *slots,
 enum status predict_choices(struct predictor *predictor, const choice *choices,
 	struct prediction *prediction, struct error *err)
 {
-	TRY(space_values(predictor->bound->space, choices, predictor->slots, err));
+	const struct space *space = predictor->bound->space;
+	const bool has_choices = predictor->has_choices;
+
+	predictor->has_choices = false;
+	TRY(has_choices ? space_values_after(
+				  space, predictor->choices, choices, predictor->slots, err)
+			: space_values(space, choices, predictor->slots, err));
+	memcpy(predictor->choices, choices, space->parameter_count * sizeof(*choices));
+	predictor->has_choices = true;
 	return predict(predictor, predictor->slots, NULL, prediction, err);
 }
 

@@ -19,7 +19,9 @@ struct predictor {
 	float *features;                  /* NULL: no layer asks for them */
 	bool is_physics;                  /* set by the caller, between predictions: without them */
 	struct work_context *context;
-	struct value *slots;     /* of the last configuration */
+	struct value *slots; /* of the last configuration */
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool has_choices;        /* slots are those of choices */
 	const struct work *work; /* of the last prediction, borrowed */
 	struct score score;      /* of the last prediction: physics alone */
 };

@@ -297,6 +297,25 @@ enum status space_values(const struct space *space, const choice *configuration,
 	return space_derive(space, slots, err);
 }
 
+enum status space_values_after(const struct space *space, const choice *before,
+	const choice *configuration, struct value *slots, struct error *err)
+{
+	uint64_t changed = 0;
+	bool legal;
+	expect_bound(space);
+	for (size_t p = 0; p < space->parameter_count; p++) {
+		if (before[p] == configuration[p])
+			continue;
+		changed |= (uint64_t)1 << p;
+		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
+	}
+	for (size_t s = 0; s < space->step_count; s++)
+		if (space->steps[s].derives &&
+			(space->derived[space->steps[s].index].parameters & changed))
+			TRY(step_run(&space->steps[s], slots, &legal, err));
+	return STATUS_OK;
+}
+
 enum status space_derive(const struct space *space, struct value *slots, struct error *err)
 {
 	enum status status = STATUS_OK;

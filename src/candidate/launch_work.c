@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "candidate/launch_work.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+bool inputs_known(const struct inputs *inputs, const struct expression *expression)
+{
+	const int *slots;
+	size_t count;
+
+	if (!inputs->changed || !expression)
+		return inputs->changed != NULL;
+	slots = expression_slots(expression, &count);
+	for (size_t i = 0; i < count; i++)
+		if (inputs->changed[slots[i]])
+			return false;
+	return true;
+}
+
+static bool are_known(const struct inputs *inputs, const struct expression_list *list)
+{
+	bool known = true;
+
+	for (size_t i = 0; i < list->count; i++)
+		known &= inputs_known(inputs, list->items[i]);
+	return known;
+}
+
+/* ---- addresses ---- */
+enum { /* direct-mapped */
+	MEMO_SLOTS_MAX = 8,
+	MEMO_ENTRIES = 64
+};
+
+struct access_memo {
+	bool usable; /* few enough names */
+	int slots[MEMO_SLOTS_MAX];
+	size_t slot_count;
+	struct memo_entry {
+		bool used;
+		int64_t key[MEMO_SLOTS_MAX];
+		uint32_t address[WORK_LANES];
+	} entries[MEMO_ENTRIES];
+};
+
+static void access_memo_init(
+	struct access_memo *memo, const struct expression *address, size_t lane_slot)
+{
+	size_t count;
+	const int *slots = expression_slots(address, &count);
+
+	memo->usable = count <= MEMO_SLOTS_MAX + 1;
+	for (size_t i = 0; i < count && memo->usable; i++) {
+		if ((size_t)slots[i] == lane_slot)
+			continue;
+		memo->usable = memo->slot_count < MEMO_SLOTS_MAX;
+		if (memo->usable)
+			memo->slots[memo->slot_count++] = slots[i];
+	}
+}
+
+/* The entry that belongs to values: used (its addresses hold), or to be filled (its key is set).
+ * NULL: not memoizable. */
+static struct memo_entry *access_memo_find(struct access_memo *memo, const struct value *values)
+{
+	int64_t key[MEMO_SLOTS_MAX] = {0};
+	uint64_t mixed = 0;
+	struct memo_entry *entry;
+
+	if (!memo || !memo->usable)
+		return NULL;
+	for (size_t i = 0; i < memo->slot_count; i++) {
+		const struct value *value = &values[memo->slots[i]];
+
+		if (value->type != VALUE_INT && value->type != VALUE_BOOL)
+			return NULL;
+		key[i] = value->type == VALUE_INT ? value->integer : value->boolean;
+		mixed = (mixed ^ (uint64_t)key[i]) * 0x9e3779b97f4a7c15u;
+		mixed ^= mixed >> 29;
+	}
+	entry = &memo->entries[mixed % MEMO_ENTRIES];
+	if (entry->used && memcmp(entry->key, key, sizeof(key)) == 0)
+		return entry;
+	entry->used = false;
+	memcpy(entry->key, key, sizeof(key));
+	return entry;
+}
+
+/* ---- a launch's model ---- */
+/* A number that is finite and not negative. */
+static enum status evaluate_amount(const struct expression *expression, const struct inputs *inputs,
+	double otherwise, double *result, struct error *err)
+{
+	if (!expression) {
+		*result = otherwise;
+		return STATUS_OK;
+	}
+	if (inputs_known(inputs, expression))
+		return STATUS_OK;
+	TRY(expression_real(expression, inputs->values, result, err));
+	if (!isfinite(*result) || *result < 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected an amount of at least 0, found %g",
+			expression_where(expression), *result);
+	return STATUS_OK;
+}
+
+static enum status evaluate_pipes(const struct model_amounts *amounts, const struct inputs *inputs,
+	double result[PIPE_COUNT], struct error *err)
+{
+	for (int pipe = 0; pipe < PIPE_COUNT; pipe++)
+		TRY(evaluate_amount(amounts->pipe[pipe], inputs, 0, &result[pipe], err));
+	return STATUS_OK;
+}
+
+static enum status evaluate_schedule(const struct model *model, const struct value *values,
+	enum schedule *schedule, struct error *err)
+{
+	const char *name;
+	int found;
+
+	*schedule = model->schedule;
+	if (!model->schedule_text)
+		return STATUS_OK;
+	TRY(expression_string(model->schedule_text, values, &name, err));
+	found = name_find(name, schedule_names);
+	if (found < 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected 'grid', 'persistent' or 'stream_k', found \"%s\"",
+			expression_where(model->schedule_text), name);
+	*schedule = (enum schedule)found;
+	return STATUS_OK;
+}
+
+static enum status evaluate_addresses(const struct model_access *access, struct value *values,
+	size_t lane_slot, struct access_memo *memo, uint32_t *address, struct error *err)
+{
+	struct memo_entry *entry = access_memo_find(memo, values);
+
+	for (int i = 0; i < WORK_LANES && !(entry && entry->used); i++) {
+		int64_t number;
+
+		values[lane_slot] = value_int(i);
+		TRY(expression_int_within(access->address, values, 0, UINT32_MAX, &number, err));
+		address[i] = (uint32_t)number;
+	}
+	if (entry && entry->used)
+		memcpy(address, entry->address, sizeof(entry->address));
+	else if (entry)
+		memcpy(entry->address, address, sizeof(entry->address));
+	if (entry)
+		entry->used = true;
+	return STATUS_OK;
+}
+
+static enum status evaluate_access(const struct model_access *access, struct value *values,
+	size_t lane_slot, struct access_memo *memo, struct work_smem_access *result,
+	struct error *err)
+{
+	const struct inputs inputs = {.values = values};
+	int64_t number;
+
+	TRY(expression_int_within(access->width_bytes, values, 1, 16, &number, err));
+	result->pipe = access->is_write ? PIPE_SMEM_WRITE : PIPE_SMEM_READ;
+	result->width_bytes = (uint32_t)number;
+	TRY(evaluate_amount(access->bytes, &inputs, 0, &result->bytes_per_step, err));
+	return evaluate_addresses(access, values, lane_slot, memo, result->address, err);
+}
+
+static enum status test_when(
+	const struct expression *when, const struct value *values, bool *holds, struct error *err)
+{
+	*holds = true;
+	return when ? expression_test(when, values, holds, err) : STATUS_OK;
+}
+
+static enum status evaluate_accesses(const struct model *model, const struct inputs *inputs,
+	size_t lane_slot, struct access_memo *memos, struct launch_work *work, struct error *err)
+{
+	struct value *values = inputs->values;
+	bool known = true;
+
+	for (size_t i = 0; i < model->access_count; i++)
+		known &= inputs_known(inputs, model->accesses[i].when) &&
+			 inputs_known(inputs, model->accesses[i].width_bytes) &&
+			 inputs_known(inputs, model->accesses[i].bytes) &&
+			 inputs_known(inputs, model->accesses[i].address);
+	if (known)
+		return STATUS_OK;
+	work->smem_access_count = 0;
+	if (!work->smem_accesses)
+		work->smem_accesses =
+			memory_zeroed(model->access_count, sizeof(*work->smem_accesses));
+	for (size_t i = 0; i < model->access_count; i++) {
+		bool holds;
+
+		TRY(test_when(model->accesses[i].when, values, &holds, err));
+		if (holds)
+			TRY(evaluate_access(&model->accesses[i], values, lane_slot,
+				memos ? &memos[i] : NULL,
+				&work->smem_accesses[work->smem_access_count++], err));
+	}
+	return STATUS_OK;
+}
+
+static enum status evaluate_tile(const struct model_tile *tile, const struct value *values,
+	const struct plan_buffer *tensor, struct work_tile *result, struct error *err)
+{
+	int64_t element = (int64_t)dtype_size(tensor->dtype);
+	int64_t rows, columns, offset = 0;
+
+	TRY(expression_int_within(tile->rows, values, 0, UINT32_MAX, &rows, err));
+	TRY(expression_int_within(tile->columns, values, 0, UINT32_MAX / element, &columns, err));
+	if (tile->row_offset)
+		TRY(expression_int_within(
+			tile->row_offset, values, 0, UINT32_MAX / element, &offset, err));
+	result->is_output = tile->is_output;
+	result->rows = (uint32_t)rows;
+	result->row_bytes = (uint32_t)(columns * element);
+	result->row_offset_bytes = (uint32_t)(offset * element);
+	result->pitch_bytes = tensor->ld * (uint64_t)element;
+	return STATUS_OK;
+}
+
+static enum status evaluate_tiles(const struct model *model, const struct inputs *inputs,
+	const struct plan_buffer *tensors, struct launch_work *work, struct error *err)
+{
+	const struct value *values = inputs->values;
+	bool known = true;
+
+	for (size_t i = 0; i < model->tile_count; i++)
+		known &= inputs_known(inputs, model->tiles[i].when) &&
+			 inputs_known(inputs, model->tiles[i].rows) &&
+			 inputs_known(inputs, model->tiles[i].columns) &&
+			 inputs_known(inputs, model->tiles[i].row_offset);
+	if (known)
+		return STATUS_OK;
+	work->tile_count = 0;
+	if (!work->tiles)
+		work->tiles = memory_zeroed(model->tile_count, sizeof(*work->tiles));
+	for (size_t i = 0; i < model->tile_count; i++) {
+		const struct model_tile *tile = &model->tiles[i];
+		bool holds;
+
+		TRY(test_when(tile->when, values, &holds, err));
+		if (holds)
+			TRY(evaluate_tile(tile, values, &tensors[tile->tensor],
+				&work->tiles[work->tile_count++], err));
+	}
+	return STATUS_OK;
+}
+
+static enum status evaluate_numbers(const struct model *model, const struct inputs *inputs,
+	struct launch_work *work, struct error *err)
+{
+	const struct {
+		const struct expression *expression;
+		double *result;
+		double otherwise;
+	} numbers[] = {
+		{model->units, &work->units, (double)work->grid[0] * work->grid[1] * work->grid[2]},
+		{model->useful_fraction, &work->useful_ratio, 1},
+		{model->steps_mean, &work->steps_mean, 1},
+		{model->stages, &work->stages, 1},
+		{model->epilogue_overlap, &work->epilogue_overlap_ratio, 0},
+		{model->dram_read_bytes, &work->dram_read_bytes, 0},
+		{model->dram_write_bytes, &work->dram_write_bytes, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
+		TRY(evaluate_amount(numbers[i].expression, inputs, numbers[i].otherwise,
+			numbers[i].result, err));
+	return evaluate_amount(model->steps_max, inputs, work->steps_mean, &work->steps_max, err);
+}
+
+/* Fills everything but the launch's shape. Of the values that of `lane` (lane_slot) is changed.
+ * memos: one per access, or NULL. */
+static enum status model_evaluate(const struct model *model, const struct inputs *inputs,
+	size_t lane_slot, const struct plan_buffer *tensors, struct access_memo *memos,
+	struct launch_work *work, struct error *err)
+{
+	TRY(evaluate_numbers(model, inputs, work, err));
+	if (!inputs_known(inputs, model->schedule_text))
+		TRY(evaluate_schedule(model, inputs->values, &work->schedule, err));
+	TRY(dtype_evaluate(&model->dtype, inputs->values, &work->dtype, err));
+	TRY(evaluate_pipes(&model->per_step, inputs, work->per_step, err));
+	TRY(evaluate_pipes(&model->prologue, inputs, work->prologue, err));
+	TRY(evaluate_pipes(&model->epilogue, inputs, work->epilogue, err));
+	TRY(evaluate_accesses(model, inputs, lane_slot, memos, work, err));
+	return evaluate_tiles(model, inputs, tensors, work, err);
+}
+
+/* ---- launches ---- */
+enum {
+	REGS_LEAST = 16,
+	REGS_UNKNOWN = 32, /* so few that nothing is taken for too large */
+	REGS_MOST = 255
+};
+
+static bool shape_is_known(const struct launch *launch, const struct inputs *inputs)
+{
+	return are_known(inputs, &launch->grid) && are_known(inputs, &launch->block) &&
+	       are_known(inputs, &launch->cluster) && inputs_known(inputs, launch->smem_bytes) &&
+	       inputs_known(inputs, launch->repeat) && inputs_known(inputs, launch->regs_estimate);
+}
+
+static enum status evaluate_shape(const struct bound_family *bound, const struct launch *launch,
+	const struct value *values, struct launch_work *work, struct error *err)
+{
+	struct launch_shape shape;
+	int64_t regs = REGS_UNKNOWN;
+
+	TRY(launch_shape_evaluate(launch, values, bound->device, &shape, err));
+	if (launch->regs_estimate)
+		TRY(expression_int(launch->regs_estimate, values, &regs, err));
+	memcpy(work->grid, shape.grid, sizeof(work->grid));
+	memcpy(work->block, shape.block, sizeof(work->block));
+	memcpy(work->cluster, shape.cluster, sizeof(work->cluster));
+	work->smem_dynamic_bytes = shape.smem_dynamic_bytes;
+	work->repeat = shape.repeat;
+	work->has_model = launch->has_model;
+	/* an estimate is a guess: outside of what there is it means "the least" or "the most" */
+	work->regs_estimate = regs < REGS_LEAST  ? REGS_LEAST
+			      : regs > REGS_MOST ? REGS_MOST
+						 : (int32_t)regs;
+	return STATUS_OK;
+}
+
+enum status launch_work_evaluate(const struct bound_family *bound, size_t index,
+	const struct inputs *inputs, struct access_memo *memos, struct launch_work *work,
+	struct error *err)
+{
+	const struct bound_model *model = &bound->model;
+	const struct launch *launch = &model->launches[index];
+
+	if (!shape_is_known(launch, inputs))
+		TRY(evaluate_shape(bound, launch, inputs->values, work, err));
+	return model_evaluate(&launch->model, inputs,
+		scope_extra_slot(&bound->family->scope, EXTRA_LANE), model->tensors, memos, work,
+		err);
+}
+
+struct access_memo *access_memos_new(const struct bound_family *bound, size_t launch)
+{
+	const struct model *model = &bound->model.launches[launch].model;
+	struct access_memo *memos = memory_zeroed(model->access_count + 1, sizeof(*memos));
+
+	for (size_t i = 0; i < model->access_count; i++)
+		access_memo_init(&memos[i], model->accesses[i].address,
+			scope_extra_slot(&bound->family->scope, EXTRA_LANE));
+	return memos;
+}
