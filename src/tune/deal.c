@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/deal.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "engine/gpus.h"
-#include "tune/ahead.h"
+#include "tune/search.h"
 
 enum {
 	LOSSES_MAX = 2 /* GPUs that may be lost over a problem before it is left alone */
@@ -36,6 +38,69 @@ struct dealing {
 	struct error err;
 };
 
+/* ---- the next problem's candidates, found and scored while the GPU is at another's ---- */
+struct ahead {
+	pthread_t thread;
+	struct session *session;
+	size_t number;
+	struct search *search;
+	enum status status;
+	struct error err;
+};
+
+static void *ahead_run(void *argument)
+{
+	struct ahead *ahead = argument;
+
+	ahead->status = search_prepare(ahead->session, ahead->number, &ahead->search, &ahead->err);
+	return NULL;
+}
+
+/* NULL: it cannot be known yet, or no thread is to be had. session outlives it. */
+static struct ahead *ahead_begin(struct session *session, size_t number)
+{
+	struct ahead *ahead;
+	sigset_t all, before;
+	int failed;
+
+	if (search_needs_turn(session, number) || resume_is_concluded(session, number))
+		return NULL;
+	ahead = memory_zeroed(1, sizeof(*ahead));
+	ahead->session = session;
+	ahead->number = number;
+	/* signals are for those who wait for something */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	failed = pthread_create(&ahead->thread, NULL, ahead_run, ahead);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!failed)
+		return ahead;
+	free(ahead);
+	return NULL;
+}
+
+static enum status ahead_end(struct ahead *ahead, struct search **search, struct error *err)
+{
+	enum status status;
+
+	pthread_join(ahead->thread, NULL);
+	*search = ahead->search;
+	status = ahead->status;
+	if (status != STATUS_OK && err)
+		*err = ahead->err;
+	free(ahead);
+	return status;
+}
+
+static void ahead_drop(struct ahead *ahead)
+{
+	CLEANUP(search_free) struct search *search = NULL;
+
+	if (ahead)
+		ahead_end(ahead, &search, NULL);
+}
+
+/* ---- dealing ---- */
 static void notice(const struct session *session, const char *text)
 {
 	if (session->observer.notice)
@@ -117,24 +182,21 @@ static bool take_status(struct dealing *dealing, const struct session *session, 
 	return true;
 }
 
+/* Other GPUs have their turns meanwhile. */
 static enum status prepare(struct dealing *dealing, struct session *session, size_t number,
 	struct search **search, struct error *err)
 {
 	struct team *team = search_needs_turn(session, number) ? NULL : session->context->team;
-	struct item *item = &dealing->items[number];
+	struct ahead *ahead = dealing->items[number].ahead;
 	enum status status;
 
-	if (item->ahead) {
-		struct ahead *ahead = item->ahead;
-
-		item->ahead = NULL;
-		TRY(ahead_end(ahead, search, err));
-		(*search)->session = session;
-		return STATUS_OK;
-	}
+	dealing->items[number].ahead = NULL;
 	team_leave(team);
-	status = search_prepare(session, number, search, err);
+	status = ahead ? ahead_end(ahead, search, err)
+		       : search_prepare(session, number, search, err);
 	team_enter(team);
+	if (status == STATUS_OK)
+		(*search)->session = session;
 	return status;
 }
 

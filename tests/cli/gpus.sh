@@ -75,18 +75,23 @@ for file in all replayed; do
 	"$TILETUNE" export $file.json --format csv | cut -d, -f1-9 | sort >$file.csv
 done
 cmp all.csv replayed.csv && wc -l <all.csv
-# killed: nothing lost, nothing twice
+# stopped and killed: it ends at once; nothing lost, nothing twice
 cat >script <<'SCRIPT'
 devices 2
 kernel row_softmax_online us=20 noise=0.01
 SCRIPT
-tune killed cuda:0,cuda:1 >/dev/null &
-until [ "$(grep -cs '"event":"entry"' killed.journal.jsonl)" -gt 3 ] 2>/dev/null; do
-	sleep 0.05
-	jobs %1 >/dev/null 2>&1 || break
-done
-kill -9 "$(cat ./GPU-10*.lock)"
-wait
+end() { # end SIGNAL ENTRIES: of `tune killed`, when the journal has so many
+	tune killed cuda:0,cuda:1 >"$1.txt" &
+	until [ "$(grep -cs '"event":"entry"' killed.journal.jsonl)" -gt "$2" ] 2>/dev/null; do
+		sleep 0.05
+		jobs %1 >/dev/null 2>&1 || break
+	done
+	kill "-$1" "$(cat ./GPU-10*.lock)"
+	wait
+}
+end INT 1
+cat INT.txt
+end KILL 3
 tune killed cuda:0,cuda:1
 look killed
 [ "$(grep -c 'from an interrupted run' talk.txt)" -gt 3 ] && echo "taken over"
