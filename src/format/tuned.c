@@ -167,7 +167,7 @@ void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 		tuned_entry_release(entry);
 		return;
 	}
-	if (old && old->predicted == entry->predicted)
+	if (old && old->predicted == entry->predicted && strcmp(old->run, entry->run) != 0)
 		tuned_rows_merge(tuned, entry, old, judge, kept);
 	tuned_rows_margin(entry);
 	if (old) {

@@ -72,8 +72,8 @@ struct tuned_judge {
  * too, if it is measured and faster than the new one by more than both intervals and 1%, the runs
  * can be compared (driver, NVRTC, MIG and power limit; times relative to the anchor kernel's) and
  * the judge lets it stand; without a judge it is replaced. The fastest row wins, the new winner if
- * it ties with it (1%). The entry's run must be listed before. *kept says why the old winner
- * stayed, or NULL. */
+ * it ties with it (1%). What the same run wrote before is replaced. The entry's run must be listed
+ * before. *kept says why the old winner stayed, or NULL. */
 void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept);
 /* Adds a run or replaces the one with its id; takes what run holds. */
