@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import json
 import math
+import os
 import re
 import statistics
 
@@ -14,7 +15,8 @@ FOLDER = "results/nvidia-h200"
 
 @functools.cache
 def load(name):
-	with open(f"{FOLDER}/{name}.json", encoding="utf-8") as file:
+	path = f"{FOLDER}/{name}.json"
+	with open(path, encoding="utf-8") if os.path.exists(path) else gzip.open(path + ".gz", "rt", encoding="utf-8") as file:
 		return json.load(file)
 
 
