@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/record_wire.h"
 
 enum {
@@ -39,7 +40,26 @@ static const uint64_t frame_size_max = (uint64_t)1 << 30;
 
 extern char **environ;
 
+/* Workers have this in their environment. A program that links us and does not serve the worker's
+ * command would else run its own main again, start workers there, and so on without end. */
+static const char inside_name[] = "TILETUNE_INSIDE_WORKER";
+static char inside[] = "TILETUNE_INSIDE_WORKER=1";
+
 /* ---- the parent's side ---- */
+static char **child_environment(void)
+{
+	char **variables;
+	size_t count = 0;
+
+	while (environ && environ[count])
+		count++;
+	variables = memory_zeroed(count + 2, sizeof(*variables));
+	if (count)
+		memcpy(variables, environ, count * sizeof(*variables));
+	variables[count] = inside;
+	return variables;
+}
+
 static void close_pair(int pair[2])
 {
 	for (int i = 0; i < 2; i++)
@@ -63,6 +83,7 @@ static int spawn(
 	pid_t *pid, const char *path, const char *command, int input, int output, int stderr_fd)
 {
 	const char *const arguments[] = {path, command, NULL};
+	CLEANUP(memory_free) char **environment = child_environment();
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none, defaults;
@@ -83,7 +104,7 @@ static int spawn(
 	posix_spawnattr_setflags(&attributes,
 		POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	result = posix_spawn(
-		pid, path, &actions, &attributes, (char *const *)(uintptr_t)arguments, environ);
+		pid, path, &actions, &attributes, (char *const *)(uintptr_t)arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	return result;
@@ -93,12 +114,22 @@ enum status worker_start(struct worker *worker, const char *path, const char *co
 	bool keep_stderr, struct error *err)
 {
 	int input[2] = {-1, -1}, output[2] = {-1, -1};
-	char *own = path ? NULL : path_executable();
+	CLEANUP(memory_free) char *own = path ? NULL : path_executable();
 	const char *program = path ? path : own;
 	pid_t pid = 0;
 	int result = 0;
 
 	*worker = (struct worker){.stderr_fd = -1};
+	if (getenv(inside_name)) {
+		error_set(err, STATUS_FAILED,
+			"%s: expected a process that is no worker, found %s in the environment "
+			"of one that starts a worker",
+			program, inside);
+		return error_hint(err,
+			"a program that uses the library serves the command `%s` first of all in "
+			"its main()",
+			command);
+	}
 	if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
 		result = errno;
 	if (result == 0 && keep_stderr)
@@ -123,7 +154,6 @@ enum status worker_start(struct worker *worker, const char *path, const char *co
 		/* nor must the worker wait for us to read while we are busy elsewhere */
 		pipe_room(worker->from_fd);
 	}
-	free(own);
 	return result == 0 ? STATUS_OK : STATUS_FAILED;
 }
 

@@ -29,7 +29,8 @@ struct worker {
 	double patience_s;   /* how long its end is waited for; 0: 30 */
 };
 
-/* path: NULL for this executable. keep_stderr: for the last words that worker_end() tells. */
+/* path: NULL for this executable. keep_stderr: for the last words that worker_end() tells.
+ * Fails within a worker: a main() that does not serve the command would start itself without end. */
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err);
 /* Writes a frame of message_pack(). A worker that is gone is an error, never a SIGPIPE. */

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -55,6 +56,15 @@ static int play_worker(const char *role)
 		fprintf(stderr, "it was me\n");
 		signal(SIGSEGV, SIG_DFL); /* a sanitizer would make an exit of it */
 		raise(SIGSEGV);
+	}
+	if (strcmp(role, "nested") == 0) { /* and no further, whatever worker_start() does */
+		struct worker inner;
+		struct error err = {0};
+
+		worker_start(&inner, NULL, "exit3", false, &err);
+		fprintf(stderr, "%s; %s\n", err.message, err.hint);
+		worker_end(&inner, NULL);
+		return 0;
 	}
 	while (strcmp(role, "stubborn") == 0)
 		pause();
@@ -242,6 +252,23 @@ static void a_program_that_is_not_there_is_an_error(void **state)
 	worker_end(&worker, NULL);
 }
 
+/* A program that does not serve the command runs its own main as a worker, and starts workers. */
+static void a_worker_starts_none(void **state)
+{
+	struct worker worker;
+	struct message message;
+	struct text how = {0};
+
+	(void)state;
+	start(&worker, "nested");
+	assert_int_equal(receive(&worker, 60, &message), MESSAGE_CLOSED);
+	worker_end(&worker, &how);
+	assert_non_null(strstr(how.data, "expected a process that is no worker"));
+	assert_non_null(strstr(how.data, "serves the command `exit3`"));
+	text_release(&how);
+	assert_null(getenv("TILETUNE_INSIDE_WORKER")); /* ours is as it was */
+}
+
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +279,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(a_dead_worker_is_no_signal),
 		cmocka_unit_test(a_payload_of_another_record_is_an_error),
 		cmocka_unit_test(a_program_that_is_not_there_is_an_error),
+		cmocka_unit_test(a_worker_starts_none),
 	};
 
 	if (count == 2)
