@@ -14,6 +14,7 @@ struct job {
 	char key[HASH_SIZE];
 	char *name, *arch;
 	struct text frame; /* for the worker */
+	bool was_killed;   /* with the worker that had it: it has one more try */
 };
 
 /* ---- jobs ---- */
@@ -66,6 +67,16 @@ static struct job **table_link(struct jobs *jobs, const char key[HASH_SIZE])
 	while (*link && strcmp((*link)->key, key) != 0)
 		link = &(*link)->next_same;
 	return link;
+}
+
+static void jobs_queue(struct jobs *jobs, struct job *job)
+{
+	if (jobs->last)
+		jobs->last->next = job;
+	else
+		jobs->first = job;
+	jobs->last = job;
+	jobs->queued++;
 }
 
 /* Off the queue; NULL when it is empty. */
@@ -122,12 +133,7 @@ void jobs_submit(
 	} else {
 		job_pack(jobs, job, unit);
 		*link = job;
-		if (jobs->last)
-			jobs->last->next = job;
-		else
-			jobs->first = job;
-		jobs->last = job;
-		jobs->queued++;
+		jobs_queue(jobs, job);
 	}
 }
 
@@ -235,12 +241,18 @@ static void lose_worker(struct jobs *jobs, struct slot *slot)
 	const enum slot_state state = slot->state;
 	struct job *job = slot->job;
 	CLEANUP(text_release) struct text how = {0};
+	CLEANUP(memory_free) char *log = NULL;
 
-	text_append(&how, "the compiler's process was ");
 	slot->job = NULL;
 	compile_slot_end(slot, &how);
+	if (job && worker_was_killed(&how) && !job->was_killed) {
+		job->was_killed = true;
+		jobs_queue(jobs, job);
+		return;
+	}
+	log = string_format("the compiler's process was %s", text_string(&how));
 	if (job)
-		jobs_fail(jobs, job, OUTCOME_COMPILE_CRASHED, how.data);
+		jobs_fail(jobs, job, OUTCOME_COMPILE_CRASHED, log);
 	else if (state == SLOT_STARTING)
 		jobs->start_failures++;
 }

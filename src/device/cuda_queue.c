@@ -364,7 +364,7 @@ static void worker_failed(struct cuda_device *cuda)
 	bool killed;
 
 	worker_end(&cuda->worker.process, &how);
-	killed = string_starts_with(text_string(&how), "killed by signal 9 ");
+	killed = worker_was_killed(&how);
 	detail = string_format("the measuring worker %s%s",
 		string_starts_with(text_string(&how), "killed") ? "was " : "", text_string(&how));
 	fail(cuda, OUTCOME_CRASHED, killed, detail);

@@ -241,6 +241,11 @@ void worker_end(struct worker *worker, struct text *how)
 	*worker = (struct worker){.stderr_fd = -1};
 }
 
+bool worker_was_killed(const struct text *how)
+{
+	return string_starts_with(text_string(how), "killed by signal 9 ");
+}
+
 /* ---- the worker's side ---- */
 int worker_begin(void)
 {

@@ -30,7 +30,8 @@ struct worker {
 };
 
 /* path: NULL for this executable. keep_stderr: for the last words that worker_end() tells.
- * Fails within a worker: a main() that does not serve the command would start itself without end. */
+ * Fails within a worker: a main() that does not serve the command would start itself without end.
+ */
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err);
 /* Writes a frame of message_pack(). A worker that is gone is an error, never a SIGPIPE. */
@@ -39,6 +40,8 @@ void worker_kill(struct worker *worker); /* SIGKILL; does not wait */
 /* Kills it if it still runs, waits, closes. Appends to how (NULL is fine): "killed by signal 11
  * (Segmentation fault)", "ended with exit code 3", with its last words. */
 void worker_end(struct worker *worker, struct text *how);
+/* Of what worker_end() said alone: by somebody, or for want of memory. Worth another try. */
+bool worker_was_killed(const struct text *how);
 
 /* ---- the worker's side ---- */
 /* The first call of a worker: ends it with its parent, and leaves standard output to whatever

@@ -256,12 +256,27 @@ static bool ends_within(pid_t pid, double seconds)
 	return true;
 }
 
-/* A worker that is killed from outside while it is idle costs nothing, while busy one unit. */
+/* Kills the process that compiles the unit, once it does. */
+static void kill_busy(struct compiler *compiler, const char *path)
+{
+	struct compile_result result;
+
+	while (!file_exists(path) || !file_size(path))
+		assert_false(compiler_poll(compiler, 0.01, &result));
+	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
+}
+
+/* A worker that is killed from outside while it is idle costs nothing, while busy another try of
+ * its unit; if that is killed, too, the unit. */
 static void test_killed(void **state)
 {
 	char *folder = folder_new(), *path = path_join(folder, "pid");
 	char *source = string_format("//fake: pid %s\n//fake: kernel k 1 0 0 0 0", path);
 	char *hanging = string_format("//fake: pid %s\n//fake: hang", path);
+	char *gate =
+		path_join(folder, "gate"); /* shut until a file lies in it that is not hidden */
+	char *waiting = string_format(
+		"//fake: pid %s\n//fake: take %s\n//fake: kernel k 1 0 0 0 0", path, gate);
 	struct compiler *compiler = open_fake(NULL, 1, 0);
 	struct compile_result result;
 	struct pollfd fd;
@@ -273,16 +288,26 @@ static void test_killed(void **state)
 	assert_int_equal(poll(&fd, 1, 60000), 1); /* its end is seen */
 	expect_only(compiler, good, OUTCOME_OK, "");
 	unlink(path);
+	free(folder_put(folder, "gate/.shut", ""));
+	submit(compiler, waiting, "k", NULL, 1);
+	kill_busy(compiler, path);
+	free(folder_put(folder, "gate/open", ""));
+	result = wait_for(compiler);
+	assert_int_equal(result.outcome, OUTCOME_OK);
+	compile_result_release(&result);
+	unlink(path);
 	submit(compiler, hanging, "k", NULL, 1);
-	while (!file_exists(path) || !file_size(path))
-		assert_false(compiler_poll(compiler, 0.01, &result));
-	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
+	kill_busy(compiler, path);
+	unlink(path);
+	kill_busy(compiler, path);
 	result = wait_for(compiler);
 	assert_int_equal(result.outcome, OUTCOME_COMPILE_CRASHED);
 	assert_non_null(strstr(result.log, "killed by signal 9"));
 	compile_result_release(&result);
 	expect_only(compiler, good, OUTCOME_OK, "");
 	compiler_close(compiler);
+	free(waiting);
+	free(gate);
 	free(hanging);
 	free(source);
 	free(path);
