@@ -147,7 +147,7 @@ static enum status write_baseline(const struct check_command *command, struct ch
 		TRY(check_update(check, run_id, err));
 	if (command->keep_cubins)
 		TRY(check_keep(check, &kept, err));
-	TRY(tuned_save(check->baseline, check->baseline->path, err));
+	TRY(tuned_save(check->baseline, check->baseline->path, NULL, err));
 	if (command->update)
 		fprintf(out, "wrote %s\n", check->baseline->path);
 	if (command->keep_cubins)

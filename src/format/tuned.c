@@ -86,7 +86,24 @@ enum status tuned_replace(struct tuned *tuned, const char *path, struct error *e
 	return STATUS_OK;
 }
 
-enum status tuned_save(struct tuned *tuned, const char *path, struct error *err)
+/* Entries of other runs are copies of what a file said once. */
+static void renew_entries(struct tuned *tuned, const struct tuned *theirs, const char *run)
+{
+	for (size_t i = 0; i < theirs->entry_count; i++) {
+		const struct tuned_entry *entry = &theirs->entries[i];
+		const struct tuned_entry *ours =
+			tuned_find(tuned, entry->operation, &entry->problem, entry->objective);
+
+		if (ours && strcmp(ours->run, entry->run) == 0 && strcmp(entry->run, run) != 0) {
+			struct tuned_entry copy = tuned_entry_copy(entry);
+			const char *kept;
+
+			tuned_put_entry(tuned, &copy, NULL, &kept);
+		}
+	}
+}
+
+enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err)
 {
 	CLEANUP(file_unlock) int lock = -1;
 	CLEANUP(tuned_release) struct tuned theirs = {0};
@@ -97,6 +114,8 @@ enum status tuned_save(struct tuned *tuned, const char *path, struct error *err)
 	now = tuned_version_of(path);
 	if (now.inode && memcmp(&now, &tuned->version, sizeof(now)) != 0) {
 		TRY(tuned_load(path, &theirs, err));
+		if (run)
+			renew_entries(tuned, &theirs, run);
 		TRY(tuned_merge(tuned, &theirs, MERGE_NEWEST, &ignored, err));
 	}
 	return tuned_replace(tuned, path, err);

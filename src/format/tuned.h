@@ -41,8 +41,10 @@ enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
  * that they lack: they are then found by their canonical problem. */
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue);
 /* Writes it, with what other processes have written to path since it was read: of two entries of
- * one problem that of the later run stays, and gets the families that only the other one has. */
-enum status tuned_save(struct tuned *tuned, const char *path, struct error *err);
+ * one problem that of the later run stays, and gets the families that only the other one has. What
+ * the file says of a run replaces what was read of it before: a run saves a problem more than once.
+ * Of the run that saves (run; NULL: of any), what tuned says stays. */
+enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err);
 /* Writes it, whatever is there. */
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err);
 void tuned_release(struct tuned *tuned);

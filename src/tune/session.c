@@ -275,9 +275,9 @@ enum status session_interrupted(struct error *err)
 
 enum status session_save(struct session *session, struct error *err)
 {
-	enum status status = session->tuned_path
-				     ? tuned_save(session->tuned, session->tuned_path, err)
-				     : STATUS_OK;
+	enum status status = session->tuned_path ? tuned_save(session->tuned, session->tuned_path,
+							   session->run_id, err)
+						 : STATUS_OK;
 
 	session->unsaved = status != STATUS_OK;
 	return status;

@@ -178,7 +178,7 @@ static void test_unknown_members_survive(void **state)
 	assert_ok(tuned_load(path, &tuned, &err));
 	put(&tuned, entry(P1, "measured", "r1", "gemm/a:5"));
 	tuned_put_run(&tuned, &run);
-	assert_ok(tuned_save(&tuned, path, &err));
+	assert_ok(tuned_save(&tuned, path, NULL, &err));
 	tuned_release(&tuned);
 	assert_ok(file_read(path, &content, &err));
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
@@ -249,7 +249,7 @@ static void test_full_disk(void **state)
 	path = path_join(folder, "x.json");
 	open_empty(&tuned);
 	put(&tuned, entry(P1, "measured", "r1", "gemm/a:5"));
-	assert_ok(tuned_save(&tuned, path, &err));
+	assert_ok(tuned_save(&tuned, path, NULL, &err));
 	assert_ok(file_read(path, &before, &err));
 	put(&tuned, entry(P2, "measured", "r1", "gemm/a:5"));
 	signal(SIGXFSZ, SIG_IGN);
@@ -257,7 +257,7 @@ static void test_full_disk(void **state)
 	small = limit;
 	small.rlim_cur = before.length;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	assert_fails(tuned_save(&tuned, path, &err), STATUS_FAILED, "x.json");
+	assert_fails(tuned_save(&tuned, path, NULL, &err), STATUS_FAILED, "x.json");
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_ok(file_read(path, &after, &err));
@@ -323,23 +323,26 @@ static void test_two_writers_lose_nothing(void **state)
 	tuned_put_run(&b, &r2);
 	put(&a, entry(P1, "measured", "r1", "gemm/a:5"));
 	put(&b, entry(P2, "measured", "r2", "gemm/a:9"));
-	assert_ok(tuned_save(&a, path, &err));
-	assert_ok(tuned_save(&b, path, &err));
+	assert_ok(tuned_save(&a, path, "r1", &err));
+	assert_ok(tuned_save(&b, path, "r2", &err));
 	/* and again, what has been merged in the meantime stays */
-	put(&a, entry(P1, "measured", "r1", "gemm/a:4"));
-	assert_ok(tuned_save(&a, path, &err));
+	put(&a, entry(P1, "measured", "r1", "gemm/a:7"));
+	assert_ok(tuned_save(&a, path, "r1", &err));
+	/* the other has still read what the first wrote before */
+	check(&b, P1, "gemm/a | gemm/a:5");
+	assert_ok(tuned_save(&b, path, "r2", &err));
 	tuned_release(&a);
 	tuned_release(&b);
 	assert_ok(tuned_load(path, &a, &err));
 	assert_int_equal(a.entry_count, 2);
 	assert_int_equal(a.run_count, 2);
-	check(&a, P1, "gemm/a | gemm/a:4");
+	check(&a, P1, "gemm/a | gemm/a:7");
 	check(&a, P2, "gemm/a | gemm/a:9");
 	/* a file of another GPU model in its place is not written over */
 	open_empty(&b);
 	b.device.sm_count = 7;
 	assert_ok(tuned_replace(&b, path, &err));
-	assert_fails(tuned_save(&a, path, &err), STATUS_BAD_INPUT, "with 7 SMs");
+	assert_fails(tuned_save(&a, path, NULL, &err), STATUS_BAD_INPUT, "with 7 SMs");
 	tuned_release(&a);
 	tuned_release(&b);
 	unlink(path);
