@@ -79,12 +79,15 @@ struct block_model block_model_of(const struct time_model_input *input)
 		.warps = fmax(1, ceil(threads / (double)device->warp_size)),
 		.tensor_is_asynchronous =
 			launch->per_step[PIPE_TENSOR_WGMMA] > 0 && !input->wgmma_serialized,
+		.scheduler_ratio = 1,
 		.barrier_clocks = device->sync_us * clocks_per_us,
 		.l2_chip_rate = device->l2_bytes_per_clock,
 		.epilogue_overlap_ratio = fmin(1, fmax(0, launch->epilogue_overlap_ratio)),
 	};
 	double miss_ratio = 1;
 
+	if (!model.tensor_is_asynchronous)
+		model.scheduler_ratio = SCHEDULERS * ceil(model.warps / SCHEDULERS) / model.warps;
 	step_add_smem(input, &model, &model.step);
 	if (input->traffic->l2_bytes > 0)
 		miss_ratio = fmin(1, launch->dram_read_bytes / input->traffic->l2_bytes);
@@ -102,8 +105,6 @@ struct block_model block_model_of(const struct time_model_input *input)
 static double phase_clocks(const struct block_model *model, const struct phase *phase, double count,
 	double l2_rate, double warps, int *busiest)
 {
-	/* fewer warps than schedulers leave some of the pipes without work */
-	const double scheduler_idle_factor = warps < SCHEDULERS ? SCHEDULERS / warps : 1;
 	double issued = 0, beside = 0, most = 0;
 
 	for (int kind = 0; kind < PIPE_KINDS; kind++) {
@@ -114,7 +115,7 @@ static double phase_clocks(const struct block_model *model, const struct phase *
 		if (kind == BOUND_L2)
 			clocks /= l2_rate;
 		if (kind < BOUND_SMEM)
-			clocks *= scheduler_idle_factor;
+			clocks *= model->scheduler_ratio;
 		if (is_issued)
 			issued = fmax(issued, clocks);
 		else

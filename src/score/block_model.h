@@ -10,7 +10,7 @@
 
 enum {
 	PIPE_KINDS = BOUND_L2 + 1,
-	SCHEDULERS = 4, /* of an SM: fewer warps leave some of its pipes without work */
+	SCHEDULERS = 4, /* of an SM */
 	/* What one SM takes from L2, however few others ask (DeepGEMM, csrc/jit_kernels/heuristics:
 	 * 64 bytes per clock and SM). */
 	L2_PORT_BYTES_PER_CLOCK = 64
@@ -30,7 +30,11 @@ struct block_model {
 	double warps;
 	bool tensor_is_asynchronous; /* wgmma, unless ptxas serialized it: threads go on meanwhile
 				      */
-	double latency_clocks;       /* of a load, L2 and DRAM mixed by their shares */
+	/* Warps of the fullest scheduler over the mean: a block's warps take places of all
+	 * schedulers (CUDA occupancy calculator: warp allocation granularity 4), so that those of
+	 * another block do not fill the gap. 1 for wgmma, whose warps work by fours. */
+	double scheduler_ratio;
+	double latency_clocks; /* of a load, L2 and DRAM mixed by their shares */
 	double barrier_clocks;
 	double l2_chip_rate; /* bytes per clock */
 	double epilogue_overlap_ratio;

@@ -76,6 +76,24 @@ static void test_overlap(void **state)
 	assert_true(clocks_of(&threads, 2, 132) < 2 * clocks_of(&threads, 1, 132));
 }
 
+/* Five warps: one scheduler has two, of each block; wgmma's loading warp takes none of its work. */
+static void test_schedulers(void **state)
+{
+	struct fixture fixture;
+	struct launch_work *launch = &fixture.work.launches[0];
+
+	(void)state;
+	fixture_init(&fixture);
+	assert_true(block_model_of(&fixture.input).scheduler_ratio == 1); /* 8 warps */
+	launch->block[0] = 5 * 32;
+	assert_true(fabs(block_model_of(&fixture.input).scheduler_ratio - 1.6) < 1e-9);
+	launch->block[0] = 32;
+	assert_true(block_model_of(&fixture.input).scheduler_ratio == 4);
+	launch->per_step[PIPE_TENSOR_WGMMA] = launch->per_step[PIPE_TENSOR_MMA];
+	launch->block[0] = 5 * 32;
+	assert_true(block_model_of(&fixture.input).scheduler_ratio == 1);
+}
+
 /* More stages, or more blocks on an SM, hide more of the latency; and a few SMs share L2's rate,
  * but none gets more than its port takes. */
 static void test_latency(void **state)
@@ -102,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_schedulers),
 		cmocka_unit_test(test_latency),
 	};
 
