@@ -10,7 +10,7 @@
 #include "learn/features.h"
 
 enum {
-	FOLDS = 8,
+	FOLDS = 5,
 	FEWEST = 64,            /* timings of a family */
 	FEWEST_OF_PROBLEM = 10, /* for left_out */
 };
@@ -275,7 +275,7 @@ static void weigh(struct lesson *lesson)
 		end = problem_end(lesson, begin);
 		for (size_t i = begin; i < end; i++)
 			sum += lesson->weights[i] =
-				pow(lesson->samples[i].best_us / lesson->samples[i].measured_us, 4);
+				pow(lesson->samples[i].best_us / lesson->samples[i].measured_us, 2);
 		/* each fold gets one of FOLDS problems that follow each other */
 		for (size_t k = 0; lesson->problem_count % FOLDS == 0 && k < FOLDS; k++)
 			folds[k] = k;

@@ -10,13 +10,14 @@
 #include "base/random.h"
 
 enum {
-	ROUNDS = 200, /* at most; few samples need few */
+	ROUNDS = 400, /* at most; few samples need few */
 	ROUNDS_MIN = 60,
-	SAMPLES_PER_ROUND = 20,
+	SAMPLES_PER_ROUND = 25,
 	BINS = 32, /* of a feature */
 	SEED = 1,
 	SAMPLES_MAX = 32768, /* that one tree sees: enough for a split, and soon counted */
 	LEAF_ZERO = 2048,    /* of 4096 that two digits tell apart */
+	QUESTIONS_MAX = 4096,
 };
 static const double RATE = 0.1;                    /* of what a tree finds, so much is believed */
 static const double SHRINKAGE = 5;                 /* weight of "no difference" in every leaf */
@@ -28,7 +29,7 @@ void trees_forget(struct trees *trees)
 	free(trees->items);
 	trees->questions = NULL;
 	trees->items = NULL;
-	trees->count = 0;
+	trees->count = trees->question_count = 0;
 }
 
 /* ---- as JSON ---- */
@@ -58,8 +59,7 @@ static size_t take_number(const char **at)
 	return low ? (size_t)(high - digits) * 64 + (size_t)(low - digits) : SIZE_MAX;
 }
 
-static bool tree_decode(
-	const char *text, double leaf_step, size_t question_count, struct tree *tree)
+static bool tree_decode(const char *text, size_t question_count, struct tree *tree)
 {
 	for (size_t i = 0; i < TREE_DEPTH; i++) {
 		const size_t number = take_number(&text);
@@ -73,7 +73,7 @@ static bool tree_decode(
 
 		if (number == SIZE_MAX)
 			return false;
-		tree->leaves[i] = (float)(leaf_step * ((double)number - LEAF_ZERO));
+		tree->leaves[i] = (int16_t)((int)number - LEAF_ZERO);
 	}
 	return !*text;
 }
@@ -83,28 +83,30 @@ static enum status decode(void *value, const struct json_at *at, void *context, 
 {
 	struct trees *trees = value;
 	struct json_at texts, text;
-	size_t questions = 0;
 
 	(void)context;
 	for (size_t f = 0; f < trees->feature_count; f++)
-		questions += trees->features[f].threshold_count;
-	trees->questions = memory_zeroed(questions + 1, sizeof(*trees->questions));
-	questions = 0;
-	for (size_t f = 0; f < trees->feature_count; f++)
+		trees->question_count += trees->features[f].threshold_count;
+	if (trees->question_count > QUESTIONS_MAX)
+		return json_error(at, err, "expected at most %d thresholds, found %zu",
+			QUESTIONS_MAX, trees->question_count);
+	trees->questions = memory_zeroed(trees->question_count + 1, sizeof(*trees->questions));
+	for (size_t f = 0, i = 0; f < trees->feature_count; f++)
 		for (size_t k = 0; k < trees->features[f].threshold_count; k++)
-			trees->questions[questions++] = (struct question){
+			trees->questions[i++] = (struct question){
 				(uint16_t)f, (float)trees->features[f].thresholds[k]};
 	while (trees->texts[trees->count])
 		trees->count++;
 	trees->items = memory_zeroed(trees->count + 1, sizeof(*trees->items));
 	for (size_t i = 0; i < trees->count; i++) {
-		if (tree_decode(trees->texts[i], trees->leaf_step, questions, &trees->items[i]))
+		if (tree_decode(trees->texts[i], trees->question_count, &trees->items[i]))
 			continue;
-		trees_forget(trees);
 		json_find(at, "trees", &texts);
 		text = json_item(&texts, i);
-		return json_error(&text, err, "%d thresholds of %zu and %d leaves", TREE_DEPTH,
-			questions, TREE_LEAVES);
+		json_error(&text, err, "%d thresholds of %zu and %d leaves", TREE_DEPTH,
+			trees->question_count, TREE_LEAVES);
+		trees_forget(trees);
+		return STATUS_BAD_INPUT;
 	}
 	return STATUS_OK;
 }
@@ -221,10 +223,11 @@ static double best_edge(
 {
 	const struct tree_samples *samples = boosting->samples;
 	const uint8_t *bins = boosting->bins + feature * samples->count;
-	struct mass histogram[TREE_LEAVES][BINS] = {{{0}}}, low[TREE_LEAVES] = {{0}},
-		    all[TREE_LEAVES] = {{0}};
+	struct mass histogram[TREE_LEAVES][BINS], low[TREE_LEAVES] = {{0}},
+						  all[TREE_LEAVES] = {{0}};
 	double best = 0;
 
+	memset(histogram, 0, leaves * sizeof(*histogram));
 	for (size_t i = 0; i < boosting->drawn_count; i++) {
 		const size_t s = boosting->drawn[i];
 
@@ -438,18 +441,18 @@ bool trees_bind(struct trees *trees, const char *const *names)
 
 double trees_sum(const struct trees *trees, const float *features)
 {
-	double sum = trees->offset;
+	bool answers[QUESTIONS_MAX]; /* trees ask many of them again */
+	int sum = 0;                 /* steps */
 
+	for (size_t i = 0; i < trees->question_count; i++)
+		answers[i] = features[trees->questions[i].feature] > trees->questions[i].threshold;
 	for (size_t i = 0; i < trees->count; i++) {
 		const struct tree *tree = &trees->items[i];
 		unsigned leaf = 0;
 
-		for (unsigned k = 0; k < TREE_DEPTH; k++) {
-			const struct question *question = &trees->questions[tree->questions[k]];
-
-			leaf |= (unsigned)(features[question->feature] > question->threshold) << k;
-		}
-		sum += (double)tree->leaves[leaf];
+		for (unsigned k = 0; k < TREE_DEPTH; k++)
+			leaf |= (unsigned)answers[tree->questions[k]] << k;
+		sum += tree->leaves[leaf];
 	}
-	return sum;
+	return trees->offset + trees->leaf_step * sum;
 }

@@ -33,7 +33,8 @@ struct question {
 
 struct tree {
 	uint16_t questions[TREE_DEPTH];
-	float leaves[TREE_LEAVES]; /* bit k of the index: question k is answered with yes */
+	int16_t leaves[TREE_LEAVES]; /* in steps; bit k of the index: question k is answered with
+					yes */
 };
 
 struct trees {
@@ -44,7 +45,7 @@ struct trees {
 	/* what follows from these */
 	struct question *questions;
 	struct tree *items;
-	size_t count;
+	size_t count, question_count;
 };
 RECORD_DECLARE(struct trees, trees_record);
 void trees_forget(struct trees *trees); /* what follows */
