@@ -21,7 +21,8 @@ struct training_sample {
 	char *problem, *configuration;
 	double best_us, measured_us, predicted_us;
 	float *features;
-	size_t number; /* of the problem */
+	size_t fold;
+	double learned; /* from the other folds: ln(measured / predicted) */
 };
 
 static const struct record_member timings_members[] = {
@@ -188,17 +189,15 @@ static void find_bests(struct training *training)
 	struct training_sample *samples = training->samples;
 
 	qsort(samples, training->count, sizeof(*samples), compare_problems);
-	for (size_t begin = 0, end, number = 0; begin < training->count; begin = end, number++) {
+	for (size_t begin = 0, end; begin < training->count; begin = end) {
 		double best_us = INFINITY;
 
 		for (end = begin; end < training->count &&
 				  strcmp(samples[end].problem, samples[begin].problem) == 0;
 			end++)
 			best_us = fmin(best_us, samples[end].measured_us);
-		for (size_t i = begin; i < end; i++) {
+		for (size_t i = begin; i < end; i++)
 			samples[i].best_us = best_us;
-			samples[i].number = number;
-		}
 	}
 }
 
@@ -231,26 +230,18 @@ static void put_together(struct training *training)
 }
 
 /* ---- learning ---- */
-/* The samples of a family, as arrays. */
+/* The samples of a family, and what trees see of them. */
 struct lesson {
-	const struct training_sample *samples;
-	size_t count, feature_count, problem_count;
-	struct name_set names;
-	float *features;
-	double *wanted, *weights, *learned;
-	bool *used;
-	size_t *fold; /* [sample] */
+	struct training_sample *samples;
+	struct tree_sample *seen;
+	size_t count, problem_count;
+	struct name_set names; /* of features */
 };
 
 static void lesson_release(struct lesson *lesson)
 {
 	name_set_release(&lesson->names);
-	free(lesson->features);
-	free(lesson->wanted);
-	free(lesson->weights);
-	free(lesson->learned);
-	free(lesson->used);
-	free(lesson->fold);
+	free(lesson->seen);
 }
 
 /* Where the samples of the problem end that begins at `begin`. */
@@ -258,89 +249,69 @@ static size_t problem_end(const struct lesson *lesson, size_t begin)
 {
 	size_t end = begin;
 
-	while (end < lesson->count && lesson->samples[end].number == lesson->samples[begin].number)
+	while (end < lesson->count &&
+		strcmp(lesson->samples[end].problem, lesson->samples[begin].problem) == 0)
 		end++;
 	return end;
 }
 
-static void weigh(struct lesson *lesson)
+/* All problems count the same; each fold gets one of FOLDS problems that follow each other. */
+static struct lesson lesson_of(struct training_sample *samples, size_t count)
 {
+	struct lesson lesson = {.samples = samples,
+		.seen = memory_zeroed(count, sizeof(*lesson.seen)),
+		.count = count,
+		.names = features_names(samples->family)};
 	size_t folds[FOLDS];
 	struct random_state random;
 
 	random_seed(&random, 1);
-	for (size_t begin = 0, end; begin < lesson->count; begin = end) {
+	for (size_t k = 0; k < FOLDS; k++)
+		folds[k] = k;
+	for (size_t begin = 0, end; begin < count; begin = end, lesson.problem_count++) {
 		double sum = 0;
 
-		end = problem_end(lesson, begin);
-		for (size_t i = begin; i < end; i++)
-			sum += lesson->weights[i] =
-				pow(lesson->samples[i].best_us / lesson->samples[i].measured_us, 2);
-		/* each fold gets one of FOLDS problems that follow each other */
-		for (size_t k = 0; lesson->problem_count % FOLDS == 0 && k < FOLDS; k++)
-			folds[k] = k;
-		if (lesson->problem_count % FOLDS == 0)
+		end = problem_end(&lesson, begin);
+		if (lesson.problem_count % FOLDS == 0)
 			random_shuffle(&random, folds, FOLDS);
 		for (size_t i = begin; i < end; i++) {
-			lesson->weights[i] /= sum;
-			lesson->fold[i] = folds[lesson->problem_count % FOLDS];
+			const double speed = samples[i].best_us / samples[i].measured_us;
+
+			samples[i].fold = folds[lesson.problem_count % FOLDS];
+			lesson.seen[i] = (struct tree_sample){.features = samples[i].features,
+				.wanted = log(samples[i].measured_us / samples[i].predicted_us),
+				.weight = speed * speed};
+			sum += lesson.seen[i].weight;
 		}
-		lesson->problem_count++;
+		for (size_t i = begin; i < end; i++)
+			lesson.seen[i].weight /= sum;
 	}
-	for (size_t i = 0; i < lesson->count; i++)
-		lesson->weights[i] *= (double)lesson->count / (double)lesson->problem_count;
-}
-
-static struct lesson lesson_of(const struct training_sample *samples, size_t count)
-{
-	struct lesson lesson = {.samples = samples,
-		.count = count,
-		.names = features_names(samples->family),
-		.wanted = memory_zeroed(count, sizeof(double)),
-		.weights = memory_zeroed(count, sizeof(double)),
-		.learned = memory_zeroed(count, sizeof(double)),
-		.used = memory_zeroed(count, sizeof(bool)),
-		.fold = memory_zeroed(count, sizeof(size_t))};
-
-	lesson.feature_count = lesson.names.count;
-	lesson.features = memory_zeroed(count * lesson.feature_count + 1, sizeof(float));
-	for (size_t i = 0; i < count; i++) {
-		memcpy(lesson.features + i * lesson.feature_count, samples[i].features,
-			lesson.feature_count * sizeof(float));
-		lesson.wanted[i] = log(samples[i].measured_us / samples[i].predicted_us);
-	}
-	weigh(&lesson);
+	for (size_t i = 0; i < count; i++)
+		lesson.seen[i].weight *= (double)count / (double)lesson.problem_count;
 	return lesson;
 }
 
 /* From all samples but those of a fold (FOLDS: all). */
 static void learn(struct lesson *lesson, size_t fold, struct trees *trees)
 {
-	const struct tree_samples samples = {.count = lesson->count,
-		.feature_count = lesson->feature_count,
-		.names = (const char *const *)lesson->names.items,
-		.features = lesson->features,
-		.wanted = lesson->wanted,
-		.weights = lesson->weights,
-		.used = lesson->used};
+	const char *const *names = (const char *const *)lesson->names.items;
 
 	for (size_t i = 0; i < lesson->count; i++)
-		lesson->used[i] = lesson->fold[i] != fold;
-	trees_fit(&samples, trees);
-	trees_bind(trees, (const char *const *)lesson->names.items);
+		lesson->seen[i].used = lesson->samples[i].fold != fold;
+	trees_fit(lesson->seen, lesson->count, names, trees);
+	trees_bind(trees, names);
 }
 
 static void learn_folds(struct lesson *lesson)
 {
 	for (size_t fold = 0; fold < FOLDS; fold++) {
-		struct trees trees;
+		CLEANUP(trees_release) struct trees trees;
 
 		learn(lesson, fold, &trees);
 		for (size_t i = 0; i < lesson->count; i++)
-			if (!lesson->used[i])
-				lesson->learned[i] = trees_sum(
-					&trees, lesson->features + i * lesson->feature_count);
-		trees_release(&trees);
+			if (!lesson->seen[i].used)
+				lesson->samples[i].learned =
+					trees_sum(&trees, lesson->seen[i].features);
 	}
 }
 
@@ -352,7 +323,7 @@ static double reached(const struct lesson *lesson, size_t begin, size_t end, boo
 	for (size_t i = begin; i < end; i++) {
 		const struct training_sample *sample = &lesson->samples[i];
 		const double predicted =
-			sample->predicted_us * (is_learned ? exp(lesson->learned[i]) : 1);
+			log(sample->predicted_us) + (is_learned ? sample->learned : 0);
 
 		best = fmin(best, sample->measured_us);
 		if (predicted < first) {
@@ -363,29 +334,22 @@ static double reached(const struct lesson *lesson, size_t begin, size_t end, boo
 	return best / reached;
 }
 
-static struct left_out judge(const struct lesson *lesson)
+static void judge(const struct lesson *lesson, bool is_learned, uint64_t *problems, double *mean,
+	double *lowest)
 {
-	struct left_out left_out = {.physics_lowest = 1, .learned_lowest = 1};
-
+	*problems = 0;
+	*lowest = 1;
 	for (size_t begin = 0, end; begin < lesson->count; begin = end) {
-		double physics, learned;
+		double share;
 
 		end = problem_end(lesson, begin);
 		if (end - begin < FEWEST_OF_PROBLEM)
 			continue;
-		physics = reached(lesson, begin, end, false);
-		learned = reached(lesson, begin, end, true);
-		left_out.problems++;
-		left_out.physics_mean += physics;
-		left_out.learned_mean += learned;
-		left_out.physics_lowest = fmin(left_out.physics_lowest, physics);
-		left_out.learned_lowest = fmin(left_out.learned_lowest, learned);
+		share = reached(lesson, begin, end, is_learned);
+		++*problems;
+		*mean += (share - *mean) / (double)*problems;
+		*lowest = fmin(*lowest, share);
 	}
-	if (left_out.problems) {
-		left_out.physics_mean /= (double)left_out.problems;
-		left_out.learned_mean /= (double)left_out.problems;
-	}
-	return left_out;
 }
 
 void training_fit(struct training *training, bool left_out, struct learned_file *file)
@@ -395,9 +359,10 @@ void training_fit(struct training *training, bool left_out, struct learned_file 
 			training->catalogue->family_count + 1, sizeof(*file->families))};
 	put_together(training);
 	for (size_t begin = 0, end; begin < training->count; begin = end) {
-		const struct training_sample *samples = &training->samples[begin];
+		struct training_sample *samples = &training->samples[begin];
 		CLEANUP(lesson_release) struct lesson lesson = {0};
 		struct learned_family *learned;
+		struct left_out *left;
 
 		for (end = begin;
 			end < training->count && training->samples[end].family == samples->family;
@@ -411,10 +376,14 @@ void training_fit(struct training *training, bool left_out, struct learned_file 
 			.timings = lesson.count,
 			.problems = lesson.problem_count,
 			.family = samples->family,
-			.feature_count = lesson.feature_count};
+			.feature_count = lesson.names.count};
+		left = &learned->left_out;
 		if (left_out && lesson.problem_count > 1) {
 			learn_folds(&lesson);
-			learned->left_out = judge(&lesson);
+			judge(&lesson, false, &left->problems, &left->physics_mean,
+				&left->physics_lowest);
+			judge(&lesson, true, &left->problems, &left->learned_mean,
+				&left->learned_lowest);
 		}
 		learn(&lesson, FOLDS, &learned->trees);
 	}

@@ -136,22 +136,30 @@ struct mass {
 	double sum, weight;
 };
 
+struct binned {
+	double edges[BINS]; /* thresholds between bins; few digits */
+	size_t edge_count;
+	uint8_t *bins;       /* [sample] */
+	size_t number[BINS]; /* [edge]: of the threshold, where a tree asks for it */
+	bool drawn;          /* the tree under way may ask for it */
+};
+
 struct boosting {
-	const struct tree_samples *samples;
+	const struct tree_sample *samples;
+	size_t count, feature_count;
 	struct random_state random;
-	double (*edges)[BINS];      /* [feature]: thresholds between bins; few digits */
-	size_t *edge_count;         /* [feature] */
-	uint8_t *bins;              /* feature f of sample s at f * count + s */
-	double *rest;               /* wanted - what the trees so far say */
-	uint8_t *leaf;              /* [sample], as far as the tree under way has grown */
-	size_t *drawn, drawn_count; /* samples that it sees */
-	struct mass *masses;        /* of these */
-	bool *sees;                 /* [feature] */
-	/* the tree under way, then all */
-	struct {
-		size_t feature, edge;
-	} questions[ROUNDS][TREE_DEPTH];
-	double leaves[ROUNDS][TREE_LEAVES];
+	struct binned *features;
+	double *rest;  /* wanted - what the trees so far say */
+	uint8_t *leaf; /* [sample], as far as the tree under way has grown */
+	struct drawn { /* samples that it sees */
+		size_t sample;
+		struct mass mass;
+	} * drawn;
+	size_t drawn_count;
+	struct grown {
+		size_t feature[TREE_DEPTH], edge[TREE_DEPTH];
+		double leaves[TREE_LEAVES];
+	} trees[ROUNDS];
 };
 
 static int compare(const void *a, const void *b)
@@ -181,35 +189,32 @@ static double edge_between(float low, float high)
 /* Bins with about as many samples each; edges lie between values that occur. */
 static void bin_feature(struct boosting *boosting, size_t feature, float *values)
 {
-	const struct tree_samples *samples = boosting->samples;
-	const size_t count = samples->count;
-	double *edges = boosting->edges[feature];
-	size_t edge_count = 0, distinct = 1;
+	const size_t count = boosting->count;
+	struct binned *binned = &boosting->features[feature];
+	size_t distinct = 1;
 
+	binned->bins = memory_zeroed(count + 1, 1);
 	for (size_t s = 0; s < count; s++)
-		values[s] = samples->features[s * samples->feature_count + feature];
+		values[s] = boosting->samples[s].features[feature];
 	qsort(values, count, sizeof(*values), compare);
 	for (size_t s = 1; s < count; s++)
 		distinct += values[s] > values[s - 1];
-	for (size_t s = 1; s < count && edge_count < BINS - 1; s++)
+	for (size_t s = 1; s < count && binned->edge_count < BINS - 1; s++)
 		if (values[s] > values[s - 1] &&
-			(distinct <= BINS || s * BINS / count > edge_count))
-			edges[edge_count++] = edge_between(values[s - 1], values[s]);
-	boosting->edge_count[feature] = edge_count;
-	for (size_t s = 0; s < count; s++) {
-		const float value = samples->features[s * samples->feature_count + feature];
-		uint8_t bin = 0;
-
-		while (bin < edge_count && value > (float)edges[bin])
-			bin++;
-		boosting->bins[feature * count + s] = bin;
-	}
+			(distinct <= BINS || s * BINS / count > binned->edge_count))
+			binned->edges[binned->edge_count++] =
+				edge_between(values[s - 1], values[s]);
+	for (size_t s = 0; s < count; s++)
+		while (binned->bins[s] < binned->edge_count &&
+			boosting->samples[s].features[feature] >
+				(float)binned->edges[binned->bins[s]])
+			binned->bins[s]++;
 }
 
-static void mass_add(struct mass *mass, double sum, double weight)
+static void mass_add(struct mass *mass, struct mass more)
 {
-	mass->sum += sum;
-	mass->weight += weight;
+	mass->sum += more.sum;
+	mass->weight += more.weight;
 }
 
 static double worth(double sum, double weight)
@@ -219,29 +224,25 @@ static double worth(double sum, double weight)
 
 /* The edge of a feature that explains most when every leaf so far is split there. */
 static double best_edge(
-	const struct boosting *boosting, size_t feature, size_t leaves, size_t *edge)
+	const struct boosting *boosting, const struct binned *binned, size_t leaves, size_t *edge)
 {
-	const struct tree_samples *samples = boosting->samples;
-	const uint8_t *bins = boosting->bins + feature * samples->count;
 	struct mass histogram[TREE_LEAVES][BINS], low[TREE_LEAVES] = {{0}},
 						  all[TREE_LEAVES] = {{0}};
 	double best = 0;
 
 	memset(histogram, 0, leaves * sizeof(*histogram));
-	for (size_t i = 0; i < boosting->drawn_count; i++) {
-		const size_t s = boosting->drawn[i];
-
-		mass_add(&histogram[boosting->leaf[s]][bins[s]], boosting->masses[i].sum,
-			boosting->masses[i].weight);
-	}
+	for (const struct drawn *drawn = boosting->drawn;
+		drawn < boosting->drawn + boosting->drawn_count; drawn++)
+		mass_add(&histogram[boosting->leaf[drawn->sample]][binned->bins[drawn->sample]],
+			drawn->mass);
 	for (size_t leaf = 0; leaf < leaves; leaf++)
-		for (size_t bin = 0; bin <= boosting->edge_count[feature]; bin++)
-			mass_add(&all[leaf], histogram[leaf][bin].sum, histogram[leaf][bin].weight);
-	for (size_t bin = 0; bin < boosting->edge_count[feature]; bin++) {
+		for (size_t bin = 0; bin <= binned->edge_count; bin++)
+			mass_add(&all[leaf], histogram[leaf][bin]);
+	for (size_t bin = 0; bin < binned->edge_count; bin++) {
 		double gain = 0;
 
 		for (size_t leaf = 0; leaf < leaves; leaf++) {
-			mass_add(&low[leaf], histogram[leaf][bin].sum, histogram[leaf][bin].weight);
+			mass_add(&low[leaf], histogram[leaf][bin]);
 			gain += worth(low[leaf].sum, low[leaf].weight) +
 				worth(all[leaf].sum - low[leaf].sum,
 					all[leaf].weight - low[leaf].weight) -
@@ -255,35 +256,32 @@ static double best_edge(
 	return best;
 }
 
-/* One more level; false: nothing is worth asking at all. */
-static bool split(struct boosting *boosting, size_t round, size_t level)
+/* One more level, by the question before where none is worth asking; false: not even the first. */
+static bool split(struct boosting *boosting, struct grown *tree, size_t level)
 {
-	const size_t count = boosting->samples->count;
-	size_t feature = 0, edge = 0;
+	const struct binned *binned;
 	double best = 0;
 
-	for (size_t f = 0; f < boosting->samples->feature_count; f++) {
-		size_t its = 0;
-		const double gain = boosting->sees[f] && boosting->edge_count[f]
-					    ? best_edge(boosting, f, (size_t)1 << level, &its)
-					    : 0;
+	tree->feature[level] = level ? tree->feature[level - 1] : 0;
+	tree->edge[level] = level ? tree->edge[level - 1] : 0;
+	for (size_t f = 0; f < boosting->feature_count; f++) {
+		size_t edge = 0;
+		double gain;
 
+		if (!boosting->features[f].drawn)
+			continue;
+		gain = best_edge(boosting, &boosting->features[f], (size_t)1 << level, &edge);
 		if (gain > best) {
 			best = gain;
-			feature = f;
-			edge = its;
+			tree->feature[level] = f;
+			tree->edge[level] = edge;
 		}
 	}
 	if (!(best > 0) && !level)
 		return false;
-	if (!(best > 0)) { /* the one before, again */
-		feature = boosting->questions[round][level - 1].feature;
-		edge = boosting->questions[round][level - 1].edge;
-	}
-	boosting->questions[round][level].feature = feature;
-	boosting->questions[round][level].edge = edge;
-	for (size_t s = 0; s < count; s++)
-		if (boosting->bins[feature * count + s] > edge)
+	binned = &boosting->features[tree->feature[level]];
+	for (size_t s = 0; s < boosting->count; s++)
+		if (binned->bins[s] > tree->edge[level])
 			boosting->leaf[s] |= (uint8_t)(1 << level);
 	return true;
 }
@@ -291,138 +289,144 @@ static bool split(struct boosting *boosting, size_t round, size_t level)
 /* The mean of what is learned from, which no question tells. */
 static double take_offset(struct boosting *boosting)
 {
-	const struct tree_samples *samples = boosting->samples;
 	struct mass all = {0};
 	double offset;
 
-	for (size_t s = 0; s < samples->count; s++)
-		if (samples->used[s])
-			mass_add(&all, samples->weights[s] * samples->wanted[s],
-				samples->weights[s]);
+	for (size_t s = 0; s < boosting->count; s++) {
+		const struct tree_sample *sample = &boosting->samples[s];
+
+		if (sample->used)
+			mass_add(&all,
+				(struct mass){sample->weight * sample->wanted, sample->weight});
+	}
 	offset = all.sum / (all.weight + SHRINKAGE);
-	for (size_t s = 0; s < samples->count; s++)
-		boosting->rest[s] -= offset;
+	for (size_t s = 0; s < boosting->count; s++)
+		boosting->rest[s] = boosting->samples[s].wanted - offset;
 	return offset;
 }
 
 static void draw(struct boosting *boosting)
 {
-	const struct tree_samples *samples = boosting->samples;
-	const double share = fmin(SAMPLES, SAMPLES_MAX / (double)(samples->count + 1));
+	const double share = fmin(SAMPLES, SAMPLES_MAX / (double)(boosting->count + 1));
 
 	boosting->drawn_count = 0;
-	for (size_t f = 0; f < samples->feature_count; f++)
-		boosting->sees[f] = random_unit(&boosting->random) < FEATURES;
-	for (size_t s = 0; s < samples->count; s++)
-		if (samples->used[s] && random_unit(&boosting->random) < share) {
-			boosting->masses[boosting->drawn_count] = (struct mass){
-				samples->weights[s] * boosting->rest[s], samples->weights[s]};
-			boosting->drawn[boosting->drawn_count++] = s;
-		}
+	for (size_t f = 0; f < boosting->feature_count; f++)
+		boosting->features[f].drawn = random_unit(&boosting->random) < FEATURES &&
+					      boosting->features[f].edge_count;
+	for (size_t s = 0; s < boosting->count; s++) {
+		const struct tree_sample *sample = &boosting->samples[s];
+
+		if (sample->used && random_unit(&boosting->random) < share)
+			boosting->drawn[boosting->drawn_count++] = (struct drawn){
+				s, {sample->weight * boosting->rest[s], sample->weight}};
+	}
 }
 
 /* False: the features that were drawn tell nothing. */
-static bool grow(struct boosting *boosting, size_t round)
+static bool grow(struct boosting *boosting, struct grown *tree)
 {
-	const struct tree_samples *samples = boosting->samples;
 	struct mass masses[TREE_LEAVES] = {{0}};
-	double *leaves = boosting->leaves[round];
 
 	draw(boosting);
-	memset(boosting->leaf, 0, samples->count);
+	memset(boosting->leaf, 0, boosting->count);
 	for (size_t level = 0; level < TREE_DEPTH; level++)
-		if (!split(boosting, round, level))
+		if (!split(boosting, tree, level))
 			return false;
 	for (size_t i = 0; i < boosting->drawn_count; i++)
-		mass_add(&masses[boosting->leaf[boosting->drawn[i]]], boosting->masses[i].sum,
-			boosting->masses[i].weight);
+		mass_add(&masses[boosting->leaf[boosting->drawn[i].sample]],
+			boosting->drawn[i].mass);
 	for (size_t leaf = 0; leaf < TREE_LEAVES; leaf++)
-		leaves[leaf] = RATE * masses[leaf].sum / (masses[leaf].weight + SHRINKAGE);
-	for (size_t s = 0; s < samples->count; s++)
-		boosting->rest[s] -= leaves[boosting->leaf[s]];
+		tree->leaves[leaf] = RATE * masses[leaf].sum / (masses[leaf].weight + SHRINKAGE);
+	for (size_t s = 0; s < boosting->count; s++)
+		boosting->rest[s] -= tree->leaves[boosting->leaf[s]];
 	return true;
 }
 
-/* Features and texts of the first `count` trees. */
-static void take(const struct boosting *boosting, size_t count, struct trees *trees)
+/* Of the features that trees ask for, the thresholds; each gets its number. */
+static void take_features(
+	struct boosting *boosting, size_t count, const char *const *names, struct trees *trees)
 {
-	const struct tree_samples *samples = boosting->samples;
-	size_t(*number)[BINS] = memory_zeroed(samples->feature_count + 1, sizeof(*number));
 	size_t question_count = 0;
 
-	for (size_t i = 0; i < count * TREE_DEPTH; i++)
-		number[boosting->questions[0][i].feature][boosting->questions[0][i].edge] = 1;
-	trees->features = memory_zeroed(samples->feature_count + 1, sizeof(*trees->features));
-	for (size_t f = 0; f < samples->feature_count; f++) {
-		struct tree_feature *feature = &trees->features[trees->feature_count];
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < TREE_DEPTH; k++)
+			boosting->features[boosting->trees[i].feature[k]]
+				.number[boosting->trees[i].edge[k]] = 1;
+	trees->features = memory_zeroed(boosting->feature_count + 1, sizeof(*trees->features));
+	for (size_t f = 0; f < boosting->feature_count; f++) {
+		struct binned *binned = &boosting->features[f];
+		struct tree_feature feature = {
+			.thresholds = memory_zeroed(BINS, sizeof(*feature.thresholds))};
 
-		feature->thresholds = memory_zeroed(BINS, sizeof(*feature->thresholds));
-		for (size_t edge = 0; edge < boosting->edge_count[f]; edge++) {
-			if (!number[f][edge])
-				continue;
-			number[f][edge] = question_count++;
-			feature->thresholds[feature->threshold_count++] = boosting->edges[f][edge];
-		}
-		if (feature->threshold_count) {
-			feature->name = string_copy(samples->names[f]);
-			trees->feature_count++;
+		for (size_t edge = 0; edge < binned->edge_count; edge++)
+			if (binned->number[edge]) {
+				binned->number[edge] = question_count++;
+				feature.thresholds[feature.threshold_count++] = binned->edges[edge];
+			}
+		if (feature.threshold_count) {
+			feature.name = string_copy(names[f]);
+			trees->features[trees->feature_count++] = feature;
 		} else {
-			free(feature->thresholds);
-			feature->thresholds = NULL;
+			free(feature.thresholds);
 		}
 	}
-	for (size_t i = 0; i < count * TREE_LEAVES; i++)
-		trees->leaf_step = fmax(trees->leaf_step, fabs(boosting->leaves[0][i]));
+}
+
+static void take_trees(const struct boosting *boosting, size_t count, struct trees *trees)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < TREE_LEAVES; k++)
+			trees->leaf_step =
+				fmax(trees->leaf_step, fabs(boosting->trees[i].leaves[k]));
 	trees->leaf_step /= LEAF_ZERO - 1;
 	trees->texts = memory_zeroed(count + 1, sizeof(*trees->texts));
 	for (size_t i = 0; i < count; i++) {
+		const struct grown *tree = &boosting->trees[i];
 		struct text text = {0};
 
 		for (size_t k = 0; k < TREE_DEPTH; k++)
-			put_number(&text, number[boosting->questions[i][k].feature]
-						[boosting->questions[i][k].edge]);
+			put_number(
+				&text, boosting->features[tree->feature[k]].number[tree->edge[k]]);
 		for (size_t k = 0; k < TREE_LEAVES; k++)
-			put_number(&text, (size_t)(LEAF_ZERO + lrint(boosting->leaves[i][k] /
-								       trees->leaf_step)));
+			put_number(&text,
+				(size_t)(LEAF_ZERO + lrint(tree->leaves[k] / trees->leaf_step)));
 		trees->texts[i] = text_detach(&text);
 	}
-	free(number);
 }
 
-void trees_fit(const struct tree_samples *samples, struct trees *trees)
+void trees_fit(const struct tree_sample *samples, size_t count, const char *const *names,
+	struct trees *trees)
 {
-	const size_t count = samples->count, features = samples->feature_count;
 	CLEANUP(memory_free) struct boosting *boosting = memory_zeroed(1, sizeof(*boosting));
 	CLEANUP(memory_free) float *values = memory_zeroed(count + 1, sizeof(*values));
+	const size_t rounds = ROUNDS_MIN + count / SAMPLES_PER_ROUND;
 	const struct json_at nowhere = {0};
 	size_t grown = 0;
 
 	boosting->samples = samples;
-	boosting->edges = memory_zeroed(features + 1, sizeof(*boosting->edges));
-	boosting->edge_count = memory_zeroed(features + 1, sizeof(*boosting->edge_count));
-	boosting->bins = memory_zeroed(features * count + 1, 1);
-	boosting->rest = memory_copy(samples->wanted, count * sizeof(*boosting->rest));
+	boosting->count = count;
+	while (names[boosting->feature_count])
+		boosting->feature_count++;
+	boosting->features =
+		memory_zeroed(boosting->feature_count + 1, sizeof(*boosting->features));
+	boosting->rest = memory_zeroed(count + 1, sizeof(*boosting->rest));
 	boosting->leaf = memory_zeroed(count + 1, 1);
 	boosting->drawn = memory_zeroed(count + 1, sizeof(*boosting->drawn));
-	boosting->masses = memory_zeroed(count + 1, sizeof(*boosting->masses));
-	boosting->sees = memory_zeroed(features + 1, sizeof(*boosting->sees));
 	*trees = (struct trees){.offset = take_offset(boosting)};
 	random_seed(&boosting->random, SEED);
-	for (size_t f = 0; f < features; f++)
+	for (size_t f = 0; f < boosting->feature_count; f++)
 		bin_feature(boosting, f, values);
-	for (size_t round = 0; round < ROUNDS && round < ROUNDS_MIN + count / SAMPLES_PER_ROUND;
-		round++)
-		grown += grow(boosting, grown);
-	take(boosting, grown, trees);
+	for (size_t round = 0; round < rounds && round < ROUNDS; round++)
+		grown += grow(boosting, &boosting->trees[grown]);
+	take_features(boosting, grown, names, trees);
+	take_trees(boosting, grown, trees);
 	decode(trees, &nowhere, NULL, NULL);
-	free(boosting->edges);
-	free(boosting->edge_count);
-	free(boosting->bins);
+	for (size_t f = 0; f < boosting->feature_count; f++)
+		free(boosting->features[f].bins);
+	free(boosting->features);
 	free(boosting->rest);
 	free(boosting->leaf);
 	free(boosting->drawn);
-	free(boosting->masses);
-	free(boosting->sees);
 }
 
 /* ---- use ---- */

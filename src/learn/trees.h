@@ -52,16 +52,15 @@ void trees_forget(struct trees *trees); /* what follows */
 void trees_release(struct trees *trees);
 
 /* What trees are learned from. */
-struct tree_samples {
-	size_t count, feature_count;
-	const char *const *names; /* of features, NULL-terminated */
-	const float *features;    /* sample s has feature_count of them at s * feature_count */
-	const double *wanted, *weights;
-	const bool *used; /* which samples are learned from */
+struct tree_sample {
+	const float *features; /* borrowed */
+	double wanted, weight;
+	bool used; /* whether it is learned from */
 };
 
-/* The same samples give the same trees. */
-void trees_fit(const struct tree_samples *samples, struct trees *trees);
+/* names: of the features, NULL-terminated. The same samples give the same trees. */
+void trees_fit(const struct tree_sample *samples, size_t count, const char *const *names,
+	struct trees *trees);
 
 /* names: of the features that trees_sum() is given, NULL-terminated. False: one of the trees' is
  * not among them. */

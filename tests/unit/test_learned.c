@@ -34,9 +34,7 @@ static double truth(const float *x)
 
 struct points {
 	float features[POINTS * FEATURES];
-	double wanted[POINTS], weights[POINTS];
-	bool used[POINTS];
-	struct tree_samples samples;
+	struct tree_sample samples[POINTS];
 };
 
 static void points_init(struct points *points)
@@ -49,17 +47,11 @@ static void points_init(struct points *points)
 
 		for (size_t f = 0; f < FEATURES; f++)
 			x[f] = (float)random_unit(&random);
-		points->wanted[i] = truth(x) + 0.05 * (random_unit(&random) - 0.5);
-		points->weights[i] = 1;
-		points->used[i] = i % 4 != 0;
+		points->samples[i] = (struct tree_sample){.features = x,
+			.wanted = truth(x) + 0.05 * (random_unit(&random) - 0.5),
+			.weight = 1,
+			.used = i % 4 != 0};
 	}
-	points->samples = (struct tree_samples){.count = POINTS,
-		.feature_count = FEATURES,
-		.names = names,
-		.features = points->features,
-		.wanted = points->wanted,
-		.weights = points->weights,
-		.used = points->used};
 }
 
 /* Mean square of what is left of the truth, over the points that were not learned from. */
@@ -85,18 +77,18 @@ static void trees_learn_what_they_were_not_shown(void **state)
 
 	(void)state;
 	points_init(points);
-	trees_fit(&points->samples, &trees);
+	trees_fit(points->samples, POINTS, names, &trees);
 	assert_true(error_left_out(points, &trees) < 0.01 * error_left_out(points, NULL));
 	/* the same samples, the same trees */
-	trees_fit(&points->samples, &again);
+	trees_fit(points->samples, POINTS, names, &again);
 	assert_true(record_equal(&trees_record, &trees, &again));
 	trees_release(&again);
 	/* heavy samples decide: half of them say 1 more */
 	for (size_t i = 0; i < POINTS; i++) {
-		points->wanted[i] = i % 2 ? 1 : 0;
-		points->weights[i] = i % 2 ? 1.8 : 0.2;
+		points->samples[i].wanted = i % 2 ? 1 : 0;
+		points->samples[i].weight = i % 2 ? 1.8 : 0.2;
 	}
-	trees_fit(&points->samples, &again);
+	trees_fit(points->samples, POINTS, names, &again);
 	for (size_t i = 0; i < POINTS; i++)
 		mean += trees_sum(&again, points->features + i * FEATURES) / POINTS;
 	assert_true(fabs(mean - 1.8 * 2 / (1.8 * 2 + 0.2)) < 0.03);
@@ -131,7 +123,7 @@ static void trees_are_the_same_when_read_again(void **state)
 
 	(void)state;
 	points_init(points);
-	trees_fit(&points->samples, &trees);
+	trees_fit(points->samples, POINTS, names, &trees);
 	json = record_to_json(&trees_record, &trees);
 	text = json_print(json, false);
 	assert_ok(read_trees(text, &again, &err));
