@@ -26,31 +26,19 @@ static const double STEP_FIRST = 0.7, STEP_GROWS = 1.3, STEP_SHRINKS = 0.5;
 /* A parameter's two ends are this many lengths of correlation apart, in the part of values. */
 static const double VALUE_LENGTHS = 2;
 
-static size_t levels_of(const struct covariance *covariance, size_t family, size_t parameter)
+/* 0 to 1: how far apart two values are; without an order as far as two ends. */
+static double apart(const struct along *along, size_t distance)
 {
-	return covariance->neighbourhood->levels[family][parameter];
-}
-
-/* 0 to 1: how far apart two values of a parameter are; without an order as far as two ends. */
-static double apart(
-	const struct covariance *covariance, size_t family, size_t parameter, size_t distance)
-{
-	const struct search_family *of = &covariance->neighbourhood->view->families[family];
-	const size_t levels = levels_of(covariance, family, parameter);
-
 	if (distance == 0)
 		return 0;
-	return of->ordered[parameter] ? (double)distance / (double)(levels - 1) : 1;
+	return along->is_ordered ? (double)distance / (double)(along->levels - 1) : 1;
 }
 
 /* Squared distances along a parameter with its present weight. */
-static void weigh(struct covariance *covariance, size_t family, size_t parameter)
+static void weigh(struct along *along)
 {
-	struct along *along = &covariance->along[family][parameter];
-
-	for (size_t distance = 1; distance < levels_of(covariance, family, parameter); distance++) {
-		const double far =
-			apart(covariance, family, parameter, distance) * exp(along->log_weight);
+	for (size_t distance = 1; distance < along->levels; distance++) {
+		const double far = apart(along, distance) * exp(along->log_weight);
 
 		along->parts[distance].square = (float)(far * far);
 	}
@@ -66,25 +54,25 @@ static void variances_renew(struct covariance *covariance)
 		.slope = (float)exp(2 * covariance->log_slope)};
 }
 
-static void family_init(struct covariance *covariance, size_t f)
+static struct along *along_family(const struct search_family *family, const choice *levels)
 {
-	const size_t parameters = covariance->neighbourhood->view->families[f].parameter_count;
+	struct along *along = memory_zeroed(family->parameter_count + 1, sizeof(*along));
 	size_t varied = 0;
 
-	covariance->along[f] = memory_zeroed(parameters + 1, sizeof(struct along));
-	for (size_t p = 0; p < parameters; p++)
-		varied += levels_of(covariance, f, p) > 1;
-	for (size_t p = 0; p < parameters; p++) {
-		const size_t levels = levels_of(covariance, f, p);
-		struct part *parts = memory_zeroed(levels + 1, sizeof(*parts));
+	for (size_t p = 0; p < family->parameter_count; p++)
+		varied += levels[p] > 1;
+	for (size_t p = 0; p < family->parameter_count; p++) {
+		struct part *parts = memory_zeroed((size_t)levels[p] + 1, sizeof(*parts));
 
-		for (size_t distance = 0; levels > 1 && distance < levels; distance++)
+		along[p] = (struct along){
+			.levels = levels[p], .is_ordered = family->ordered[p], .parts = parts};
+		for (size_t distance = 0; levels[p] > 1 && distance < levels[p]; distance++)
 			parts[distance].alike =
-				(float)(exp(-VALUE_LENGTHS * apart(covariance, f, p, distance)) /
+				(float)(exp(-VALUE_LENGTHS * apart(&along[p], distance)) /
 					(double)varied);
-		covariance->along[f][p].parts = parts;
-		weigh(covariance, f, p);
+		weigh(&along[p]);
 	}
+	return along;
 }
 
 void covariance_init(struct covariance *covariance, const struct neighbourhood *neighbourhood)
@@ -102,7 +90,7 @@ void covariance_init(struct covariance *covariance, const struct neighbourhood *
 		.slope = memory_zeroed(view->count + 1, sizeof(float)),
 	};
 	for (size_t f = 0; f < view->family_count; f++)
-		family_init(covariance, f);
+		covariance->along[f] = along_family(&view->families[f], neighbourhood->levels[f]);
 	variances_renew(covariance);
 	for (size_t i = 0; i < view->count; i++)
 		best = fmin(best, view->predicted_us[i]);
@@ -160,8 +148,8 @@ double covariance_noise(const struct covariance *covariance)
 /* One number that is learned: tries a step up, a step down, and remembers how large one pays. */
 struct coordinate {
 	double *value, mean, deviation; /* of its prior */
+	struct along *along;            /* whose weight it is, or NULL */
 	double step;
-	size_t family, parameter; /* whose weight it is; family SIZE_MAX: nobody's */
 };
 
 /* All that is learned, and some candidates with their errors. */
@@ -172,42 +160,34 @@ struct lesson {
 	size_t count;
 };
 
-static void lesson_add(struct lesson *lesson, double *value, double mean, double deviation,
-	size_t family, size_t parameter)
-{
-	lesson->coordinates[lesson->count++] =
-		(struct coordinate){value, mean, deviation, STEP_FIRST, family, parameter};
-}
-
-static void lesson_init(struct lesson *lesson, struct covariance *covariance)
-{
-	const struct search_view *view = covariance->neighbourhood->view;
-
-	*lesson = (struct lesson){.covariance = covariance,
-		.coordinates = memory_zeroed(
-			4 + view->family_count * SPACE_PARAMETERS_MAX, sizeof(struct coordinate))};
-	gaussian_init(&lesson->gaussian, FITTED_MAX, 0, 0, covariance_between, covariance);
-	lesson_add(lesson, &covariance->log_size, log(SIZE), SIZE_DEVIATION, SIZE_MAX, 0);
-	lesson_add(lesson, &covariance->log_noise, log(NOISE), NOISE_DEVIATION, SIZE_MAX, 0);
-	lesson_add(lesson, &covariance->log_slope, log(SLOPE), SLOPE_DEVIATION, SIZE_MAX, 0);
-	lesson_add(lesson, &covariance->log_odds, log(ODDS), ODDS_DEVIATION, SIZE_MAX, 0);
-}
-
-/* The weights of families that were seen. */
-static void lesson_add_weights(struct lesson *lesson)
+/* With the weights of families that were seen. */
+static void coordinates_list(struct lesson *lesson)
 {
 	struct covariance *covariance = lesson->covariance;
 	const struct search_view *view = covariance->neighbourhood->view;
+	const struct coordinate first[] = {
+		{&covariance->log_size, log(SIZE), SIZE_DEVIATION, NULL, STEP_FIRST},
+		{&covariance->log_noise, log(NOISE), NOISE_DEVIATION, NULL, STEP_FIRST},
+		{&covariance->log_slope, log(SLOPE), SLOPE_DEVIATION, NULL, STEP_FIRST},
+		{&covariance->log_odds, log(ODDS), ODDS_DEVIATION, NULL, STEP_FIRST},
+	};
 
+	lesson->coordinates =
+		memory_zeroed(ARRAY_COUNT(first) + view->family_count * SPACE_PARAMETERS_MAX,
+			sizeof(struct coordinate));
+	for (; lesson->count < ARRAY_COUNT(first); lesson->count++)
+		lesson->coordinates[lesson->count] = first[lesson->count];
 	for (size_t f = 0; f < view->family_count; f++) {
+		struct along *along = covariance->along[f];
 		size_t seen = 0;
 
 		for (size_t r = 0; r < lesson->gaussian.row_count; r++)
 			seen += view->family[lesson->gaussian.row_points[r]] == f;
 		for (size_t p = 0; seen > 2 && p < view->families[f].parameter_count; p++)
-			if (levels_of(covariance, f, p) > 1)
-				lesson_add(lesson, &covariance->along[f][p].log_weight, 0,
-					WEIGHT_DEVIATION, f, p);
+			if (along[p].levels > 1)
+				lesson->coordinates[lesson->count++] =
+					(struct coordinate){&along[p].log_weight, 0,
+						WEIGHT_DEVIATION, &along[p], STEP_FIRST};
 	}
 }
 
@@ -228,11 +208,11 @@ static double unlikeliness(struct lesson *lesson)
 	return sum + gaussian_unlikeliness(&lesson->gaussian);
 }
 
-static void move(struct lesson *lesson, const struct coordinate *coordinate, double by)
+static void move(const struct coordinate *coordinate, double by)
 {
 	*coordinate->value += by;
-	if (coordinate->family != SIZE_MAX)
-		weigh(lesson->covariance, coordinate->family, coordinate->parameter);
+	if (coordinate->along)
+		weigh(coordinate->along);
 }
 
 static void improve(struct lesson *lesson, struct coordinate *coordinate, double *best)
@@ -241,14 +221,14 @@ static void improve(struct lesson *lesson, struct coordinate *coordinate, double
 		const double by = direction * coordinate->step;
 		double now;
 
-		move(lesson, coordinate, by);
+		move(coordinate, by);
 		now = unlikeliness(lesson);
 		if (now < *best) {
 			*best = now;
 			coordinate->step *= STEP_GROWS;
 			return;
 		}
-		move(lesson, coordinate, -by);
+		move(coordinate, -by);
 	}
 	coordinate->step *= STEP_SHRINKS;
 }
@@ -257,10 +237,11 @@ void covariance_fit(struct covariance *covariance, const size_t *candidates, con
 	size_t count, struct random_state *random)
 {
 	CLEANUP(memory_free) size_t *order = memory_zeroed(count + 1, sizeof(*order));
-	struct lesson lesson;
+	struct lesson lesson = {.covariance = covariance};
 	double best;
 
-	lesson_init(&lesson, covariance);
+	gaussian_init(&lesson.gaussian, FITTED_MAX, 0, covariance_noise(covariance),
+		covariance_between, covariance);
 	for (size_t i = 0; i < count; i++)
 		order[i] = i;
 	random_shuffle(random, order, count);
@@ -269,7 +250,7 @@ void covariance_fit(struct covariance *covariance, const size_t *candidates, con
 			gaussian_set(&lesson.gaussian,
 				gaussian_add(&lesson.gaussian, candidates[order[i]]),
 				errors[order[i]], true);
-	lesson_add_weights(&lesson);
+	coordinates_list(&lesson);
 	best = unlikeliness(&lesson);
 	for (int sweep = 0; sweep < SWEEPS; sweep++)
 		for (size_t i = 0; i < lesson.count; i++)

@@ -29,6 +29,8 @@ struct covariance {
 		float value, place, slope;
 	} variances; /* from these logarithms */
 	struct along {
+		size_t levels;
+		bool is_ordered;
 		double log_weight; /* learned, too */
 		/* [distance in choices]: squared part of the distance, and how alike two values
 		 * are, over all parameters up to 1 */

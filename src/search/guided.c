@@ -21,6 +21,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "search/covariance.h"
@@ -58,9 +59,9 @@ struct guided {
 	double *times_us; /* [row]: NAN: under way; infinite: failed */
 	double best_us;   /* measured */
 	double best_predicted_us;
-	double share; /* measured / predicted speed, over all that are known */
-	bool changed; /* since the last update */
-	size_t *seeds, seed_count, seed_next;
+	double share;      /* measured / predicted speed, over all that are known */
+	bool changed;      /* since the last update */
+	size_t seed_count; /* first of the order */
 	size_t told_count, learn_next;
 };
 
@@ -96,17 +97,18 @@ static bool join(struct guided *guided, size_t candidate)
 	return slot < gaussian->slot_max;
 }
 
-/* The first of all, of each family, and with each value of each parameter. */
+/* The first of all, of each family, with each value of each parameter; some at random. */
 static void join_first(struct guided *guided)
 {
-	const struct search_view *view = guided->questions.view;
+	struct questions *questions = &guided->questions;
+	const struct search_view *view = questions->view;
 	struct seen {
 		size_t all;
 		unsigned char value[SPACE_PARAMETERS_MAX][256];
 	} *seen = memory_zeroed(view->family_count + 1, sizeof(*seen));
 
-	for (size_t i = 0; i < guided->questions.order_count; i++) {
-		const size_t candidate = guided->questions.order[i], f = view->family[candidate];
+	for (size_t i = 0; i < questions->order_count; i++) {
+		const size_t candidate = questions->order[i], f = view->family[candidate];
 		const struct search_family *family = &view->families[f];
 		const choice *x = search_view_configuration(view, candidate);
 		bool wanted = i < FIRST_OF_ALL || seen[f].all++ < FIRST_OF_FAMILY;
@@ -120,12 +122,6 @@ static void join_first(struct guided *guided)
 			join(guided, candidate);
 	}
 	free(seen);
-}
-
-static void join_random(struct guided *guided)
-{
-	struct questions *questions = &guided->questions;
-
 	for (size_t i = 0; i < FIRST_AT_RANDOM && questions->order_count > 0; i++)
 		join(guided,
 			questions->order[random_below(&questions->random, questions->order_count)]);
@@ -305,22 +301,25 @@ static bool promising(const struct guided *guided, size_t *candidate)
 }
 
 /* ---- the strategy ---- */
+/* Brings the seeds to the front of the order. */
 static void seeds_choose(struct guided *guided)
 {
 	const struct questions *questions = &guided->questions;
 	const struct search_view *view = questions->view;
-	CLEANUP(memory_free)
-	size_t *count = memory_zeroed(view->family_count + 1, sizeof(*count));
-	CLEANUP(memory_free)
-	size_t *order =
-		memory_copy(questions->order, (questions->order_count + 1) * sizeof(*order));
-	const size_t listed = shortlist_choose(view, order, questions->order_count, SEEDS);
+	size_t *order = questions->order, *count;
 
-	guided->seeds =
-		memory_zeroed(SEEDS + SEEDS_OF_FAMILY * view->family_count, sizeof(*guided->seeds));
-	for (size_t i = 0; i < questions->order_count; i++)
-		if (count[view->family[order[i]]]++ < SEEDS_OF_FAMILY || i < listed)
-			guided->seeds[guided->seed_count++] = order[i];
+	count = memory_zeroed(view->family_count + 1, sizeof(*count));
+	guided->seed_count = shortlist_choose(view, order, questions->order_count, SEEDS);
+	for (size_t i = 0; i < questions->order_count; i++) {
+		const size_t candidate = order[i];
+
+		if (count[view->family[candidate]]++ >= SEEDS_OF_FAMILY || i < guided->seed_count)
+			continue;
+		memmove(&order[guided->seed_count + 1], &order[guided->seed_count],
+			(i - guided->seed_count) * sizeof(*order));
+		order[guided->seed_count++] = candidate;
+	}
+	free(count);
 }
 
 static void *guided_open(const struct search_view *view)
@@ -343,7 +342,6 @@ static void *guided_open(const struct search_view *view)
 		covariance_between, &guided->covariance);
 	guided->times_us = memory_zeroed(guided->gaussian.row_max + 1, sizeof(double));
 	join_first(guided);
-	join_random(guided);
 	seeds_choose(guided);
 	return guided;
 }
@@ -357,18 +355,7 @@ static void guided_close(void *state)
 	free(guided->watched);
 	free(guided->row_of);
 	free(guided->times_us);
-	free(guided->seeds);
 	questions_close(guided);
-}
-
-static bool next_seed(struct guided *guided, size_t *candidate)
-{
-	while (guided->seed_next < guided->seed_count) {
-		*candidate = guided->seeds[guided->seed_next++];
-		if (!guided->questions.asked[*candidate])
-			return true;
-	}
-	return false;
 }
 
 static enum ask_result guided_ask(void *state, size_t *candidate)
@@ -381,8 +368,9 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 	if (questions->open >= IN_TRIAL_MAX)
 		return ASK_WAIT;
 	update(guided);
-	if (!next_seed(guided, candidate) && !promising(guided, candidate) &&
-		!questions_next(questions, candidate))
+	if ((questions->order_next >= guided->seed_count ||
+		    !questions_next(questions, candidate)) &&
+		!promising(guided, candidate) && !questions_next(questions, candidate))
 		return ASK_DONE;
 	add_row(guided, *candidate);
 	return questions_ask(questions, *candidate);

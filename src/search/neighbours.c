@@ -39,39 +39,37 @@ void neighbourhood_release(struct neighbourhood *neighbourhood)
 
 struct search {
 	const struct neighbourhood *neighbourhood;
-	size_t family, parameters;
+	const struct search_family *of;
+	size_t family;
 	choice configuration[SPACE_PARAMETERS_MAX];
 	size_t *found; /* grows */
 	size_t count, capacity;
 };
 
+/* Whether there is such a configuration. */
 static bool search_visit(struct search *search)
 {
 	const struct search_view *view = search->neighbourhood->view;
 	const ptrdiff_t index = search_view_find(view, search->family, search->configuration);
 
-	if (index < 0)
-		return false;
-	if (isfinite(view->predicted_us[index])) {
+	if (index >= 0 && isfinite(view->predicted_us[index])) {
 		ARRAY_GROW(search->found, search->count, search->capacity);
 		search->found[search->count++] = (size_t)index;
 	}
-	return true;
+	return index >= 0;
 }
 
 /* Single moves. For numbers: the nearest legal value on either side. */
 static void search_single(struct search *search, size_t p)
 {
-	const struct neighbourhood *neighbourhood = search->neighbourhood;
-	const bool ordered = neighbourhood->view->families[search->family].ordered[p];
-	const int levels = neighbourhood->levels[search->family][p];
+	const int levels = search->neighbourhood->levels[search->family][p];
 	const choice own = search->configuration[p];
 
 	for (int direction = -1; direction <= 1; direction += 2)
 		for (int value = own + direction; value >= 0 && value < levels;
 			value += direction) {
 			search->configuration[p] = (choice)value;
-			if (search_visit(search) && ordered)
+			if (search_visit(search) && search->of->ordered[p])
 				break;
 		}
 	search->configuration[p] = own;
@@ -81,38 +79,37 @@ static void search_single(struct search *search, size_t p)
 static void search_pair(struct search *search, size_t p, size_t q)
 {
 	const choice *levels = search->neighbourhood->levels[search->family];
-	const choice own_p = search->configuration[p], own_q = search->configuration[q];
+	choice *x = search->configuration;
+	const choice own_p = x[p], own_q = x[q];
 
 	for (int move = 0; move < 4; move++) {
 		const int to_p = own_p + (move & 1 ? 1 : -1), to_q = own_q + (move & 2 ? 1 : -1);
 
 		if (to_p < 0 || to_p >= levels[p] || to_q < 0 || to_q >= levels[q])
 			continue;
-		search->configuration[p] = (choice)to_p;
-		search->configuration[q] = (choice)to_q;
+		x[p] = (choice)to_p;
+		x[q] = (choice)to_q;
 		search_visit(search);
 	}
-	search->configuration[p] = own_p;
-	search->configuration[q] = own_q;
+	x[p] = own_p;
+	x[q] = own_q;
 }
 
 static size_t list(const struct neighbourhood *neighbourhood, size_t candidate, bool pairs,
 	size_t *found, size_t limit)
 {
 	const struct search_view *view = neighbourhood->view;
-	const struct search_family *family = &view->families[view->family[candidate]];
+	const size_t family = view->family[candidate];
 	struct search search = {
-		.neighbourhood = neighbourhood,
-		.family = view->family[candidate],
-		.parameters = family->parameter_count,
-	};
+		.neighbourhood = neighbourhood, .of = &view->families[family], .family = family};
+	const size_t parameters = search.of->parameter_count;
 
 	memcpy(search.configuration, search_view_configuration(view, candidate),
-		family->parameter_count * sizeof(choice));
-	for (size_t p = 0; p < search.parameters; p++)
+		parameters * sizeof(choice));
+	for (size_t p = 0; p < parameters; p++)
 		search_single(&search, p);
-	for (size_t p = 0; pairs && p < search.parameters; p++)
-		for (size_t q = p + 1; q < search.parameters; q++)
+	for (size_t p = 0; pairs && p < parameters; p++)
+		for (size_t q = p + 1; q < parameters; q++)
 			search_pair(&search, p, q);
 	order_sort(search.found, search.count, view->predicted_us);
 	if (search.count > limit)
