@@ -401,6 +401,31 @@ static void test_perfect_model(void **state)
 	landscape_release(&landscape);
 }
 
+/* guided begins with the shortlist of eight, then two of each family, however bad its prediction.
+ */
+static void test_seeds(void **state)
+{
+	const struct strategy *guided = strategy_find("guided");
+	struct landscape landscape;
+	size_t candidate, of_family[2] = {0};
+	void *opened;
+
+	(void)state;
+	landscape_init(&landscape, 12, 1, 0);
+	for (size_t i = 0; i < landscape.view.count; i++)
+		((double *)(uintptr_t)landscape.view.predicted_us)[i] =
+			landscape.view.family[i] ? 1e6 : 1 + (double)i;
+	opened = guided->open(&landscape.view);
+	for (size_t i = 0; i < 10; i++) {
+		assert_int_equal(guided->ask(opened, &candidate), ASK_CANDIDATE);
+		of_family[landscape.view.family[candidate]]++;
+	}
+	assert_int_equal(of_family[0], 8);
+	assert_int_equal(of_family[1], 2);
+	guided->close(opened);
+	landscape_release(&landscape);
+}
+
 /* Three kernels of four launches each; the model's order mixes them. */
 static void test_shortlist(void **state)
 {
@@ -450,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_promises),
 		cmocka_unit_test(test_shortlist),
+		cmocka_unit_test(test_seeds),
 		cmocka_unit_test(test_small_spaces),
 		cmocka_unit_test(test_known_results),
 		cmocka_unit_test(test_guided_finds_the_best),
