@@ -18,12 +18,14 @@ explain() {
 	echo "[$*]"
 }
 explain
-"$TILETUNE" learn toy.jsonl >/dev/null
+"$TILETUNE" learn toy.jsonl >/dev/null || echo "failed: $?"
 ls cache/tiletune/learned
 "$TILETUNE" devices | grep -A1 '^learned'
 "$TILETUNE" devices --json | tr -d ' \t\n' | grep -o '"learned":[^]]*'
 explain
 "$TILETUNE" explain tile -p M=999,N=1100,K=512 --device model:toy --json | grep -A1 "\"source\":"
+"$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d replay:toy.jsonl --no-journal -o tuned.json >/dev/null 2>&1
+"$TILETUNE" lookup tuned.json tile -p M=1000,N=1000,K=512 --any-device --device model:toy | grep -o '(learned [^)]*)'
 explain --no-learned
 TILETUNE_LEARNED=none explain
 TILETUNE_LEARNED=shipped explain

@@ -39,6 +39,8 @@ sed 's/"Values": "\(\[[^"]*\)"/"Values": \1/' scale.t1.json >list.t1.json
 echo "# a default that is none of the values says nothing"
 sed 's/"Default": 128/"Default": 96.5/' vector_add.t1.json >default.t1.json
 "$TILETUNE" new default.t1.json | grep -A 1 '"defaults"'
+sed -i 's/"Values": "\[32\] [^"]*"/"Values": [32, 64, 128]/' default.t1.json
+"$TILETUNE" new default.t1.json | grep -A 1 '"defaults"'
 bad() { sed "$1" "${2:-vector_add.t1.json}" >bad.t1.json && tiletune validate bad.t1.json | grep '^bad\|hint'; }
 bad 's/"Language": "CUDA"/"Language": "OpenCL"/'
 bad 's/vector_add.cu/vector_sub.cu/'
