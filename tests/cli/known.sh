@@ -7,7 +7,7 @@ tune -o whole.json
 tune --shard 1/3 -o first.json
 tune --known first.json -o rest.json
 /usr/bin/python3 - <<'PYTHON'
-import copy, json
+import copy, json, os
 whole, first, rest = (json.load(open(name + ".json")) for name in ("whole", "first", "rest"))
 def winners(tuned):
     return {json.dumps(entry["problem"]): entry["winner"]["configuration"] for entry in tuned["entries"]}
@@ -27,7 +27,8 @@ for name, member, value in (("hash", "kernel_hash", "0" * 32), ("predicted", Non
 # written before the operation had these keys
 for entry in first["entries"]:
     del entry["problem"]["page"], entry["problem"]["head_dim_v"]
-json.dump(first, open("older.json", "w"))
+os.mkdir("older")
+json.dump(first, open("older/tuned.json", "w"))
 # one problem, with a winner that a neighbour's search found slow: it is what a search of one candidate tries
 lines = [json.loads(line) for line in open("whole.journal.jsonl")]
 numbers = {line["number"]: line["text"] for line in lines if line["event"] == "problem"}
@@ -46,7 +47,7 @@ open("slow", "w").write(slow["family"] + " {" + slow["configuration"] + "}")
 PYTHON
 tune --known hash.json -o x.json --shard 1/3
 tune --known predicted.json -o y.json --shard 1/3
-tune --known older.json -o z.json --shard 1/3
+tune --known older -o z.json --shard 1/3
 one() {
 	"$TILETUNE" tune attention -p "$(cat near)" -d "replay:$recording" --no-journal -o - --strategy model_top -e quick "$@" 2>&1 >/dev/null |
 		grep -c -F "$(cat slow)"
