@@ -205,16 +205,12 @@ static void test_same_unit(void **state)
 	folder_remove(folder);
 }
 
-/* Closing with work queued and under way does not wait for it, not even for hung workers. */
+/* Closing with work queued and under way does not wait for it, not even for hung workers: the limit
+ * of time that any test has would end this one. */
 static void test_close_early(void **state)
 {
-	enum {
-		TIMEOUT_S = 300,
-		WELL_BELOW_S = 100 /* however busy the machine is */
-	};
-	struct compiler *compiler = open_fake(NULL, 2, TIMEOUT_S);
+	struct compiler *compiler = open_fake(NULL, 2, 1e6);
 	struct compile_result result;
-	double start;
 
 	(void)state;
 	for (uint64_t i = 0; i < 6; i++) {
@@ -223,13 +219,9 @@ static void test_close_early(void **state)
 		submit(compiler, source, "k", NULL, i);
 		free(source);
 	}
-	start = clock_seconds();
 	assert_false(compiler_poll(compiler, 0, &result));
-	assert_true(clock_seconds() - start < WELL_BELOW_S);
 	assert_false(compiler_poll(compiler, 0.1, &result));
-	start = clock_seconds();
 	compiler_close(compiler);
-	assert_true(clock_seconds() - start < WELL_BELOW_S);
 }
 
 static pid_t read_pid(const char *path)
@@ -242,18 +234,6 @@ static pid_t read_pid(const char *path)
 	text_release(&content);
 	assert_true(pid > 1);
 	return pid;
-}
-
-static bool ends_within(pid_t pid, double seconds)
-{
-	double start = clock_seconds();
-
-	while (kill(pid, 0) == 0) {
-		if (clock_seconds() - start > seconds)
-			return false;
-		clock_sleep(0.01);
-	}
-	return true;
 }
 
 /* Kills the process that compiles the unit, once it does. */
@@ -319,8 +299,7 @@ static void test_parent_dies(void **state)
 {
 	char *folder = folder_new(), *path = path_join(folder, "pid");
 	char *hanging = string_format("//fake: pid %s\n//fake: hang", path);
-	pid_t tuner = fork();
-	double start = clock_seconds();
+	pid_t tuner = fork(), orphan;
 
 	(void)state;
 	if (tuner == 0) {
@@ -328,16 +307,16 @@ static void test_parent_dies(void **state)
 		struct compile_result result;
 
 		submit(compiler, hanging, "k", NULL, 1);
-		compiler_poll(compiler, 200, &result);
+		compiler_poll(compiler, -1, &result);
 		_exit(0);
 	}
-	while (!file_exists(path) || !file_size(path)) {
-		assert_true(clock_seconds() - start < 100);
+	while (!file_exists(path) || !file_size(path))
 		clock_sleep(0.01);
-	}
 	assert_int_equal(kill(tuner, SIGKILL), 0);
 	assert_int_equal(waitpid(tuner, NULL, 0), tuner);
-	assert_true(ends_within(read_pid(path), 100));
+	orphan = read_pid(path);
+	while (kill(orphan, 0) == 0) /* for ever, if it does not end: no test may take so long */
+		clock_sleep(0.01);
 	free(hanging);
 	free(path);
 	folder_remove(folder);

@@ -173,7 +173,8 @@ static void reference_fails(const char *behaviour, enum outcome outcome)
 
 	bench_setup(&bench, "");
 	options = bench_options(&bench);
-	options.reference_timeout_s = 2;
+	/* it is for the good one, too: waited for only where the bad one hangs */
+	options.reference_timeout_s = outcome == OUTCOME_TIMED_OUT ? 4 : 300;
 	script = string_format("log %s/log\nkernel bad_reference %s\n", bench.folder, behaviour);
 	bench_script(&bench, script);
 	assert_ok(device_open("cuda:0", &options, &bench.device, &err));
@@ -414,14 +415,14 @@ static void test_worker_ends(void **state)
 	struct bench bench;
 	struct toy_reference reference;
 	struct toy_candidate candidate;
-	struct measure_open open = {.seed = 1, .kernel_timeout_s = 5};
+	struct measure_open open = {.seed = 1, .kernel_timeout_s = 300};
 	char device[] = "0", title[] = "toy";
 	uint32_t handles[] = {8};
 	struct measure_sample sample = {.handles = handles,
 		.handle_count = 1,
 		.sampling.rounds_min = 3,
 		.sampling.rounds_max = 3,
-		.sampling.seconds_max = 5};
+		.sampling.seconds_max = 300};
 	struct measure_hello hello = {device};
 	struct measure_helpers helpers;
 	struct measure_problem problem;
