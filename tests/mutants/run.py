@@ -122,7 +122,7 @@ def lane_make(name, build):
 
 # ---- who runs what ----
 def measure_coverage(fresh):
-	"""{test: {"seconds": s, "functions": [...]}}, kept in coverage.json: tests that changed are run again."""
+	"""{test: {"seconds": s, "functions": [...]}}, kept in coverage.json until tests or sources change."""
 	path, kept = WORK + "/coverage.json", {}
 	if os.path.exists(path) and not fresh:
 		with open(path, encoding="utf-8") as file:
@@ -130,7 +130,8 @@ def measure_coverage(fresh):
 
 	def state(name):
 		place = [f for f in tests()[name] if f.startswith("tests/") and os.path.isfile(f)] or [f"tests/{name.replace(' ', '/')}.c"]
-		return hashlib.sha256("".join(mutate.read(f) for f in place).encode()).hexdigest()[:12]
+		return hashlib.sha256((sources + "".join(mutate.read(f) for f in place)).encode()).hexdigest()[:12]
+	sources = "".join(mutate.read(f) for f in sorted(glob.glob("src/*/*.[ch]")))  # which functions there are, and who calls them
 	missing = [name for name in tests() if kept.get(name, {}).get("state") != state(name)]
 	if not missing:
 		return kept
