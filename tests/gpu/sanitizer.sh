@@ -47,6 +47,9 @@ mma odd kn|gemm -p M=129,N=127,K=131,dtype=fp16,b_layout=kn -f mma|BM <= 64 and 
 mma tf32 split-K|gemm -p M=64,N=72,K=1000,dtype=tf32 -f mma|BM <= 64 and BN <= 64 and SPLIT_K == 4
 wgmma|gemm -p M=200,N=264,K=328,dtype=bf16 -f wgmma|PINGPONG == 0 and STREAM_K == 0 and CLUSTER_M*CLUSTER_N == 1
 wgmma cluster|gemm -p M=300,N=520,K=328,dtype=bf16 -f wgmma|STREAM_K == 0 and CLUSTER_M*CLUSTER_N >= 2
+wgmma cluster of four|gemm -p M=600,N=520,K=328,dtype=bf16 -f wgmma|CLUSTER_M == 4 and BN <= 128
+wgmma cluster of eight|gemm -p M=500,N=1032,K=336,dtype=fp8_e4m3,scale=row -f wgmma|CLUSTER_M*CLUSTER_N == 8 and BN <= 128
+wgmma_skinny all rows|gemm -p M=201,N=520,K=1032,dtype=bf16 -f wgmma_skinny|BM > 128
 wgmma ping-pong|gemm -p M=300,N=520,K=328,dtype=fp16 -f wgmma|PINGPONG == 1
 wgmma stream-K|gemm -p M=300,N=264,K=1032,dtype=bf16 -f wgmma|STREAM_K == 1
 wgmma kn, odd C|gemm -p M=200,N=264,K=328,ldc=267,dtype=fp16,b_layout=kn -f wgmma|BN <= 128
