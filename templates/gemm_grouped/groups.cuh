@@ -37,9 +37,9 @@ struct group_tile {
 // read the same columns of B. A warp walks through them together; it looks at 32 groups at once.
 template <int ROWS, int COLUMNS> struct group_walk {
 	group_rows rows;
-	i32 groups, across;    // across: tiles along N
-	i32 base, before;      // the first of 32 groups, and the tiles of those before it
-	i32 begin, end, tiles; // of this lane's group: rows; tiles with those of lower lanes
+	i32 groups, across; // across: tiles along N
+	i32 base, before;   // the first of 32 groups, and the tiles of those before it
+	i32 tiles;          // of this lane's group and of those of lower lanes
 
 	__device__ __forceinline__ group_walk(const group_rows &rows, i32 groups, i32 n)
 	    : rows(rows), groups(groups), across(ceil_div(n, COLUMNS)), base(0), before(0)
@@ -59,10 +59,9 @@ template <int ROWS, int COLUMNS> struct group_walk {
 			look();
 		}
 		i32 at = __ffs((int)found) - 1;
-		i32 first = __shfl_sync(0xffffffffu, begin, at);
 		tile.group = base + at;
-		tile.end = __shfl_sync(0xffffffffu, end, at);
-		i32 down = rows_of_tiles(tile.end - first);
+		tile.end = rows.end(tile.group);
+		i32 first = rows.first(tile.group), down = rows_of_tiles(tile.end - first);
 		unit -= before + __shfl_sync(0xffffffffu, tiles, at) - down * across;
 		tile.row = first + unit % down * ROWS;
 		tile.column = unit / down * COLUMNS;
@@ -76,10 +75,9 @@ template <int ROWS, int COLUMNS> struct group_walk {
 	}
 	__device__ __forceinline__ void look()
 	{
-		i32 lane = (i32)threadIdx.x % 32, mine = min(base + lane, groups - 1);
-		begin = rows.first(mine);
-		end = base + lane < groups ? rows.end(mine) : begin;
-		tiles = rows_of_tiles(end - begin) * across;
+		i32 lane = (i32)threadIdx.x % 32, mine = base + lane;
+		tiles = mine < groups ? rows_of_tiles(rows.end(mine) - rows.first(mine)) * across
+				      : 0;
 #pragma unroll
 		for (i32 distance = 1; distance < 32; distance *= 2) {
 			i32 lower = __shfl_sync(0xffffffffu, tiles, max(lane - distance, 0));

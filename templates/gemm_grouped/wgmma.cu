@@ -24,6 +24,7 @@
 #include "gemm/wgmma_store.cuh"
 #include "gemm/wgmma_turns.cuh"
 #include "groups.cuh"
+#include "parts.cuh"
 #if SWAP
 #include "swapped.cuh"
 #endif
@@ -101,11 +102,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 			asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 		group -= 1;
 		u32 thread = threadIdx.x % 128;
-#if SWAP
 		part_multiplier<fragments> multiply_by(
-#else
-		multiplier<fragments> multiply_by(
-#endif
 			PINGPONG ? 0 : group * fragments * 64, thread, place);
 		i32 own_row = SWAP ? 0 : (i32)multiply_by.first_row;
 		i32 own_column = SWAP ? (i32)multiply_by.first_row : 0;
@@ -140,24 +137,11 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 			if (PINGPONG)
 				turn.pass(group, thread);
 #else
-			auto finish_sums = [&](u32 last) {
-				if (PINGPONG)
-					turn.pass(group, thread);
-				multiply_by.finish(sums, ring, last);
-			};
-#if SWAP && QUARTERS
-			i32 parts = quarters(tile.end - row);
-			if (parts == 4)
-				finish_sums(multiply_by.run(sums, ring, at, steps));
-			else if (parts == 3)
-				finish_sums(multiply_by.run_part<3>(sums, ring, at, steps));
-			else if (parts == 2)
-				finish_sums(multiply_by.run_part<2>(sums, ring, at, steps));
-			else
-				finish_sums(multiply_by.run_part<1>(sums, ring, at, steps));
-#else
-			finish_sums(multiply_by.run(sums, ring, at, steps));
-#endif
+			u32 last = multiply_by.run_rows(
+				sums, ring, at, steps, tile.end - row, group);
+			if (PINGPONG)
+				turn.pass(group, thread);
+			multiply_by.finish(sums, ring, last);
 #endif
 			if constexpr (factors::bytes > 0) {
 				group_barrier(group);

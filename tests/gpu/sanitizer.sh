@@ -88,6 +88,8 @@ grouped wgmma cluster|gemm_grouped -p groups=3,tokens=600,N=200,K=272,dtype=fp8_
 grouped wgmma ping-pong|gemm_grouped -p groups=5,tokens=300,N=264,K=136,dtype=bf16,spread=zipf -f wgmma|PINGPONG == 1 and STORE == 1
 grouped wgmma swapped|gemm_grouped -p groups=9,tokens=70,N=200,K=272,dtype=fp8_e4m3,spread=zipf,scale=block -f wgmma|SWAP == 1
 grouped wgmma large|gemm_grouped -p groups=5,tokens=400,N=200,K=272,dtype=fp8_e4m3,spread=zipf,scale=row -f wgmma|SWAP == 1 and BM >= 64 and STORE == 1
+grouped wgmma ends|gemm_grouped -p groups=40,tokens=1500,N=264,K=136,dtype=bf16,spread=zipf -f wgmma|PART_ROWS == 1 and PINGPONG == 1 and BN <= 128
+grouped wgmma ends cluster|gemm_grouped -p groups=7,tokens=1500,N=264,K=272,dtype=fp8_e4m3,spread=zipf,scale=row -f wgmma|PART_ROWS == 1 and CLUSTER_M == 2 and BN <= 128
 grouped wgmma rooms|gemm_grouped -p groups=6,tokens=131,N=200,K=272,dtype=fp8_e4m3,spread=steep,scale=block,layout=masked -f wgmma|BN <= 128
 gemm_chain fused|gemm_chain -p m=129,k=64,n=96,p=72,dtype=bf16 -f fused|
 gemm_chain fused_resident|gemm_chain -p m=129,k=64,n=64,p=72,dtype=bf16 -f fused_resident|
