@@ -22,9 +22,9 @@ SEED = int(os.environ.get("SEED", "20261125"))
 KINDS = ["bf16"] * 20 + ["fp8_e4m3"] * 6 + ["fp32"] * 4
 # As far as the committed file reaches, and problems that take a millisecond or less.
 if os.environ.get("SMALL"):
-    M_RANGE, NK_RANGE, FLOP_MAX = (16, 128), (32, 128), {"bf16": 1e9, "fp8_e4m3": 1e9, "fp32": 1e9}
+    M_RANGE, NK_RANGE, FLOP_MAX = (16, 128), (32, 128), {"bf16": 1e9, "fp16": 1e9, "fp8_e4m3": 1e9, "fp32": 1e9}
 else:
-    M_RANGE, NK_RANGE, FLOP_MAX = (64, 8192), (512, 16384), {"bf16": 6e11, "fp8_e4m3": 6e11, "fp32": 4e10}
+    M_RANGE, NK_RANGE, FLOP_MAX = (64, 8192), (512, 16384), {"bf16": 6e11, "fp16": 6e11, "fp8_e4m3": 6e11, "fp32": 4e10}
 
 
 def log_uniform(generator, low, high):
