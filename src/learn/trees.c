@@ -10,7 +10,7 @@
 #include "base/random.h"
 
 enum {
-	ROUNDS = 400, /* at most; few samples need few */
+	ROUNDS = 800, /* at most; few samples need few */
 	ROUNDS_MIN = 60,
 	SAMPLES_PER_ROUND = 25,
 	BINS = 32, /* of a feature */
