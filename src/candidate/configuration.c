@@ -310,28 +310,31 @@ struct nearest {
 	double **distances; /* by parameter and choice */
 	choice *best;
 	double best_distance;
+	double sums[SPACE_PARAMETERS_MAX + 1]; /* of the first parameters */
 };
+
+static bool may_be_nearer(const choice *configuration, size_t count, void *context)
+{
+	struct nearest *nearest = context;
+	const size_t last = count - 1;
+	const double one = nearest->distances[last][configuration[last]];
+
+	if (one > 0 && nearest->fixed && nearest->fixed[last])
+		return false;
+	nearest->sums[count] = nearest->sums[last] + one;
+	return nearest->sums[count] < nearest->best_distance;
+}
 
 static bool visit_configuration(
 	const choice *configuration, const struct value *slots, void *context)
 {
 	struct nearest *nearest = context;
-	size_t count = nearest->bound->family->parameter_count;
-	double distance = 0;
+	const size_t count = nearest->bound->family->parameter_count;
 
 	(void)slots;
-	for (size_t i = 0; i < count; i++) {
-		double one = nearest->distances[i][configuration[i]];
-
-		if (one > 0 && nearest->fixed && nearest->fixed[i])
-			return true;
-		distance += one;
-		if (distance >= nearest->best_distance)
-			return true;
-	}
-	nearest->best_distance = distance;
+	nearest->best_distance = nearest->sums[count];
 	memcpy(nearest->best, configuration, count * sizeof(*configuration));
-	return distance > 0;
+	return nearest->best_distance > 0;
 }
 
 /* Whether values are in the lists and legal; configuration is set then. */
@@ -367,7 +370,8 @@ enum status configuration_nearest(const struct bound_family *bound, const struct
 		for (size_t k = 0; k < list->count; k++)
 			nearest.distances[i][k] = value_distance(values[i], list->items[k]);
 	}
-	status = space_enumerate(bound->space, visit_configuration, &nearest, NULL, err);
+	status = space_enumerate_some(
+		bound->space, may_be_nearer, visit_configuration, &nearest, err);
 	*found = status == STATUS_OK && nearest.best_distance < (double)INFINITY;
 	for (size_t i = 0; i < count; i++)
 		free(nearest.distances[i]);

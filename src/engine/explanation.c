@@ -58,6 +58,13 @@ static bool changes_units(struct restriction *restriction, const choice *default
 	return changes;
 }
 
+static bool is_asked_for(const choice *configuration, size_t count, void *context)
+{
+	const int fixed = ((const struct restriction *)context)->fixed[count - 1];
+
+	return fixed < 0 || configuration[count - 1] == fixed;
+}
+
 static bool consider_configuration(
 	const choice *configuration, const struct value *slots, void *context)
 {
@@ -65,9 +72,6 @@ static bool consider_configuration(
 	struct candidate *best = &restriction->completion->candidate;
 	struct prediction prediction;
 
-	for (size_t i = 0; i < restriction->parameters; i++)
-		if (restriction->fixed[i] >= 0 && configuration[i] != restriction->fixed[i])
-			return true;
 	restriction->status =
 		predict(&restriction->predictor, slots, NULL, &prediction, restriction->err);
 	if (restriction->status != STATUS_OK)
@@ -108,8 +112,8 @@ static enum status read_given(const struct bound_family *bound, const char *text
 
 static enum status search(struct restriction *restriction)
 {
-	TRY(space_enumerate(restriction->bound->space, consider_configuration, restriction, NULL,
-		restriction->err));
+	TRY(space_enumerate_some(restriction->bound->space, is_asked_for, consider_configuration,
+		restriction, restriction->err));
 	return restriction->status;
 }
 

@@ -140,6 +140,7 @@ enum status step_run(
 /* ---- the walk ---- */
 struct enumeration {
 	const struct space *space;
+	space_enter *enter; /* NULL: all */
 	space_visit *visit;
 	void *context;
 	struct value *slots;
@@ -235,6 +236,9 @@ static bool descend(struct enumeration *enumeration, size_t level)
 	for (size_t i = 0; i < values->count; i++) {
 		bool legal;
 		enumeration->choices[level] = (choice)i;
+		if (enumeration->enter &&
+			!enumeration->enter(enumeration->choices, level + 1, enumeration->context))
+			continue;
 		*slot = values->items[i];
 		if (!apply_level(enumeration, level + 1, i, &legal))
 			return false;
@@ -256,13 +260,13 @@ static void report(const struct enumeration *enumeration, struct space_removed *
 					(double)enumeration->removed[s] * space->tail[level];
 }
 
-enum status space_enumerate(struct space *space, space_visit *visit, void *context,
-	struct space_removed *removed, struct error *err)
+static enum status enumerate(struct space *space, space_enter *enter, space_visit *visit,
+	void *context, struct space_removed *removed, struct error *err)
 {
 	if (!space->bound)
 		BUG("enumeration of a space that is not bound");
 	struct enumeration enumeration = {
-		.space = space, .visit = visit, .context = context, .err = err};
+		.space = space, .enter = enter, .visit = visit, .context = context, .err = err};
 	bool legal;
 	if (space->tail[0] == 0)
 		return STATUS_OK;
@@ -282,4 +286,16 @@ enum status space_enumerate(struct space *space, space_visit *visit, void *conte
 	free(enumeration.bases);
 	free(enumeration.removed);
 	return enumeration.status;
+}
+
+enum status space_enumerate(struct space *space, space_visit *visit, void *context,
+	struct space_removed *removed, struct error *err)
+{
+	return enumerate(space, NULL, visit, context, removed, err);
+}
+
+enum status space_enumerate_some(struct space *space, space_enter *enter, space_visit *visit,
+	void *context, struct error *err)
+{
+	return enumerate(space, enter, visit, context, NULL, err);
 }

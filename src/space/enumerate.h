@@ -29,6 +29,12 @@ typedef bool space_visit(const choice *configuration, const struct value *slots,
 enum status space_enumerate(struct space *space, space_visit *visit, void *context,
 	struct space_removed *removed, struct error *err);
 
+/* The same of those alone for whose every beginning enter says so: the first `count` choices, of
+ * which the last is new. Nothing is computed for the others. */
+typedef bool space_enter(const choice *configuration, size_t count, void *context);
+enum status space_enumerate_some(struct space *space, space_enter *enter, space_visit *visit,
+	void *context, struct error *err);
+
 /* ---- the schedule that binding arranged: for space.c ---- */
 /* What is done when the last of its parameters has got a value. */
 struct space_step {

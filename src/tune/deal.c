@@ -200,20 +200,29 @@ static enum status prepare(struct dealing *dealing, struct session *session, siz
 	return status;
 }
 
+/* One for each GPU at most: it takes memory. */
+static void prepare_next(struct dealing *dealing)
+{
+	const size_t following = next(dealing, true);
+	size_t count = 0;
+
+	for (size_t i = 0; i < dealing->session->queue->count; i++)
+		count += dealing->items[i].ahead != NULL;
+	if (following != SIZE_MAX && count <= dealing->session->context->other_count)
+		dealing->items[following].ahead = ahead_begin(dealing->session, following);
+}
+
 static enum status tune(
 	struct dealing *dealing, struct session *session, size_t number, struct error *err)
 {
 	CLEANUP(search_free) struct search *search = NULL;
 	bool done;
-	size_t following;
 
 	TRY(resume_entry(session, number, &done, err));
 	if (done)
 		return STATUS_OK;
 	TRY(prepare(dealing, session, number, &search, err));
-	following = next(dealing, true);
-	if (following != SIZE_MAX)
-		dealing->items[following].ahead = ahead_begin(dealing->session, following);
+	prepare_next(dealing);
 	return session_search(search, err);
 }
 

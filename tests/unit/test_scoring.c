@@ -96,10 +96,63 @@ static void threads_score_as_one_does(void **state)
 	catalogue_release(&catalogue);
 }
 
+/* A pool is scored in its order, and what its candidates have in common is computed once: launches
+ * that come and go, families that say nothing of their work, chains of steps. */
+static void each_is_scored_as_if_alone(void **state)
+{
+	enum {
+		EACH = 7
+	};
+	static const struct {
+		const char *templates, *operation, *problem;
+	} cases[] = {
+		{"tests/toy/templates", "row_softmax", "rows=1000,cols=3000"},
+		{"templates", "gemm_chain", "m=512,n=128,k=64,p=64,dtype=fp16"},
+		{"templates", "attention",
+			"batch=2,heads=8,seq_q=1,seq_k=4096,head_dim=128,dtype=bf16"},
+	};
+	static const char *const configs[] = {"configs", NULL};
+	const struct candidates_options options = {.score = true};
+	struct device_spec *device;
+	struct error err = {0};
+
+	(void)state;
+	assert_ok(device_spec_load("h200-sxm", configs, &device, &err));
+	for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
+		const char *const templates[] = {cases[c].templates, NULL};
+		const struct operation *operation;
+		struct problem_list problems = {0};
+		struct catalogue catalogue;
+		struct candidates pool;
+		double last_us = 0;
+		bool differ = false;
+
+		assert_ok(catalogue_load(templates, cases[c].operation, &catalogue, &err));
+		assert_ok(catalogue_operation(&catalogue, cases[c].operation, &operation, &err));
+		assert_ok(problem_parse(operation, cases[c].problem, &problems, &err));
+		assert_ok(candidates_open(
+			&catalogue, problems.items[0], device, &options, &pool, &err));
+		for (size_t i = 0; i<pool.count; i += pool.count> 1000 ? EACH : 1) {
+			struct candidate candidate = candidates_at(&pool, i);
+
+			assert_ok(predict_candidate(&candidate, &err));
+			assert_true(candidate.prediction.time_us == pool.predicted_us[i]);
+			differ |= i && candidate.prediction.time_us != last_us;
+			last_us = candidate.prediction.time_us;
+		}
+		assert_true(differ);
+		candidates_release(&pool);
+		problem_list_release(&problems);
+		catalogue_release(&catalogue);
+	}
+	device_spec_free(device);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_score_as_one_does),
+		cmocka_unit_test(each_is_scored_as_if_alone),
 	};
 
 	unsetenv("TILETUNE_LEARNED");
