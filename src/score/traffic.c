@@ -162,11 +162,17 @@ static double row_units_ratio(const struct row_units *units)
 	return units->least > 0 ? units->touched / units->least : 1;
 }
 
-static void row_units_add(struct row_units *sum, const struct work_tile *tile, uint64_t unit)
+static struct row_units row_units_of(const struct work_tile *tile, uint64_t unit)
 {
-	sum->touched += tile->rows *
-			alignment_units_mean(tile->pitch_bytes, tile->rows, tile->row_bytes, unit);
-	sum->least += tile->rows * (double)alignment_units_least(tile->row_bytes, unit);
+	return (struct row_units){tile->rows * alignment_units_mean(tile->pitch_bytes, tile->rows,
+						       tile->row_bytes, unit),
+		tile->rows * (double)alignment_units_least(tile->row_bytes, unit)};
+}
+
+static void row_units_add(struct row_units *sum, struct row_units units)
+{
+	sum->touched += units.touched;
+	sum->least += units.least;
 }
 
 static void traffic_rows(const struct launch_work *launch, struct traffic *traffic)
@@ -175,12 +181,14 @@ static void traffic_rows(const struct launch_work *launch, struct traffic *traff
 
 	for (size_t i = 0; i < launch->tile_count; i++) {
 		const struct work_tile *tile = &launch->tiles[i];
+		struct row_units of_tile;
 
 		if (tile->rows == 0 || tile->row_bytes == 0)
 			continue;
-		row_units_add(&lines, tile, ALIGNMENT_LINE_BYTES);
-		row_units_add(&sectors, tile, ALIGNMENT_SECTOR_BYTES);
-		row_units_add(&by_role[tile->is_output], tile, ALIGNMENT_LINE_BYTES);
+		of_tile = row_units_of(tile, ALIGNMENT_LINE_BYTES);
+		row_units_add(&lines, of_tile);
+		row_units_add(&by_role[tile->is_output], of_tile);
+		row_units_add(&sectors, row_units_of(tile, ALIGNMENT_SECTOR_BYTES));
 	}
 	traffic->lines_per_row_ratio = row_units_ratio(&lines);
 	traffic->sectors_per_row_ratio = row_units_ratio(&sectors);
