@@ -99,6 +99,7 @@ static enum status launches_evaluate(const struct bound_family *bound, const str
 	struct work_context *context, struct work *work, struct error *err)
 {
 	const struct bound_model *model = &bound->model;
+	const size_t count = work->launch_count;
 
 	work->launch_count = 0;
 	for (size_t i = 0; i < model->launch_count; i++) {
@@ -123,6 +124,8 @@ static enum status launches_evaluate(const struct bound_family *bound, const str
 		TRY(launch_work_evaluate(bound, i, &own,
 			context && context->memos ? context->memos[i] : NULL, launch, err));
 	}
+	if (inputs->differs)
+		*inputs->differs |= work->launch_count != count;
 	return STATUS_OK;
 }
 
@@ -229,24 +232,29 @@ static bool is_same(const struct value *a, const struct value *b)
 }
 
 enum status work_context_evaluate(struct work_context *context, const struct value *slots,
-	const struct work **work, struct error *err)
+	const struct work **work, bool *differs, struct error *err)
 {
 	const struct bound_family *bound = context->bound;
 	const size_t lane = scope_extra_slot(&bound->family->scope, EXTRA_LANE);
-	struct inputs inputs = {.values = context->values};
+	const bool stands = context->stands;
+	const struct inputs inputs = {.values = context->values,
+		.changed = stands ? context->changed : NULL,
+		.differs = differs};
 
 	if (context->is_used && !context->memos)
 		context->memos = make_memos(bound);
 	context->is_used = true;
 	if (bound->composite)
 		work_release(&context->work);
-	if (context->stands)
-		inputs.changed = context->changed;
-	for (size_t i = 0; i < bound->family->scope.count; i++) {
-		context->changed[i] = i != lane && !is_same(&slots[i], &context->values[i]);
+	/* problem and device stay what they are */
+	for (size_t i = stands ? bound->space->fixed_count : 0; i < bound->family->scope.count;
+		i++) {
+		context->changed[i] =
+			stands && i != lane && !is_same(&slots[i], &context->values[i]);
 		context->values[i] = slots[i];
 	}
 	context->stands = false;
+	*differs = !stands;
 	*work = &context->work;
 	return evaluate(bound, &inputs, context, &context->work, err);
 }

@@ -21,6 +21,13 @@ bool inputs_known(const struct inputs *inputs, const struct expression *expressi
 	return true;
 }
 
+/* Of what was evaluated anew. */
+static void put_differs(const struct inputs *inputs, bool differs)
+{
+	if (inputs->differs)
+		*inputs->differs |= differs || !inputs->changed;
+}
+
 static bool are_known(const struct inputs *inputs, const struct expression_list *list)
 {
 	bool known = true;
@@ -95,13 +102,17 @@ static struct memo_entry *access_memo_find(struct access_memo *memo, const struc
 static enum status evaluate_amount(const struct expression *expression, const struct inputs *inputs,
 	double otherwise, double *result, struct error *err)
 {
+	double before;
+
 	if (!expression) {
 		*result = otherwise;
 		return STATUS_OK;
 	}
 	if (inputs_known(inputs, expression))
 		return STATUS_OK;
+	before = *result;
 	TRY(expression_real(expression, inputs->values, result, err));
+	put_differs(inputs, !(*result == before));
 	if (!isfinite(*result) || *result < 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an amount of at least 0, found %g",
@@ -191,6 +202,7 @@ static enum status evaluate_accesses(const struct model *model, const struct inp
 			 inputs_known(inputs, model->accesses[i].address);
 	if (known)
 		return STATUS_OK;
+	put_differs(inputs, true);
 	work->smem_access_count = 0;
 	if (!work->smem_accesses)
 		work->smem_accesses =
@@ -239,6 +251,7 @@ static enum status evaluate_tiles(const struct model *model, const struct inputs
 			 inputs_known(inputs, model->tiles[i].row_offset);
 	if (known)
 		return STATUS_OK;
+	put_differs(inputs, true);
 	work->tile_count = 0;
 	if (!work->tiles)
 		work->tiles = memory_zeroed(model->tile_count, sizeof(*work->tiles));
@@ -283,10 +296,14 @@ static enum status model_evaluate(const struct model *model, const struct inputs
 	size_t lane_slot, const struct plan_buffer *tensors, struct access_memo *memos,
 	struct launch_work *work, struct error *err)
 {
+	const enum schedule schedule = work->schedule;
+	const enum dtype dtype = work->dtype;
+
 	TRY(evaluate_numbers(model, inputs, work, err));
 	if (!inputs_known(inputs, model->schedule_text))
 		TRY(evaluate_schedule(model, inputs->values, &work->schedule, err));
 	TRY(dtype_evaluate(&model->dtype, inputs->values, &work->dtype, err));
+	put_differs(inputs, work->schedule != schedule || work->dtype != dtype);
 	TRY(evaluate_pipes(&model->per_step, inputs, work->per_step, err));
 	TRY(evaluate_pipes(&model->prologue, inputs, work->prologue, err));
 	TRY(evaluate_pipes(&model->epilogue, inputs, work->epilogue, err));
@@ -337,8 +354,10 @@ enum status launch_work_evaluate(const struct bound_family *bound, size_t index,
 	const struct bound_model *model = &bound->model;
 	const struct launch *launch = &model->launches[index];
 
-	if (!shape_is_known(launch, inputs))
+	if (!shape_is_known(launch, inputs)) {
+		put_differs(inputs, true);
 		TRY(evaluate_shape(bound, launch, inputs->values, work, err));
+	}
 	return model_evaluate(&launch->model, inputs,
 		scope_extra_slot(&bound->family->scope, EXTRA_LANE), model->tensors, memos, work,
 		err);

@@ -13,6 +13,7 @@
 struct inputs {
 	struct value *values;
 	const bool *changed; /* by slot; NULL: nothing is left of an evaluation before */
+	bool *differs;       /* set where a result is not the last one's; NULL: nobody asks */
 };
 
 /* Whether the result is the last one's. NULL: that of no expression. */

@@ -56,10 +56,17 @@ enum status predict(struct predictor *predictor, const struct value *slots,
 	const struct kernel_resources *resources, struct prediction *prediction, struct error *err)
 {
 	const struct launch_score *longest;
+	const bool has_estimate = predictor->has_estimate && !resources;
+	bool differs;
 
-	TRY(work_context_evaluate(predictor->context, slots, &predictor->work, err));
-	score_release(&predictor->score);
-	score_compute(predictor->bound->device, predictor->work, resources, &predictor->score);
+	predictor->has_estimate = false;
+	TRY(work_context_evaluate(predictor->context, slots, &predictor->work, &differs, err));
+	if (differs || !has_estimate) {
+		score_release(&predictor->score);
+		score_compute(
+			predictor->bound->device, predictor->work, resources, &predictor->score);
+	}
+	predictor->has_estimate = !resources;
 	*prediction =
 		(struct prediction){.time_us = fmax(predictor->score.predicted_time_us *
 							    exp(learned_log(predictor, slots)),
@@ -93,6 +100,7 @@ struct score predictor_take_score(struct predictor *predictor)
 	struct score score = predictor->score;
 
 	predictor->score = (struct score){0};
+	predictor->has_estimate = false;
 	return score;
 }
 

@@ -21,6 +21,7 @@ struct predictor {
 	struct work_context *context;
 	struct value *slots; /* of the last configuration */
 	choice choices[SPACE_PARAMETERS_MAX];
+	bool has_estimate;       /* score is work's, without resources */
 	bool has_choices;        /* slots are those of choices */
 	const struct work *work; /* of the last prediction, borrowed */
 	struct score score;      /* of the last prediction: physics alone */
