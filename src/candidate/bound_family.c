@@ -362,6 +362,20 @@ enum status family_bind_applicable(const struct family *family, const struct pro
 				left_out.data);
 }
 
+enum status bound_family_expect_memory(const struct bound_family *bound, struct error *err)
+{
+	const double most = (double)bound->device->dram_bytes;
+	double bytes = 0;
+
+	for (size_t i = 0; i < bound->family->operation->tensor_count; i++)
+		bytes += (double)bound->model.tensors[i].bytes;
+	if (most <= 0 || bytes <= most)
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected tensors of at most %.4g GB, the memory of %s, found %.4g GB",
+		bound->problem->text, most * 1e-9, bound->device->title, bytes * 1e-9);
+}
+
 void bound_family_free(struct bound_family *bound)
 {
 	if (!bound)

@@ -54,6 +54,8 @@ enum status family_bind_if_applies(const struct family *family, const struct pro
 /* The same; that it does not apply is an error. */
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err);
+/* A problem whose tensors the device cannot hold is nobody's, measured or not. */
+enum status bound_family_expect_memory(const struct bound_family *bound, struct error *err);
 void bound_family_free(struct bound_family *bound);  /* NULL is fine */
 void bound_family_drop(struct bound_family **bound); /* for CLEANUP() */
 

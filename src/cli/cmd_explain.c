@@ -128,6 +128,7 @@ static enum status choose(struct explain *explain, const struct family *family,
 	}
 	TRY(family_bind(family, problem, device_spec(explain->context.device),
 		explain->options->where, bound, err));
+	TRY(bound_family_expect_memory(*bound, err));
 	if (completion_find(*bound, config, found, completion, why, &reason) != STATUS_OK)
 		/* a parameter or value that this family does not know: another one may */
 		text_appendf(why, reason.hint[0] ? "%s (%s)" : "%s", reason.message, reason.hint);

@@ -132,21 +132,6 @@ static enum status choose_steps(const struct catalogue *catalogue,
 	return STATUS_OK;
 }
 
-/* A problem whose tensors do not fit is nobody's, measured or not. */
-static enum status expect_memory(const struct bound_family *bound, struct error *err)
-{
-	const double most = (double)bound->device->dram_bytes;
-	double bytes = 0;
-
-	for (size_t i = 0; i < bound->family->operation->tensor_count; i++)
-		bytes += (double)bound->model.tensors[i].bytes;
-	if (most <= 0 || bytes <= most)
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected tensors of at most %.4g GB, the memory of %s, found %.4g GB",
-		bound->problem->text, most * 1e-9, bound->device->title, bytes * 1e-9);
-}
-
 /* Whether the family can launch for this problem (an argument may be too small for it), by one of
  * its configurations; if not, why. */
 static bool can_launch(const struct family_candidates *family, struct text *left_out)
@@ -192,7 +177,7 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 		family->step_count ? NULL : options->where, &bound, left_out, err));
 	if (!bound)
 		return STATUS_OK;
-	status = expect_memory(bound, err);
+	status = bound_family_expect_memory(bound, err);
 	if (status == STATUS_OK)
 		status = choose_steps(catalogue, options, bound, &ready, left_out, err);
 	if (status != STATUS_OK || !ready) {

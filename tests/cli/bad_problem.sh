@@ -24,6 +24,7 @@ tune tile -p M=1000,N=1000,K=512 --where 'FOO == 1' -d "$recording" --no-journal
 
 echo "# what the card cannot hold, and what one family cannot take"
 tune gemm -p M=400000,N=400000,K=64,dtype=bf16 -e estimate --no-journal -o big.json -d $m
+try "$TILETUNE" explain gemm -p M=400000,N=400000,K=64,dtype=bf16 -d $m
 tune gemm -p M=8,N=8,K=2147483647,dtype=bf16 --where 'BM == 64 and BN == 16 and BK == 64' \
 	-e estimate --evaluations 1 --no-journal -o long.json -d $m | grep -E "compete|wrote|exit"
 
