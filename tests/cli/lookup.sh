@@ -23,6 +23,23 @@ PYTHON
 "$TILETUNE" lookup tuned.json row_softmax --path "$toy" -p rows=300,cols=500 >alone.txt
 "$TILETUNE" lookup mixed.json row_softmax --path "$toy" -p rows=300,cols=500 >mixed.txt
 cmp alone.txt mixed.txt && echo "the same answer"
+# a folder of tuned files answers as they would together; of what it has exactly, other files are not read
+mkdir folder && /usr/bin/python3 - <<'PYTHON'
+import json
+tuned = json.load(open("tuned.json"))
+for i, entry in enumerate(tuned["entries"]):
+    json.dump({**tuned, "entries": [entry]}, open(f"folder/{i}.json", "w"))
+PYTHON
+for rows in 300 256 2048; do
+	"$TILETUNE" lookup tuned.json row_softmax --path "$toy" -p rows=$rows,cols=512 --json -d model:toy | grep -v '"file"' >alone.txt
+	"$TILETUNE" lookup folder row_softmax --path "$toy" -p rows=$rows,cols=512 --json -d model:toy | grep -v '"file"' | cmp - alone.txt && grep -o '"grade":.*' alone.txt
+done
+touch -r folder/0.json stamp && tr '[:print:]' x <folder/0.json >bad && cat bad >folder/0.json && touch -r stamp folder/0.json
+lookup2() { "$TILETUNE" lookup folder row_softmax --path "$toy" -d "$1" -p "rows=$2,cols=512" 2>&1 | tail -n 1 | sed -E 's/[0-9.]+ us/T us/g; s/column.*//'; }
+lookup2 model:toy 2048
+lookup2 model:toy 300
+lookup2 model:h200-sxm 300
+"$TILETUNE" lookup folder row_softmax --path "$toy" -p rows=300,cols=512
 # the default that an answer is compared with is its own family's, whichever row comes first
 cp -R "$toy" two
 sed 's/"defaults": {[^}]*}/"defaults": {"ROW_THREADS": 32, "ROWS": 2, "UNROLL": 1, "TURNS": 1}/' \
