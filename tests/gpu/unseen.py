@@ -37,7 +37,7 @@ def gemm(source, number):
 		problem = lookup.draw(source, dtype)
 		if number % 4 == 3 and not os.environ.get("SMALL"):
 			problem["M"] = round(lookup.log_uniform(source, 1, 256))
-		if 2 * problem["M"] * problem["N"] * problem["K"] <= lookup.FLOP_MAX[dtype]:
+		if 2 * problem["M"] * problem["N"] * problem["K"] <= lookup.FLOP_MAX["fp32" if dtype == "fp32" else "bf16"]:
 			return text(problem)
 
 
