@@ -102,10 +102,8 @@ def summary(folder):
 
 
 def busy(run):
-    """What each was busy for, of the time that there was: the busiest is the limit. The tuner itself is mostly one thread at a time."""
+    """What each was busy for, of the time that there was."""
     shares = {"GPUs": sum(run["gpus_busy_s"]) / len(run["gpus_busy_s"]), "compilers": run["compilers_busy_s"] / run["compilers"]}
-    if "tuner_cpu_s" in run:
-        shares["the tuner itself"] = run["tuner_cpu_s"]
     return {what: seconds / run["elapsed_s"] for what, seconds in shares.items()}
 
 
@@ -123,8 +121,8 @@ def table(path):
         print(f"{name:7} {run['problems']} problems, {len(run['gpus_busy_s'])} GPUs: {run['elapsed_s']:.1f} s" +
               (f", {one['elapsed_s'] / run['elapsed_s']:.2f} times as fast as one" if one and run is not one else "") +
               f"; GPUs busy {each}, {run['compilers']} compilers {shares['compilers']:.0%}" +
-              (f", the tuner itself {shares['the tuner itself']:.0%} of a processor" if "the tuner itself" in shares else "") +
-              f": the limit is {max(shares, key=shares.get)}")
+              (f", the tuner itself, all threads, {run['tuner_cpu_s']:.1f} s of processor time" if "tuner_cpu_s" in run else "") +
+              f": {max(shares, key=shares.get)} are busiest")
     whole = "warm" if "warm" in runs else "many" if "many" in runs else "one"
     if "killed" in runs and whole in runs:
         print(f"killed: {document['workers_killed']} workers, {runs['killed']['elapsed_s'] / runs[whole]['elapsed_s']:.2f} times the time of "

@@ -78,19 +78,21 @@ def own_kernels():
 	return [own.row(kernel) for kernel in load("own_kernels")["kernels"]]
 
 
-def gpus_run(name):
-	return load("several_gpus")["runs"][name]
+AGAIN = "several_gpus_again"
 
 
-def gpus_faster(name):
-	return gpus_run("one")["elapsed_s"] / gpus_run(name)["elapsed_s"]
+def gpus_run(name, file="several_gpus"):
+	return load(file)["runs"][name]
 
 
-def gpus_busy(name):
-	"""Per cent: GPUs, compilers, the tuner itself."""
-	run = gpus_run(name)
-	return [100 * statistics.fmean(run["gpus_busy_s"]) / run["elapsed_s"], 100 * run["compilers_busy_s"] / run["compilers"] / run["elapsed_s"],
-		100 * run["tuner_cpu_s"] / run["elapsed_s"]]
+def gpus_faster(name, file="several_gpus"):
+	return gpus_run("one", file)["elapsed_s"] / gpus_run(name, file)["elapsed_s"]
+
+
+def gpus_busy(name, file):
+	"""Per cent: GPUs, compilers."""
+	run = gpus_run(name, file)
+	return [100 * statistics.fmean(run["gpus_busy_s"]) / run["elapsed_s"], 100 * run["compilers_busy_s"] / run["compilers"] / run["elapsed_s"]]
 
 
 def gpus_winners(name):
