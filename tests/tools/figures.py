@@ -28,6 +28,20 @@ def summary(which, name="versus_cublaslt"):
 	return [group(name, which, figure) for figure in ("entries", "geometric_mean", "median", "lowest")]
 
 
+def unseen(name):
+	"""Of the problems that nobody tuned: geometric mean, median, lowest."""
+	with open(f"{FOLDER}/unseen.txt", encoding="utf-8") as file:
+		values = [float(value) for value in re.findall(rf"  {name} (\d\.\d+)", file.read())]
+	return [geometric_mean(values), statistics.median(values), min(values)]
+
+
+def unseen_seconds():
+	"""All that was tuned without what is learned, in times of the same with it."""
+	with open(f"{FOLDER}/unseen.txt", encoding="utf-8") as file:
+		shipped, physics = re.search(r"seconds: shipped ([\d.]+), physics ([\d.]+)", file.read()).groups()
+	return float(physics) / float(shipped)
+
+
 def few_rows_scaled(scale):
 	"""Beside cuBLASLt, where M is at most 128."""
 	return geometric_mean(e["ratio"]["median"] for e in load("versus_fp8_scaled")["entries"]
