@@ -40,7 +40,7 @@ if [ "$size" = full ]; then
 fi
 
 # the slow ones first, so that the lanes end together; more lanes than two cores, for some tests wait
-slow='families|gpu_scripts|readme|schemas|kernels\.py|report_browser|test_check$|launch\.py|explain_chain|chain_versus|baseline|test_device_faults|advise'
+slow='families|gpu_scripts|slurm|readme|schemas|kernels\.py|report_browser|test_check$|launch\.py|explain_chain|chain_versus|baseline|test_device_faults|advise'
 grep -E "$slow" "$list" | awk -v order="$slow" 'BEGIN { n = split(order, name, "|") }
 	{ for (i = 1; i <= n; i++) if ($0 ~ name[i]) { print i "\t" $0; next } }' | sort -sn | cut -f2- >"$list.sorted"
 grep -vE "$slow" "$list" >>"$list.sorted"
