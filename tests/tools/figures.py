@@ -109,11 +109,11 @@ def gpus_busy(name, file):
 	return [100 * statistics.fmean(run["gpus_busy_s"]) / run["elapsed_s"], 100 * run["compilers_busy_s"] / run["compilers"] / run["elapsed_s"]]
 
 
-def gpus_winners(name):
+def gpus_winners(name, file="several_gpus"):
 	"""Of all, those of one GPU; others; of these within 2%; per cent that the fastest is ahead and those beyond 2% are behind."""
-	beside = load("several_gpus")["beside_one"][name]
+	beside = load(file)["beside_one"][name]
 	ratios = beside["over_one"]
-	return [gpus_run(name)["problems"], beside["same_winner"], len(ratios), sum(abs(r - 1) <= 0.02 for r in ratios), 100 * (1 - min(ratios)),
+	return [gpus_run(name, file)["problems"], beside["same_winner"], len(ratios), sum(abs(r - 1) <= 0.02 for r in ratios), 100 * (1 - min(ratios)),
 		*(100 * (r - 1) for r in reversed(ratios) if r > 1.02)]
 
 
