@@ -20,8 +20,19 @@ struct conflict {
 	const struct tuned_entry *ours, *theirs; /* in into, in from */
 };
 
-static bool theirs_is_base(const struct conflict *conflict, enum merge_rule rule)
+/* How conflicts are decided. */
+struct decision {
+	enum merge_rule rule;
+	const char *run; /* or, where it is given: of ours its rows stay, else all is theirs */
+	struct merge_summary *summary;
+};
+
+static bool theirs_is_base(const struct conflict *conflict, const struct decision *decision)
 {
+	const enum merge_rule rule = decision->rule;
+
+	if (decision->run)
+		return strcmp(conflict->ours->run, decision->run) != 0;
 	if (rule == MERGE_NEWEST)
 		return strcmp(date_of(conflict->from, conflict->theirs),
 			       date_of(conflict->into, conflict->ours)) > 0;
@@ -40,23 +51,63 @@ static enum status conflict_error(const struct conflict *conflict, struct error 
 	return error_hint(err, "--on-conflict newest, fastest or first decides");
 }
 
+static bool is_of_run(const struct tuned_row *row, const struct tuned_entry *entry, const char *run)
+{
+	return strcmp(row->run ? row->run : entry->run, run) == 0;
+}
+
+static void clear_tied(struct tuned_entry *entry)
+{
+	for (size_t i = 0; i < entry->tied_count; i++)
+		tuned_row_release(&entry->tied[i]);
+	entry->tied_count = 0;
+}
+
+/* False: there are none. */
+static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
+{
+	const size_t count = entry->family_count;
+	size_t best = 0;
+
+	entry->family_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct tuned_row *row = &entry->families[i];
+
+		if (!is_of_run(row, entry, run)) {
+			tuned_row_release(row);
+			continue;
+		}
+		if (row->time.median < entry->families[best].time.median)
+			best = entry->family_count;
+		entry->families[entry->family_count++] = *row;
+	}
+	if (entry->family_count && !is_of_run(&entry->winner, entry, run)) {
+		tuned_row_release(&entry->winner);
+		entry->winner = tuned_row_copy(&entry->families[best]);
+		clear_tied(entry);
+	}
+	return entry->family_count;
+}
+
 /* The base is put last: tuned_put_entry() lets the new one stand and adds what the old one has
  * besides. */
-static void join(struct tuned *into, const struct conflict *conflict, bool theirs_first)
+static void join(
+	struct tuned *into, const struct conflict *conflict, const struct decision *decision)
 {
+	const bool theirs_first = !theirs_is_base(conflict, decision);
 	CLEANUP(tuned_entry_release) struct tuned_entry ours = tuned_entry_copy(conflict->ours);
 	struct tuned_entry theirs = tuned_entry_copy(conflict->theirs);
 	const char *kept;
 
 	tuned_put_entry(into, &theirs, NULL, &kept);
-	if (theirs_first)
+	if (theirs_first && (!decision->run || keep_rows_of_run(&ours, decision->run)))
 		tuned_put_entry(into, &ours, NULL, &kept);
 }
 
 static enum status merge_entry(struct tuned *into, const struct tuned *from,
-	const struct tuned_entry *theirs, enum merge_rule rule, struct merge_summary *summary,
-	struct error *err)
+	const struct tuned_entry *theirs, const struct decision *decision, struct error *err)
 {
+	struct merge_summary *summary = decision->summary;
 	const struct conflict conflict = {.into = into,
 		.from = from,
 		.ours = tuned_find(into, theirs->operation, &theirs->problem, theirs->objective),
@@ -75,15 +126,15 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 		tuned_put_entry(into, &copy, NULL, &kept);
 		return STATUS_OK;
 	}
-	if (rule == MERGE_FAIL)
+	if (decision->rule == MERGE_FAIL)
 		return conflict_error(&conflict, err);
 	summary->conflicts++;
-	join(into, &conflict, !theirs_is_base(&conflict, rule));
+	join(into, &conflict, decision);
 	return STATUS_OK;
 }
 
-enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
-	struct merge_summary *summary, struct error *err)
+static enum status merge(struct tuned *into, const struct tuned *from,
+	const struct decision *decision, struct error *err)
 {
 	if (!gpu_model_same(&into->device, &from->device))
 		return error_set(err, STATUS_BAD_INPUT,
@@ -91,8 +142,6 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge
 			" SMs, as %s is, found one of %s with %" PRId64 " SMs",
 			from->path, into->device.name, into->device.sm_count, into->path,
 			from->device.name, from->device.sm_count);
-	for (size_t i = 0; i < from->entry_count; i++)
-		TRY(merge_entry(into, from, &from->entries[i], rule, summary, err));
 	for (size_t i = 0; i < from->run_count; i++) {
 		struct run run = {0};
 
@@ -101,7 +150,23 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge
 		record_copy(&run_record, &from->runs[i], &run);
 		tuned_put_run(into, &run);
 	}
+	for (size_t i = 0; i < from->entry_count; i++)
+		TRY(merge_entry(into, from, &from->entries[i], decision, err));
 	return STATUS_OK;
+}
+
+enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
+	struct merge_summary *summary, struct error *err)
+{
+	return merge(into, from, &(struct decision){.rule = rule, .summary = summary}, err);
+}
+
+enum status tuned_merge_written(
+	struct tuned *into, const struct tuned *written, const char *run, struct error *err)
+{
+	struct merge_summary ignored = {0};
+
+	return merge(into, written, &(struct decision){.run = run, .summary = &ignored}, err);
 }
 
 /* ---- the rows of an entry ---- */
@@ -203,7 +268,8 @@ static double time_now(
 }
 
 /* The new rows, but old ones in the place of those that they beat; then old ones of families that
- * were not tuned now. stayed[i]: the i-th is old. The rows of entry are taken. */
+ * were not tuned now. What the same run said before goes. stayed[i]: the i-th is old. The rows of
+ * entry are taken. */
 static void merge_rows(const struct pair *pair, struct tuned_entry *entry,
 	const struct tuned_judge *judge, bool *stayed)
 {
@@ -216,25 +282,20 @@ static void merge_rows(const struct pair *pair, struct tuned_entry *entry,
 		struct tuned_row *row = &entry->families[i];
 		const struct tuned_row *other = tuned_row_find(old, row->family);
 
-		stayed[i] = other && old_stays(pair, other, row, judge);
+		stayed[i] = other && !is_of_run(other, old, entry->run) &&
+			    old_stays(pair, other, row, judge);
 		if (!stayed[i])
 			continue;
 		tuned_row_release(row);
 		*row = old_row(other, old);
 	}
 	for (size_t i = 0; i < old->family_count; i++) {
-		if (tuned_row_find(entry, old->families[i].family))
+		if (is_of_run(&old->families[i], old, entry->run) ||
+			tuned_row_find(entry, old->families[i].family))
 			continue;
 		stayed[entry->family_count] = true;
 		entry->families[entry->family_count++] = old_row(&old->families[i], old);
 	}
-}
-
-static void clear_tied(struct tuned_entry *entry)
-{
-	for (size_t i = 0; i < entry->tied_count; i++)
-		tuned_row_release(&entry->tied[i]);
-	entry->tied_count = 0;
 }
 
 void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,

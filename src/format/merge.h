@@ -9,7 +9,8 @@
 #include "format/tuned.h"
 
 /* Which of two entries of one problem, both measured or both predicted, is the base of what stays.
- * Families that only the other one has are added to it in any case, and may win. */
+ * Families that only the other one has, of another run, are added to it in any case, and may win.
+ */
 enum merge_rule {
 	MERGE_NEWEST,  /* of the later run */
 	MERGE_FASTEST, /* with the faster winner */
@@ -30,6 +31,10 @@ struct merge_summary {
  * MERGE_FAIL; `into` is then of no use. */
 enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
 	struct merge_summary *summary, struct error *err);
+/* Joins what others have written to the file that `into` was read from: their entries are newer
+ * than what was read, those of the run that writes (run) are newer than theirs. */
+enum status tuned_merge_written(
+	struct tuned *into, const struct tuned *written, const char *run, struct error *err);
 
 /* ---- the rows of an entry ---- */
 /* Brings the rows of old into entry, which is to replace it, and decides the winner anew. Both

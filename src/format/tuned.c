@@ -86,38 +86,27 @@ enum status tuned_replace(struct tuned *tuned, const char *path, struct error *e
 	return STATUS_OK;
 }
 
-/* Entries of other runs are copies of what a file said once. */
-static void renew_entries(struct tuned *tuned, const struct tuned *theirs, const char *run)
+enum status tuned_refresh(struct tuned *tuned, const char *path, const char *run, struct error *err)
 {
-	for (size_t i = 0; i < theirs->entry_count; i++) {
-		const struct tuned_entry *entry = &theirs->entries[i];
-		const struct tuned_entry *ours =
-			tuned_find(tuned, entry->operation, &entry->problem, entry->objective);
+	CLEANUP(tuned_release) struct tuned theirs = {0};
+	struct merge_summary ignored = {0};
+	const struct tuned_version now = tuned_version_of(path);
 
-		if (ours && strcmp(ours->run, entry->run) == 0 && strcmp(entry->run, run) != 0) {
-			struct tuned_entry copy = tuned_entry_copy(entry);
-			const char *kept;
-
-			tuned_put_entry(tuned, &copy, NULL, &kept);
-		}
-	}
+	if (!now.inode || memcmp(&now, &tuned->version, sizeof(now)) == 0)
+		return STATUS_OK;
+	TRY(tuned_load(path, &theirs, err));
+	TRY(run ? tuned_merge_written(tuned, &theirs, run, err)
+		: tuned_merge(tuned, &theirs, MERGE_NEWEST, &ignored, err));
+	tuned->version = theirs.version;
+	return STATUS_OK;
 }
 
 enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err)
 {
 	CLEANUP(file_unlock) int lock = -1;
-	CLEANUP(tuned_release) struct tuned theirs = {0};
-	struct merge_summary ignored = {0};
-	struct tuned_version now;
 
 	TRY(file_lock(path, &lock, err));
-	now = tuned_version_of(path);
-	if (now.inode && memcmp(&now, &tuned->version, sizeof(now)) != 0) {
-		TRY(tuned_load(path, &theirs, err));
-		if (run)
-			renew_entries(tuned, &theirs, run);
-		TRY(tuned_merge(tuned, &theirs, MERGE_NEWEST, &ignored, err));
-	}
+	TRY(tuned_refresh(tuned, path, run, err));
 	return tuned_replace(tuned, path, err);
 }
 
@@ -186,7 +175,7 @@ void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 		tuned_entry_release(entry);
 		return;
 	}
-	if (old && old->predicted == entry->predicted && strcmp(old->run, entry->run) != 0)
+	if (old && old->predicted == entry->predicted)
 		tuned_rows_merge(tuned, entry, old, judge, kept);
 	tuned_rows_margin(entry);
 	if (old) {

@@ -40,10 +40,12 @@ enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 /* Entries that were written before their operation had all of its keys get the defaults of those
  * that they lack: they are then found by their canonical problem. */
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue);
-/* Writes it, with what other processes have written to path since it was read: of two entries of
- * one problem that of the later run stays, and gets the families that only the other one has. What
- * the file says of a run replaces what was read of it before: a run saves a problem more than once.
- * Of the run that saves (run; NULL: of any), what tuned says stays. */
+/* Takes what other processes have written to path since it was read: of two entries of one problem
+ * that of the run that asks (run) stays, else what the file says now; without a run that of the
+ * later one. It gets the families that only the other one has. */
+enum status tuned_refresh(
+	struct tuned *tuned, const char *path, const char *run, struct error *err);
+/* Writes it, refreshed: nothing comes between. */
 enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err);
 /* Writes it, whatever is there. */
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err);
@@ -74,7 +76,7 @@ struct tuned_judge {
  * too, if it is measured and faster than the new one by more than both intervals and 1%, the runs
  * can be compared (driver, NVRTC, MIG and power limit; times relative to the anchor kernel's) and
  * the judge lets it stand; without a judge it is replaced. The fastest row wins, the new winner if
- * it ties with it (1%). What the same run wrote before is replaced. The entry's run must be listed
+ * it ties with it (1%). Rows of the same run are replaced, or go. The entry's run must be listed
  * before. *kept says why the old winner stayed, or NULL. */
 void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept);

@@ -276,9 +276,9 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 		json_put(line, "entry", record_to_json(&tuned_entry_record, entry));
 		status = journal_write(journal, "entry", line, err);
 	}
-	tuned_put_entry(session->tuned, &copy, &judge, kept);
-	TRY(status);
-	return session_save(session, err);
+	/* a journal that cannot be written is no reason to lose the entry */
+	TRY(session_put(session, &copy, &judge, kept, err));
+	return status;
 }
 
 enum status search_conclude(struct search *search, struct error *err)
@@ -366,9 +366,13 @@ void search_keep_best(struct search *search)
 		now_s < budget->started + first_seconds || now_s < search->save_at_s ||
 		(search->saved_us > 0 && budget->best_us >= search->saved_us))
 		return;
-	there = tuned_find_problem(session->tuned, search->pool.problem, session->objective);
-	if (!there || strcmp(there->run, session->run_id) == 0)
-		search_save_best(search, &unsaved);
+	/* whatever it says is better than what this run has put there so far */
+	if (tuned_refresh(session->tuned, session->tuned_path, "", &unsaved) == STATUS_OK) {
+		there = tuned_find_problem(
+			session->tuned, search->pool.problem, session->objective);
+		if (!there || strcmp(there->run, session->run_id) == 0)
+			search_save_best(search, &unsaved);
+	}
 	search->saved_us = budget->best_us;
 	search->save_at_s = clock_seconds() + (clock_seconds() - now_s) / part_of_time;
 }

@@ -89,15 +89,6 @@ static bool worth_taking(const struct evaluation *evaluation)
 	       evaluation->outcome != OUTCOME_TOO_NOISY;
 }
 
-/* Whether the tuned file has the entry of that run, perhaps with what stayed of an older one. */
-static bool is_put(const struct tuned *tuned, const struct tuned_entry *entry)
-{
-	const struct tuned_entry *there =
-		tuned_find(tuned, entry->operation, &entry->problem, entry->objective);
-
-	return there && strcmp(there->run, entry->run) == 0;
-}
-
 /* The run that has concluded a problem; NULL: none. */
 static const struct journal_run *find_concluded(
 	const struct session *session, size_t number, const struct journal_problem **recorded)
@@ -137,14 +128,12 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	tuned_put_run(session->tuned, &head);
 	row_validity.recorded = recorded->evaluations;
 	row_validity.recorded_count = recorded->evaluation_count;
-	if (!is_put(session->tuned, recorded->entry)) {
-		copy = tuned_entry_copy(recorded->entry);
-		tuned_put_entry(session->tuned, &copy, &judge, &kept);
-	}
+	copy = tuned_entry_copy(recorded->entry);
+	TRY(session_put(session, &copy, &judge, &kept, err));
 	if (observer->taken)
 		observer->taken(observer->context, session->queue->items[number].problem, number,
 			session->queue->count, recorded->entry);
-	return session_save(session, err);
+	return STATUS_OK;
 }
 
 /* The oldest run of the chain first. */

@@ -283,6 +283,16 @@ enum status session_save(struct session *session, struct error *err)
 	return status;
 }
 
+enum status session_put(struct session *session, struct tuned_entry *entry,
+	const struct tuned_judge *judge, const char **kept, struct error *err)
+{
+	/* why it cannot be read, saving says */
+	if (session->tuned_path)
+		tuned_refresh(session->tuned, session->tuned_path, session->run_id, NULL);
+	tuned_put_entry(session->tuned, entry, judge, kept);
+	return session_save(session, err);
+}
+
 enum status session_run(struct session *session, struct error *err)
 {
 	struct context *context = session->context;

@@ -96,6 +96,10 @@ struct session {
 enum status session_interrupted(struct error *err);
 /* Saves the tuned file, where it has a path. */
 enum status session_save(struct session *session, struct error *err);
+/* Puts an entry into it (tuned_put_entry()), beside what others have written meanwhile, and saves.
+ */
+enum status session_put(struct session *session, struct tuned_entry *entry,
+	const struct tuned_judge *judge, const char **kept, struct error *err);
 struct search;
 /* One problem of the queue, that was prepared (tune/search.h). */
 enum status session_search(struct search *search, struct error *err);

@@ -101,3 +101,31 @@ kill -9 $!
 wait $! 2>/dev/null
 rm -r permits
 cmp before.json one.json && echo "as before"
+# Two tune a family each of one problem: the file gets what each of them ends with, not what it says before.
+rows() { # FILE...
+	/usr/bin/python3 -c 'import json, sys
+for file in sys.argv[1:]:
+    for row in json.load(open(file))["entries"][0]["families"]:
+        print(row["family"], row["configuration"], row["time_us"])' "$@" | sort
+}
+some() { one --strategy random --evaluations 8 --family "$@"; }
+for family in direct split; do
+	(some $family -o $family.json >talk.$family 2>&1)
+done
+rows direct.json split.json >ends.txt
+mkdir permits
+(some direct -o joined.json >talk.direct 2>&1) &
+touch permits/one
+until [ -s joined.json ]; do sleep 0.01; done
+cp joined.json early.json
+(some split -o joined.json >talk.split 2>&1) &
+until [ "$(grep -c '"event":"run"' joined.journal.jsonl)" = 2 ]; do sleep 0.01; done
+rm -r permits
+wait
+rows early.json | grep -cF -f - ends.txt
+rows joined.json | cmp - ends.txt && wc -l <ends.txt
+# What is concluded and could not be saved is saved by the run that goes on.
+sed -i '/"event":"finish"/d' joined.journal.jsonl
+cp early.json joined.json
+(some direct -o joined.json 2>&1) | grep -o 'from an interrupted run'
+rows joined.json | grep -cF -f - ends.txt

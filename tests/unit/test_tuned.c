@@ -349,6 +349,48 @@ static void test_two_writers_lose_nothing(void **state)
 	free(path);
 }
 
+/* The same of one problem, of which each tunes a family and saves the best so far more than once:
+ * whoever saves, in whatever order they began. */
+static void test_two_writers_of_one_problem(void **state)
+{
+	static const char *const orders[] = {"abab", "baba", "abba", "baab", "aabb", "bbaa"};
+	char *path = scratch_file();
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
+		struct run r1 = run_of("r1", ""), r2 = run_of("r2", "");
+		struct tuned files[2], last;
+		int saved[2] = {0};
+
+		unlink(path);
+		open_empty(&files[0]);
+		open_empty(&files[1]);
+		tuned_put_run(&files[0], &r1);
+		tuned_put_run(&files[1], &r2);
+		for (const char *at = orders[i]; *at; at++) {
+			const int who = *at - 'a';
+			const char *run = who ? "r2" : "r1";
+			char *rows = string_format("gemm/%c:%d", *at, 9 - who - 2 * saved[who]++);
+
+			assert_ok(tuned_refresh(&files[who], path, run, &err));
+			put(&files[who], entry(P1, "measured", run, rows));
+			assert_ok(tuned_save(&files[who], path, run, &err));
+			free(rows);
+		}
+		assert_ok(tuned_load(path, &last, &err));
+		check(&last, P1,
+			strchr(orders[i], '\0')[-1] == 'a' ? "gemm/b@r2 | gemm/a:7 gemm/b@r2:6"
+							   : "gemm/b | gemm/b:6 gemm/a@r1:7");
+		assert_int_equal(last.run_count, 2);
+		tuned_release(&last);
+		tuned_release(&files[0]);
+		tuned_release(&files[1]);
+	}
+	unlink(path);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +403,7 @@ int main(void)
 		cmocka_unit_test(test_broken_files_are_refused),
 		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_two_writers_lose_nothing),
+		cmocka_unit_test(test_two_writers_of_one_problem),
 		cmocka_unit_test(test_a_device_as_json),
 	};
 
