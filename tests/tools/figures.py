@@ -373,6 +373,10 @@ def repeat_figures(name):
 	return [100 * sum(p["same_configuration"] for p in problems) / sum(p["runs"] for p in problems), statistics.median(spreads), max(spreads)]
 
 
+def same_answers(name):
+	return [load(name)["runs"], load(name)["same_configuration"], load(name)["same_tile"], repeat_figures(name)[0]]
+
+
 def repeat_seconds():
 	return [second for problem in load("repeat")["problems"] for second in problem["seconds"]]
 
