@@ -241,6 +241,22 @@ static void put_entry(struct check *check, struct check_row *row, struct tuned_e
 	tuned_put_entry(check->baseline, entry, NULL, &kept);
 }
 
+static void say_run(struct tuned_row *rows, size_t count, const char *run)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!rows[i].run)
+			rows[i].run = string_copy(run);
+}
+
+/* What was not timed now says of which run it is. */
+static void put_run(struct tuned_entry *entry, const char *run_id)
+{
+	say_run(entry->families, entry->family_count, entry->run);
+	say_run(entry->tied, entry->tied_count, entry->run);
+	free(entry->run);
+	entry->run = string_copy(run_id);
+}
+
 enum status check_update(struct check *check, const char *run_id, struct error *err)
 {
 	for (size_t i = 0; i < check->row_count; i++) {
@@ -259,14 +275,12 @@ enum status check_update(struct check *check, const char *run_id, struct error *
 		if (row_today(row, &today, err) != STATUS_OK)
 			return error_context(err, "%s %s", row->operation, row->problem);
 		entry = tuned_entry_copy(&row->entry);
+		if (row->now.blocks)
+			put_run(&entry, run_id);
 		put_family(&entry, &today, row->now.blocks > 0);
+		entry.predicted &= !row->now.blocks;
 		tuned_row_release(&entry.winner);
 		entry.winner = today;
-		if (row->now.blocks) {
-			free(entry.run);
-			entry.run = string_copy(run_id);
-			entry.predicted = false;
-		}
 		put_reference(check, row, &entry);
 		put_entry(check, row, &entry);
 		row->work->updated = true;
