@@ -103,6 +103,11 @@ static enum status load_folder(const char *folder, const struct device_spec *spe
 
 	tuned_init(tuned, folder, device);
 	TRY(tuned_index_add_folder(&index, folder, &tuned->device, err));
+	if (!index.count) {
+		error_set(err, STATUS_BAD_INPUT, "%s: expected tuned files of %s, found none",
+			folder, tuned->device.name);
+		return error_hint(err, "--device names another GPU model");
+	}
 	exact = has_all(&index, problems, objective);
 	for (size_t i = 0; i < index.count; i++) {
 		const struct tuned_index_item *item = &index.items[i];

@@ -273,7 +273,8 @@ static void show_ties(FILE *out, const struct problem_result *result)
 			"  %zu other%s tied with it (within 1%% or its noise): of these wins the "
 			"file's winner until now, else %s shared memory, then fewest registers, "
 			"then the first in the space\n",
-			ties, ties == 1 ? " is" : "s are", predicted ? "least" : "most");
+			ties, ties == 1 ? " is" : "s are",
+			predicted ? "the best prediction by steps of 1%, then least" : "most");
 }
 
 static void show_model(FILE *out, const struct problem_result *result)

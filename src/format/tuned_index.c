@@ -244,8 +244,8 @@ static enum status visit(const char *name, void *context, struct error *err)
 	const struct block *block;
 
 	(void)err;
-	if (!string_ends_with(name, ".json") || !version.inode || strpbrk(name, "\t\n") ||
-		access(path, R_OK) != 0)
+	if (!(string_ends_with(name, ".json") || string_ends_with(name, ".json.gz")) ||
+		!version.inode || strpbrk(name, "\t\n") || access(path, R_OK) != 0)
 		return STATUS_OK;
 	while (folder->at < folder->count && strcmp(folder->blocks[folder->at].name, name) < 0) {
 		folder->at++;

@@ -29,8 +29,9 @@ struct tuned_index {
 
 /* Adds the entries of a file that was read. */
 void tuned_index_add(struct tuned_index *index, const struct tuned *tuned);
-/* Adds those of all tuned files *.json of a folder that are of this GPU model (NULL: adds none, the
- * index is brought up to date). Others' files may lie there. Errors: no such folder. */
+/* Adds those of all tuned files *.json, *.json.gz of a folder that are of this GPU model (NULL:
+ * adds none, the index is brought up to date). Others' files may lie there. Errors: no such folder.
+ */
 enum status tuned_index_add_folder(struct tuned_index *index, const char *folder,
 	const struct gpu_model *device, struct error *err);
 /* Takes a string, for an item; it lives as long as the index. */

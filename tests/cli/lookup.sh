@@ -39,6 +39,8 @@ lookup2() { "$TILETUNE" lookup folder row_softmax --path "$toy" -d "$1" -p "rows
 lookup2 model:toy 2048
 lookup2 model:toy 300
 lookup2 model:h200-sxm 300
+mkdir packed && gzip -c tuned.json >packed/tuned.json.gz
+"$TILETUNE" lookup packed row_softmax --path "$toy" -d model:toy -p rows=2048,cols=512 | grep -o 'exact'
 "$TILETUNE" lookup folder row_softmax --path "$toy" -p rows=300,cols=512
 # the default that an answer is compared with is its own family's, whichever row comes first
 cp -R "$toy" two
