@@ -311,6 +311,15 @@ bool file_exists(const char *path)
 	return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+bool file_is_same(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	if (stat(a, &one) != 0 || stat(b, &other) != 0 || !S_ISREG(one.st_mode))
+		return strcmp(a, b) == 0;
+	return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 bool directory_exists(const char *path)
 {
 	struct stat info;

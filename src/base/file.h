@@ -31,6 +31,8 @@ enum status file_lock(const char *path, int *lock, struct error *err);
 void file_unlock(int *lock); /* for CLEANUP() */
 
 bool file_exists(const char *path);
+/* Whether two names are of one file. Of devices and of what is not there only equal ones are. */
+bool file_is_same(const char *a, const char *b);
 bool directory_exists(const char *path);
 
 /* Makes path and its parents (mode 0777 less umask). */

@@ -214,11 +214,11 @@ static enum status run(void *options_, const struct string_list *positional, str
 	enum status status;
 
 	TRY(read_options(command, &options, err));
-	TRY(common_expect_output("junit", command->junit, err));
-	TRY(common_expect_output("markdown", command->markdown, err));
+	TRY(common_expect_output("junit", command->junit, positional, err));
+	TRY(common_expect_output("markdown", command->markdown, positional, err));
 	TRY(tuned_load(positional->items[0], &baseline, err));
 	if (command->update || command->keep_cubins)
-		TRY(common_expect_output("update", positional->items[0], err));
+		TRY(common_expect_output("update", positional->items[0], NULL, err));
 	command->device.only_shipped = true; /* nor a verdict */
 	status = common_open(&command->device, NULL, false, true, &folders, &context, err);
 	/* a device model needs no GPU, but it must be asked for: a check never falls back */

@@ -144,7 +144,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(learning_release)
 	struct learning learning = {.folders = folders_find(&options->common.paths)};
 
-	TRY(common_expect_output("output", options->output, err));
+	TRY(common_expect_output("output", options->output, positional, err));
 	if (options->drop)
 		return drop(options, err);
 	if (!positional->count)

@@ -146,7 +146,7 @@ static enum status expect_place(const struct merge_options *options, struct erro
 			"merge: expected -o FILE or --update FOLDER, found %s",
 			options->output ? "both" : "none");
 	if (options->output)
-		return common_expect_output("output", options->output, err);
+		return common_expect_output("output", options->output, NULL, err);
 	if (!directory_exists(options->folder))
 		return error_set(err, STATUS_BAD_INPUT,
 			"--update: expected a folder, found none at %s", options->folder);

@@ -275,7 +275,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(text_release) struct text text = {0};
 	bool is_t1;
 
-	TRY(common_expect_output("output", options->output, err));
+	TRY(common_expect_output("output", options->output, positional, err));
 	if (own_kernel_is_file(file))
 		TRY(own_kernel_read(file, &tree, &is_t1, err));
 	else

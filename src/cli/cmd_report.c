@@ -213,12 +213,12 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(report_release) struct report report = {0};
 	CLEANUP(text_release) struct text text = {0};
 
-	TRY(common_expect_output("output", options->output, err));
+	TRY(common_expect_output("output", options->output, positional, err));
 	if (options->svg) {
 		CLEANUP(memory_free) char *path = string_format("%s/figure.svg", options->svg);
 
 		TRY(directory_make(options->svg, err));
-		TRY(common_expect_output("svg", path, err));
+		TRY(common_expect_output("svg", path, NULL, err));
 	}
 	TRY(report_open(&wanted, &report, err));
 	for (size_t i = 0; i < report.source_count; i++)

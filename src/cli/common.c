@@ -236,8 +236,14 @@ enum status common_device_spec(const char *name, const struct gpu_model *model,
 		err, STATUS_BAD_INPUT, "--device: expected cuda:N or model:NAME, found %s", name);
 }
 
-enum status common_expect_output(const char *option, const char *path, struct error *err)
+enum status common_expect_output(
+	const char *option, const char *path, const struct string_list *inputs, struct error *err)
 {
+	for (size_t i = 0; path && inputs && i < inputs->count; i++)
+		if (file_is_same(path, inputs->items[i]))
+			return error_set(err, STATUS_BAD_INPUT,
+				"--%s: expected another file than %s, which is read, found %s",
+				option, inputs->items[i], path);
 	if (!path || strcmp(path, "-") == 0 || file_expect_writable(path, err) == STATUS_OK)
 		return STATUS_OK;
 	return *path ? STATUS_BAD_INPUT : error_context(err, "--%s", option);

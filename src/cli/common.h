@@ -105,8 +105,10 @@ enum status common_device_spec(const char *name, const struct gpu_model *model,
  * else the first signal ends the program. */
 extern volatile sig_atomic_t common_interrupted, common_graceful;
 
-/* Whether what a command will write can be written, before it begins; path may be NULL. */
-enum status common_expect_output(const char *option, const char *path, struct error *err);
+/* Whether what a command will write can be written, before it begins, and is none of the files that
+ * it reads; path and inputs may be NULL. */
+enum status common_expect_output(
+	const char *option, const char *path, const struct string_list *inputs, struct error *err);
 /* Says on stderr that lines of a journal were passed over. */
 void common_journal_notice(const struct journal_record *record);
 

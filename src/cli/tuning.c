@@ -42,13 +42,9 @@ void tuning_choose_files(struct tuning *tuning)
 enum status tuning_check_files(const struct tuning *tuning, struct error *err)
 {
 	const char *journal = tuning->options->no_journal ? NULL : tuning->options->journal;
-	struct stat a, b;
 
-	TRY(common_expect_output("output", tuning->output, err));
-	if (journal && (strcmp(journal, tuning->output) == 0 ||
-			       (stat(journal, &a) == 0 && stat(tuning->output, &b) == 0 &&
-				       S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
-				       a.st_ino == b.st_ino)))
+	TRY(common_expect_output("output", tuning->output, NULL, err));
+	if (journal && file_is_same(journal, tuning->output))
 		return error_set(err, STATUS_BAD_INPUT,
 			"--journal: expected another file than --output, found %s", journal);
 	if (journal && !*journal)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -82,15 +81,6 @@ static void version_guess(const char *path, int *major, int *minor)
 	}
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	struct stat one, other;
-
-	if (stat(a, &one) != 0 || stat(b, &other) != 0)
-		return strcmp(a, b) == 0;
-	return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 enum add_result {
 	ADDED,
 	ADD_KNOWN,
@@ -108,7 +98,7 @@ static enum add_result candidate_add(const struct nvrtc_search *search,
 		version_guess(path, &candidate.major, &candidate.minor);
 	free(real);
 	for (size_t i = 0; i < candidates->count; i++)
-		if (same_file(candidates->items[i].path, path))
+		if (file_is_same(candidates->items[i].path, path))
 			return ADD_KNOWN;
 	if (search->driver_cuda_version && candidate.major > search->driver_cuda_version / 1000)
 		return ADD_TOO_NEW;

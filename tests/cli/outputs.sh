@@ -31,6 +31,13 @@ try "$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d replay:nothing -o x.json --j
 echo '{"event":"run"}' >y.json
 ln -s y.json z.json
 try "$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d replay:nothing -o y.json --journal z.json
+rm z.json
+for command in "export y.json --format csv -o" "report y.json -o" "learn y.json -o" "check y.json --junit" "check y.json --markdown" \
+	"new y.json -o" "advise y.json --sweep M=1:2:1 -o" "advise y.json --sweep M=1:2:1 --csv"; do
+	# shellcheck disable=SC2086
+	try "$TILETUNE" $command ../"${PWD##*/}"/y.json | sed "s,../${PWD##*/}/,../HERE/,"
+done
+cat y.json
 echo "# numbers"
 try "$TILETUNE" tune tile -p M=1 -d model:h200-sxm --workers 4294967295
 try "$TILETUNE" devices --workers 4294967295
