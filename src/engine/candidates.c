@@ -39,12 +39,12 @@ static void describe_parameters(struct family_candidates *family)
 
 	family->parameter_count = parameters;
 	family->product = space->tail[0];
-	family->ordered = memory_zeroed(parameters, sizeof(*family->ordered));
-	family->argument = memory_zeroed(parameters, sizeof(*family->argument));
-	for (size_t i = 0; i < parameters; i++) {
-		family->ordered[i] = list_is_ordered(&space->parameters[i].values);
-		family->argument[i] = family->bound->family->parameters[i].is_argument;
-	}
+	family->parameters = memory_zeroed(parameters, sizeof(*family->parameters));
+	for (size_t i = 0; i < parameters; i++)
+		family->parameters[i] = (struct search_parameter){
+			.levels = (choice)space->parameters[i].values.count,
+			.is_ordered = list_is_ordered(&space->parameters[i].values),
+			.is_argument = family->bound->family->parameters[i].is_argument};
 	family->removed.by_constraint = memory_zeroed(space->constraint_count, sizeof(double));
 }
 
@@ -159,8 +159,7 @@ static void family_candidates_release(struct family_candidates *family)
 {
 	bound_family_free(family->bound);
 	free(family->configurations);
-	free(family->ordered);
-	free(family->argument);
+	free(family->parameters);
 	free(family->removed.by_constraint);
 }
 
@@ -242,8 +241,7 @@ static void describe_view(struct candidates *pool)
 			.count = family->count,
 			.parameter_count = family->parameter_count,
 			.configurations = family->configurations,
-			.ordered = family->ordered,
-			.argument = family->argument};
+			.parameters = family->parameters};
 		for (size_t i = 0; i < family->count; i++)
 			pool->family_of[family->first + i] = (uint32_t)f;
 	}

@@ -17,7 +17,7 @@ struct family_candidates {
 	choice *configurations; /* count x parameters */
 	size_t first, count, capacity;
 	size_t parameter_count;
-	bool *ordered, *argument; /* per parameter, see search/strategy.h */
+	struct search_parameter *parameters;
 	double product;
 	struct space_removed removed; /* by constraint */
 	bool recorded;                /* the space is what a recording holds, not the whole */

@@ -129,8 +129,8 @@ static size_t choose(const struct candidates *pool, size_t *chosen)
 
 		for (size_t i = 0; i < family->count; i++)
 			chosen[kept + i] = family->first + i;
-		order_smallest(chosen + kept, family->count, pool->predicted_us, LEARNED_OF_FAMILY);
-		kept += family->count < LEARNED_OF_FAMILY ? family->count : LEARNED_OF_FAMILY;
+		kept += order_smallest(
+			chosen + kept, family->count, pool->predicted_us, LEARNED_OF_FAMILY);
 	}
 	return kept;
 }

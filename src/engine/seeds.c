@@ -62,14 +62,13 @@ static enum status take_best(
 	CLEANUP(memory_free) size_t *order = memory_zeroed(family->count + 1, sizeof(*order));
 	CLEANUP(predictor_close) struct predictor predictor = {0};
 	struct prediction known[SEEDS_PER_FAMILY], prediction;
-	size_t taken = 0;
+	size_t count, taken = 0;
 
 	for (size_t i = 0; i < family->count; i++)
 		order[i] = family->first + i;
-	order_smallest(order, family->count, pool->predicted_us, LOOKED_AT_PER_FAMILY);
+	count = order_smallest(order, family->count, pool->predicted_us, LOOKED_AT_PER_FAMILY);
 	predictor_open(&predictor, bound);
-	for (size_t i = 0;
-		i < family->count && i < LOOKED_AT_PER_FAMILY && taken < SEEDS_PER_FAMILY; i++) {
+	for (size_t i = 0; i < count && taken < SEEDS_PER_FAMILY; i++) {
 		const choice *choices = candidates_configuration(pool, order[i]);
 
 		if (!isfinite(pool->predicted_us[order[i]]))

@@ -6,11 +6,7 @@
  * Selection Pressure" (1989).
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "search/neighbours.h"
 #include "search/questions.h"
 
 enum {
@@ -29,10 +25,7 @@ struct evolution {
 
 static void *evolution_open(const struct search_view *view)
 {
-	struct evolution *evolution = memory_zeroed(1, sizeof(*evolution));
-
-	questions_init(&evolution->questions, view);
-	return evolution;
+	return questions_open(view, sizeof(struct evolution));
 }
 
 /* The faster of two drawn by lot. */
@@ -50,9 +43,9 @@ static void mutate(struct evolution *evolution, size_t family, choice *x)
 	struct random_state *random = &evolution->questions.random;
 	const struct search_family *of = &evolution->questions.view->families[family];
 	const size_t p = random_below(random, of->parameter_count);
-	const choice levels = evolution->questions.neighbourhood.levels[family][p];
+	const choice levels = of->parameters[p].levels;
 
-	if (!of->ordered[p] || random_below(random, 2))
+	if (!of->parameters[p].is_ordered || random_below(random, 2))
 		x[p] = (choice)random_below(random, levels);
 	else if (random_below(random, 2))
 		x[p] = (choice)(x[p] + (x[p] + 1 < levels));
@@ -104,7 +97,7 @@ static void evolution_tell(void *state, size_t candidate, double time_us)
 	struct parent *parents = evolution->parents;
 	size_t at;
 
-	if (!questions_tell(&evolution->questions, candidate) || !isfinite(time_us))
+	if (!questions_tell(&evolution->questions, candidate, time_us) || !isfinite(time_us))
 		return;
 	at = evolution->parent_count;
 	if (at == PARENTS && !(time_us < parents[--at].time_us))

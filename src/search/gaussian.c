@@ -6,245 +6,255 @@
 
 #include "base/memory.h"
 
-/* Nothing is ruled out by what is known of others. */
-static const double CHANCE_LEAST = 0.02;
+/* Variances of the parts; of what is measured, around what it is. */
+static const float OF_FAMILY = 0.09F, OF_SLOPE = 0.09F, OF_VALUES = 0.045F, OF_PLACE = 0.045F;
+static const double OF_NOISE = 0.0002;
 
-static void values_init(struct gaussian_values *values, size_t row_max, size_t slot_max)
+enum {
+	LEARNED_MAX = 96, /* rows that the weights are learned from */
+	SWEEPS = 3,       /* over all weights */
+};
+static const double STEP_FIRST = 0.7, STEP_SHRINKS = 0.5; /* of a weight's logarithm */
+
+/* ---- how alike candidates are ---- */
+static struct axis *axes_of(const struct gaussian *gaussian, size_t family)
 {
-	values->of_rows = memory_zeroed(row_max + 1, sizeof(double));
-	values->whitened = memory_zeroed(row_max + 1, sizeof(double));
-	values->means = memory_zeroed(slot_max + 1, sizeof(float));
+	return gaussian->axes + family * SPACE_PARAMETERS_MAX;
 }
 
-static void values_release(struct gaussian_values *values)
+double gaussian_covariance(const struct gaussian *gaussian, size_t a, size_t b)
 {
-	free(values->of_rows);
-	free(values->whitened);
-	free(values->means);
+	const struct search_view *view = gaussian->view;
+	const size_t family = view->family[a];
+	const struct axis *axes = axes_of(gaussian, family);
+	const float slopes = OF_SLOPE * gaussian->slopes[a] * gaussian->slopes[b];
+	const choice *x, *y;
+	float square = 0, alike = 0, far;
+
+	if (family != view->family[b])
+		return (double)slopes;
+	x = search_view_configuration(view, a);
+	y = search_view_configuration(view, b);
+	for (size_t p = 0; p < view->families[family].parameter_count; p++) {
+		const float apart = fminf(1, axes[p].step * (float)abs(x[p] - y[p]));
+		const float weighed = axes[p].weight * apart;
+
+		square += weighed * weighed;
+		alike += axes[p].share * (1 - apart);
+	}
+	far = sqrtf(5 * square);
+	return (double)(OF_FAMILY + slopes + OF_VALUES * alike +
+			OF_PLACE * (1 + far + far * far / 3) * expf(-far));
 }
 
-void gaussian_init(struct gaussian *gaussian, size_t row_max, size_t slot_max, double noise,
-	gaussian_covariance *covariance, const void *context)
+static void axes_init(const struct search_family *family, struct axis *axes)
 {
+	size_t varied = 0;
+
+	for (size_t p = 0; p < family->parameter_count; p++)
+		varied += family->parameters[p].levels > 1;
+	for (size_t p = 0; p < family->parameter_count; p++) {
+		const float between = (float)family->parameters[p].levels - 1;
+
+		axes[p] = (struct axis){.step = 1, .weight = 1};
+		if (between > 0)
+			axes[p].share = 1 / (float)varied;
+		if (between > 0 && family->parameters[p].is_ordered)
+			axes[p].step = 1 / between;
+	}
+}
+
+void gaussian_init(
+	struct gaussian *gaussian, const struct search_view *view, size_t row_max, size_t slot_max)
+{
+	double best = INFINITY;
+
 	*gaussian = (struct gaussian){
-		.covariance = covariance,
-		.context = context,
-		.noise = noise,
+		.view = view,
+		.axes = memory_zeroed(
+			view->family_count * SPACE_PARAMETERS_MAX + 1, sizeof(struct axis)),
+		.slopes = memory_zeroed(view->count + 1, sizeof(float)),
 		.row_max = row_max,
 		.slot_max = slot_max,
 		.row_points = memory_zeroed(row_max + 1, sizeof(size_t)),
 		.factor = memory_zeroed(row_max * row_max + 1, sizeof(double)),
-		.weights = memory_zeroed(row_max + 1, sizeof(double)),
 		.slot_points = memory_zeroed(slot_max + 1, sizeof(size_t)),
-		.slot_rows = memory_zeroed(slot_max * row_max + 1, sizeof(float)),
-		.variances = memory_zeroed(slot_max + 1, sizeof(float)),
+		.slot_rows = memory_zeroed(slot_max * row_max + 1, sizeof(double)),
+		.variances = memory_zeroed(slot_max + 1, sizeof(double)),
 	};
-	values_init(&gaussian->values, row_max, slot_max);
-	values_init(&gaussian->works, row_max, slot_max);
+	for (size_t f = 0; f < view->family_count; f++)
+		axes_init(&view->families[f], axes_of(gaussian, f));
+	for (size_t i = 0; i < view->count; i++)
+		best = fmin(best, view->predicted_us[i]);
+	for (size_t i = 0; i < view->count; i++)
+		gaussian->slopes[i] = (float)(1 - best / view->predicted_us[i]);
 }
 
 void gaussian_release(struct gaussian *gaussian)
 {
+	free(gaussian->axes);
+	free(gaussian->slopes);
 	free(gaussian->row_points);
 	free(gaussian->factor);
-	values_release(&gaussian->values);
-	values_release(&gaussian->works);
-	free(gaussian->weights);
 	free(gaussian->slot_points);
 	free(gaussian->slot_rows);
 	free(gaussian->variances);
 	*gaussian = (struct gaussian){0};
 }
 
+/* ---- the process ---- */
 /* With four sums: the compiler may not reorder one. */
-#define DOT(name, type)                                                                            \
-	static type name(const type *a, const type *b, size_t count)                               \
-	{                                                                                          \
-		type sums[4] = {0};                                                                \
-		size_t i = 0;                                                                      \
-                                                                                                   \
-		for (; i + 4 <= count; i += 4)                                                     \
-			for (size_t j = 0; j < 4; j++)                                             \
-				sums[j] += a[i + j] * b[i + j];                                    \
-		for (; i < count; i++)                                                             \
-			sums[0] += a[i] * b[i];                                                    \
-		return sums[0] + sums[1] + sums[2] + sums[3];                                      \
-	}
-DOT(dot, float)
-DOT(dot_exact, double)
+static double dot(const double *a, const double *b, size_t count)
+{
+	double sums[4] = {0};
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4)
+		for (size_t j = 0; j < 4; j++)
+			sums[j] += a[i + j] * b[i + j];
+	for (; i < count; i++)
+		sums[0] += a[i] * b[i];
+	return sums[0] + sums[1] + sums[2] + sums[3];
+}
 
 /* factor^-1 of the point's covariances with all rows, into solved[]; returns what is left of its
  * variance. */
 static double solve(const struct gaussian *gaussian, size_t point, double *solved)
 {
-	double variance = gaussian->covariance(gaussian->context, point, point);
-
 	for (size_t r = 0; r < gaussian->row_count; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
 
-		solved[r] =
-			(gaussian->covariance(gaussian->context, point, gaussian->row_points[r]) -
-				dot_exact(row, solved, r)) /
-			row[r];
-		variance -= solved[r] * solved[r];
+		solved[r] = (gaussian_covariance(gaussian, point, gaussian->row_points[r]) -
+				    dot(row, solved, r)) /
+			    row[r];
 	}
-	return variance;
+	return fmax(0, gaussian_covariance(gaussian, point, point) -
+			       dot(solved, solved, gaussian->row_count));
 }
 
-double gaussian_expect(const struct gaussian *gaussian, size_t point)
+void gaussian_watch(struct gaussian *gaussian, size_t point)
 {
-	double mean = 0;
+	const size_t slot = gaussian->slot_count;
 
-	for (size_t r = 0; r < gaussian->row_count; r++)
-		mean += gaussian->weights[r] *
-			gaussian->covariance(gaussian->context, point, gaussian->row_points[r]);
-	return mean;
-}
-
-void gaussian_watch(struct gaussian *gaussian, size_t slot, size_t point)
-{
-	CLEANUP(memory_free)
-	double *solved = memory_zeroed(gaussian->row_count + 1, sizeof(*solved));
-	float *slot_row = gaussian->slot_rows + slot * gaussian->row_max;
-
+	if (slot == gaussian->slot_max)
+		return;
 	gaussian->slot_points[slot] = point;
-	gaussian->variances[slot] = (float)solve(gaussian, point, solved);
-	for (size_t r = 0; r < gaussian->row_count; r++)
-		slot_row[r] = (float)solved[r];
-	gaussian->values.means[slot] = (float)gaussian_expect(gaussian, point);
-	gaussian->works.means[slot] = 0;
-	if (slot == gaussian->slot_count)
-		gaussian->slot_count++;
+	gaussian->variances[slot] =
+		solve(gaussian, point, gaussian->slot_rows + slot * gaussian->row_max);
+	gaussian->slot_count++;
 }
 
-size_t gaussian_add(struct gaussian *gaussian, size_t point)
+void gaussian_add(struct gaussian *gaussian, size_t point)
 {
-	const size_t new_row = gaussian->row_count;
-	double *row = gaussian->factor + new_row * gaussian->row_max;
-	const double variance = solve(gaussian, point, row);
-	float *packed = memory_zeroed(new_row + 1, sizeof(*packed));
+	const size_t added = gaussian->row_count;
+	double *row = gaussian->factor + added * gaussian->row_max;
 
-	row[new_row] = sqrt(fmax(variance, 0) + gaussian->noise);
-	for (size_t c = 0; c < new_row; c++)
-		packed[c] = (float)row[c];
+	if (added == gaussian->row_max)
+		return;
+	row[added] = sqrt(solve(gaussian, point, row) + OF_NOISE);
 	for (size_t s = 0; s < gaussian->slot_count; s++) {
-		float *slot_row = gaussian->slot_rows + s * gaussian->row_max;
-		const float covariance = (float)gaussian->covariance(
-			gaussian->context, gaussian->slot_points[s], point);
-		const float value =
-			(covariance - dot(slot_row, packed, new_row)) / (float)row[new_row];
+		double *slot_row = gaussian->slot_rows + s * gaussian->row_max;
+		const double covariance =
+			gaussian_covariance(gaussian, gaussian->slot_points[s], point);
 
-		slot_row[new_row] = value;
-		gaussian->variances[s] -= value * value;
+		slot_row[added] = (covariance - dot(slot_row, row, added)) / row[added];
+		gaussian->variances[s] -= slot_row[added] * slot_row[added];
 	}
-	free(packed);
-	gaussian->row_points[new_row] = point;
-	gaussian->values.of_rows[new_row] = gaussian->works.of_rows[new_row] = NAN;
-	gaussian->values.whitened[new_row] = gaussian->weights[new_row] = 0;
+	gaussian->row_points[added] = point;
 	gaussian->row_count++;
-	return new_row;
 }
 
-void gaussian_set(struct gaussian *gaussian, size_t row, double value, bool works)
-{
-	gaussian->values.of_rows[row] = value;
-	gaussian->works.of_rows[row] = works;
-	gaussian->changed = true;
-}
-
-/* weights = factor^-T whitened */
-static void weigh(struct gaussian *gaussian)
+double gaussian_means(const struct gaussian *gaussian, const double *values, double *means)
 {
 	const size_t rows = gaussian->row_count;
+	CLEANUP(memory_free) double *whitened = memory_zeroed(rows + 1, sizeof(*whitened));
 
-	for (size_t i = rows; i-- > 0;) {
-		double rest = gaussian->values.whitened[i];
-
-		for (size_t r = i + 1; r < rows; r++)
-			rest -= gaussian->factor[r * gaussian->row_max + i] * gaussian->weights[r];
-		gaussian->weights[i] = rest / gaussian->factor[i * gaussian->row_max + i];
-	}
-}
-
-/* Brings the means of the slots up to date; returns the mean square of what is whitened. */
-static double values_update(
-	const struct gaussian *gaussian, struct gaussian_values *values, double offset)
-{
-	const size_t rows = gaussian->row_count;
-	CLEANUP(memory_free) float *packed = memory_zeroed(rows + 1, sizeof(*packed));
-	double squares = 0, known = 0;
-
+	/* a row under way is as expected: it adds nothing */
 	for (size_t r = 0; r < rows; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
-		const double rest = values->of_rows[r] - offset;
 
-		/* A row under way is as expected: it adds nothing. */
-		values->whitened[r] = 0;
-		if (isnan(rest))
-			continue;
-		values->whitened[r] = (rest - dot_exact(row, values->whitened, r)) / row[r];
-		packed[r] = (float)values->whitened[r];
-		squares += values->whitened[r] * values->whitened[r];
-		known++;
+		if (!isnan(values[r]))
+			whitened[r] = (values[r] - dot(row, whitened, r)) / row[r];
 	}
 	for (size_t s = 0; s < gaussian->slot_count; s++)
-		values->means[s] = dot(gaussian->slot_rows + s * gaussian->row_max, packed, rows);
-	return known > 0 ? squares / known : 0;
+		means[s] = dot(gaussian->slot_rows + s * gaussian->row_max, whitened, rows);
+	return dot(whitened, whitened, rows);
 }
 
-void gaussian_update(struct gaussian *gaussian)
-{
-	double square, works = 1, known = 1; /* one that works, before anything is known */
+/* ---- learning ---- */
+/* Rows with values, without slots. */
+struct lesson {
+	struct gaussian gaussian;
+	size_t points[LEARNED_MAX], count;
+	double values[LEARNED_MAX];
+};
 
-	if (!gaussian->changed)
-		return;
-	gaussian->changed = false;
-	square = values_update(gaussian, &gaussian->values, 0);
-	gaussian->scale = square > 0 ? sqrt(square) : 1;
-	weigh(gaussian);
-	for (size_t r = 0; r < gaussian->row_count; r++)
-		if (!isnan(gaussian->works.of_rows[r])) {
-			works += gaussian->works.of_rows[r];
-			known++;
-		}
-	gaussian->works_rate = works / known;
-	if (works < known)
-		values_update(gaussian, &gaussian->works, gaussian->works_rate);
-}
-
-double gaussian_unlikeliness(struct gaussian *gaussian)
+/* -log of the posterior density, but for a constant. */
+static double unlikeliness(struct lesson *lesson)
 {
+	struct gaussian *gaussian = &lesson->gaussian;
+	const struct search_view *view = gaussian->view;
 	double sum = 0;
 
-	gaussian_update(gaussian);
-	for (size_t r = 0; r < gaussian->row_count; r++)
-		sum += log(gaussian->factor[r * gaussian->row_max + r]) +
-		       gaussian->values.whitened[r] * gaussian->values.whitened[r] / 2;
-	return sum;
-}
-
-double gaussian_chance(const struct gaussian *gaussian, size_t slot)
-{
-	const double chance = gaussian->works_rate + (double)gaussian->works.means[slot];
-
-	return fmin(1, fmax(CHANCE_LEAST, chance));
-}
-
-void gaussian_renew(struct gaussian *gaussian)
-{
-	const size_t rows = gaussian->row_count;
-
 	gaussian->row_count = 0;
-	for (size_t s = 0; s < gaussian->slot_count; s++)
-		gaussian->variances[s] = (float)gaussian->covariance(
-			gaussian->context, gaussian->slot_points[s], gaussian->slot_points[s]);
-	for (size_t r = 0; r < rows; r++) {
-		const double value = gaussian->values.of_rows[r];
-		const double works = gaussian->works.of_rows[r];
-
-		gaussian_add(gaussian, gaussian->row_points[r]);
-		gaussian->values.of_rows[r] = value;
-		gaussian->works.of_rows[r] = works;
+	for (size_t r = 0; r < lesson->count; r++) {
+		gaussian_add(gaussian, lesson->points[r]);
+		sum += log(gaussian->factor[r * gaussian->row_max + r]);
 	}
-	gaussian->changed = true;
+	for (size_t f = 0; f < view->family_count; f++)
+		for (size_t p = 0; p < view->families[f].parameter_count; p++)
+			sum += pow(log((double)axes_of(gaussian, f)[p].weight), 2) / 2;
+	return sum + gaussian_means(gaussian, lesson->values, NULL) / 2;
+}
+
+static void improve(struct lesson *lesson, struct axis *axis, double step, double *least)
+{
+	const float before = axis->weight;
+
+	for (int direction = 1; direction >= -1; direction -= 2) {
+		double now;
+
+		axis->weight = before * (float)exp(direction * step);
+		now = unlikeliness(lesson);
+		if (now < *least) {
+			*least = now;
+			return;
+		}
+	}
+	axis->weight = before;
+}
+
+void gaussian_learn(struct gaussian *gaussian, const double *values, struct random_state *random)
+{
+	const struct search_view *view = gaussian->view;
+	const size_t rows = gaussian->row_count;
+	struct lesson lesson = {.gaussian = *gaussian};
+	CLEANUP(memory_free) size_t *order = memory_zeroed(rows + 1, sizeof(*order));
+	double least, step = STEP_FIRST;
+
+	for (size_t i = 0; i < rows; i++)
+		order[i] = i;
+	random_shuffle(random, order, rows);
+	for (size_t i = 0; i < rows && lesson.count < LEARNED_MAX; i++)
+		if (!isnan(values[order[i]])) {
+			lesson.points[lesson.count] = gaussian->row_points[order[i]];
+			lesson.values[lesson.count++] = values[order[i]];
+		}
+	lesson.gaussian.slot_count = 0;
+	lesson.gaussian.row_points = memory_zeroed(rows + 1, sizeof(size_t));
+	least = unlikeliness(&lesson);
+	for (int sweep = 0; sweep < SWEEPS; sweep++, step *= STEP_SHRINKS)
+		for (size_t f = 0; f < view->family_count; f++) {
+			size_t seen = 0;
+
+			for (size_t r = 0; r < lesson.count; r++)
+				seen += view->family[lesson.points[r]] == f;
+			for (size_t p = 0; seen > 2 && p < view->families[f].parameter_count; p++)
+				if (view->families[f].parameters[p].levels > 1)
+					improve(&lesson, &axes_of(gaussian, f)[p], step, &least);
+		}
+	free(lesson.gaussian.row_points);
+	gaussian->row_count = gaussian->slot_count = 0;
+	for (size_t r = 0; r < rows; r++)
+		gaussian_add(gaussian, gaussian->row_points[r]);
 }

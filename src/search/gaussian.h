@@ -1,69 +1,67 @@
 /* SPDX-License-Identifier: MIT
  *
- * A Gaussian process that grows: what values are expected at some points, and how surely, given
- * the values known at others. Points are numbers; a covariance function compares two of them.
+ * A Gaussian process over candidates that grows: what values are expected of some, and how surely,
+ * given the values known of others.
  *
- * Rows are points that were asked for, in order; a row counts as known (it lowers the variance of
- * its surroundings) from the moment it is added, so that several can be under way that
- * are not all alike; until its value is set it says nothing about values. Two values are known of a
- * row, of which the same covariance is assumed: what is sought, and whether it works at all. Slots
- * are points that are watched: adding a row costs O(rows) per slot. Source: C. Rasmussen, C.
- * Williams, "Gaussian Processes for Machine Learning" (2006), algorithm 2.1, with the Cholesky
- * factor extended row by row.
+ * Rows are candidates that were asked for, in order; a row lowers the variance of its surroundings
+ * from the moment it is added, so that several can be under way that are not all alike; until its
+ * value is known it says nothing about values. Slots are candidates that are watched: adding a row
+ * costs O(rows) per slot.
+ *
+ * How alike two candidates are is a sum of parts: one of each family; one that grows with the
+ * prediction (a model may spread speeds too much, or mean nothing); one of the values that they
+ * share, whatever the other parameters are (additive); and one of the configuration, a Matern
+ * function (nu 5/2) of the distance between two, in which each parameter has a weight of its own
+ * ("automatic relevance determination"). Weights are those under which the values known so far are
+ * most likely, with a prior that holds where little is known; all is but for a factor, by which
+ * values scatter.
+ *
+ * Sources: C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning" (2006), algorithm
+ * 2.1, with the Cholesky factor extended row by row, and sections 4.2 and 5.4; D. Duvenaud, H.
+ * Nickisch, C. Rasmussen, "Additive Gaussian Processes" (2011).
  */
 #ifndef SEARCH_GAUSSIAN_H
 #define SEARCH_GAUSSIAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-typedef double gaussian_covariance(const void *context, size_t a, size_t b);
-
-struct gaussian_values {
-	double *of_rows;  /* NAN: under way */
-	double *whitened; /* factor^-1 of_rows */
-	float *means;     /* per slot, as of gaussian_update() */
-};
+#include "base/random.h"
+#include "search/strategy.h"
 
 struct gaussian {
-	gaussian_covariance *covariance;
-	const void *context;
-	double noise; /* variance of one observation */
+	const struct search_view *view;
+	struct axis {
+		float step; /* between two values; ends, or any two without an order, are 1 apart */
+		float share;  /* of the part of values; 0: it has one value */
+		float weight; /* a distance of 1 is so many lengths of correlation */
+	} * axes;             /* [family * SPACE_PARAMETERS_MAX + parameter] */
+	float *slopes;        /* [candidate]: 1 - predicted speed / best predicted speed */
 
 	size_t row_count, row_max;
 	size_t *row_points;
-	double *factor;                       /* lower triangle, row r at r * row_max */
-	struct gaussian_values values, works; /* works: 1 or 0 */
-	double works_rate;                    /* of the rows that are known */
-	double *weights; /* what a row's covariance with a point adds to its mean */
-	double scale;    /* by which values scatter more (or less) than the covariance says */
-	bool changed;    /* since the last update */
+	double *factor; /* lower triangle, row r at r * row_max */
 
 	size_t slot_count, slot_max;
 	size_t *slot_points;
-	float *slot_rows; /* factor^-1 covariance with the rows, slot s at s * row_max */
-	float *variances; /* per slot */
+	double *slot_rows; /* factor^-1 covariance with the rows, slot s at s * row_max */
+	double *variances; /* [slot] */
 };
 
-void gaussian_init(struct gaussian *gaussian, size_t row_max, size_t slot_max, double noise,
-	gaussian_covariance *covariance, const void *context);
+void gaussian_init(
+	struct gaussian *gaussian, const struct search_view *view, size_t row_max, size_t slot_max);
 void gaussian_release(struct gaussian *gaussian);
 
-/* Watches a point in a slot (slot <= slot_count; an old one is replaced). */
-void gaussian_watch(struct gaussian *gaussian, size_t slot, size_t point);
-/* Returns the row; row_count < row_max. */
-size_t gaussian_add(struct gaussian *gaussian, size_t point);
-void gaussian_set(struct gaussian *gaussian, size_t row, double value, bool works);
-/* Brings scale and the means of the slots up to date. */
-void gaussian_update(struct gaussian *gaussian);
-/* -log of the density of the values that are known, but for a constant; updates. */
-double gaussian_unlikeliness(struct gaussian *gaussian);
-/* How likely the point of a slot works; after an update. */
-double gaussian_chance(const struct gaussian *gaussian, size_t slot);
-/* What is expected of any point, in O(rows); after an update. */
-double gaussian_expect(const struct gaussian *gaussian, size_t point);
-/* After the covariance function has changed its mind, or the noise: all is worked out again, in
- * O((rows + slots) rows^2). Then an update. */
-void gaussian_renew(struct gaussian *gaussian);
+/* How alike two candidates are. */
+double gaussian_covariance(const struct gaussian *gaussian, size_t a, size_t b);
+
+/* Watches a candidate in the next slot, if there is one. */
+void gaussian_watch(struct gaussian *gaussian, size_t point);
+/* Adds a row, if there is room. */
+void gaussian_add(struct gaussian *gaussian, size_t point);
+/* What is expected of each slot, given values of the rows (NAN: not known); returns the sum of the
+ * squares of what they are off, in standard deviations. */
+double gaussian_means(const struct gaussian *gaussian, const double *values, double *means);
+/* Learns the weights from values of the rows and works all rows out again, in O(rows^3); no slots
+ * are left. Of many rows only some, drawn at random, are learned from, so that it costs some
+ * hundredths of a second at most. */
+void gaussian_learn(struct gaussian *gaussian, const double *values, struct random_state *random);
 
 #endif

@@ -7,10 +7,8 @@
  * Basin-Hopping" (1997).
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "search/neighbours.h"
 #include "search/questions.h"
 
@@ -23,18 +21,16 @@ enum {
 
 struct local {
 	struct questions questions;
-	size_t queue[NEIGHBOURS_MAX]; /* still to be asked around `here` */
-	size_t queue_count, queue_next;
-	size_t here, start, best;
-	double here_us, best_us;
-	bool moved;
+	size_t near[NEIGHBOURS_MAX]; /* the one that it is at */
+	size_t near_count, near_next, tried;
+	size_t start, best;
+	double here_us, best_us; /* of that one; of all */
 };
 
 static void *local_open(const struct search_view *view)
 {
-	struct local *local = memory_zeroed(1, sizeof(*local));
+	struct local *local = questions_open(view, sizeof(*local));
 
-	questions_init(&local->questions, view);
 	local->start = SIZE_MAX;
 	local->here_us = local->best_us = INFINITY;
 	return local;
@@ -45,18 +41,18 @@ static bool jump(struct local *local, size_t *candidate)
 {
 	const struct search_view *view = local->questions.view;
 	struct random_state *random = &local->questions.random;
-	const size_t family = view->family[local->best];
-	const size_t parameters = view->families[family].parameter_count;
+	const size_t f = view->family[local->best];
+	const struct search_family *family = &view->families[f];
 	choice configuration[SPACE_PARAMETERS_MAX];
 
 	for (int attempt = 0; attempt < JUMPS; attempt++) {
 		memcpy(configuration, search_view_configuration(view, local->best),
-			parameters * sizeof(choice));
-		for (size_t p = 0; p < parameters; p++)
+			family->parameter_count * sizeof(choice));
+		for (size_t p = 0; p < family->parameter_count; p++)
 			if (random_below(random, 3) == 0)
-				configuration[p] = (choice)random_below(
-					random, local->questions.neighbourhood.levels[family][p]);
-		if (questions_find_new(&local->questions, family, configuration, candidate))
+				configuration[p] =
+					(choice)random_below(random, family->parameters[p].levels);
+		if (questions_find_new(&local->questions, f, configuration, candidate))
 			return true;
 	}
 	return false;
@@ -71,18 +67,12 @@ static enum ask_result local_ask(void *state, size_t *candidate)
 		return ASK_DONE;
 	if (questions->asked_count < STARTS && questions_next(questions, candidate))
 		return questions_ask(questions, *candidate);
-	if (local->moved) {
-		local->moved = false;
-		local->queue_next = 0;
-		local->queue_count = questions_keep_new(questions, local->queue,
-			neighbourhood_list(&questions->neighbourhood, local->here, local->queue,
-				NEIGHBOURS_MAX),
-			TRIED_MAX);
-	}
-	while (local->queue_next < local->queue_count) {
-		*candidate = local->queue[local->queue_next++];
-		if (!questions->asked[*candidate])
+	while (local->near_next < local->near_count && local->tried < TRIED_MAX) {
+		*candidate = local->near[local->near_next++];
+		if (questions_is_new(questions, *candidate)) {
+			local->tried++;
 			return questions_ask(questions, *candidate);
+		}
 	}
 	if (questions->open > 0)
 		return ASK_WAIT;
@@ -93,12 +83,12 @@ static enum ask_result local_ask(void *state, size_t *candidate)
 	local->start = *candidate;
 	return questions_ask(questions, *candidate);
 }
-
 static void local_tell(void *state, size_t candidate, double time_us)
 {
 	struct local *local = state;
+	struct questions *questions = &local->questions;
 
-	if (!questions_tell(&local->questions, candidate))
+	if (!questions_tell(questions, candidate, time_us))
 		return;
 	if (time_us < local->best_us) {
 		local->best_us = time_us;
@@ -106,8 +96,11 @@ static void local_tell(void *state, size_t candidate, double time_us)
 	}
 	if (isfinite(time_us) && (candidate == local->start || time_us < local->here_us)) {
 		local->here_us = time_us;
-		local->here = candidate;
-		local->moved = true;
+		local->near_count = neighbours_list(
+			questions->view, candidate, true, local->near, NEIGHBOURS_MAX);
+		if (questions->by_lot)
+			random_shuffle(&questions->random, local->near, local->near_count);
+		local->near_next = local->tried = 0;
 	}
 }
 

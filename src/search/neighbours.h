@@ -9,21 +9,10 @@
 
 #include "search/strategy.h"
 
-/* Levels of each family's parameters: the largest choice in use and one. */
-struct neighbourhood {
-	const struct search_view *view;
-	choice **levels; /* [family][parameter] */
-};
-
-void neighbourhood_init(struct neighbourhood *neighbourhood, const struct search_view *view);
-void neighbourhood_release(struct neighbourhood *neighbourhood);
-
-/* Appends up to `limit` neighbours that can run to found (room for limit), fastest prediction
- * first; returns how many. No duplicates, not the candidate itself. */
-size_t neighbourhood_list(
-	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit);
-/* The same of those that differ in one parameter. */
-size_t neighbourhood_nearest(
-	const struct neighbourhood *neighbourhood, size_t candidate, size_t *found, size_t limit);
+/* Up to `limit` neighbours that can run into found (room for limit), fastest prediction first;
+ * returns how many. No duplicates, not the candidate itself. pairs: also those that differ in two
+ * parameters. */
+size_t neighbours_list(
+	const struct search_view *view, size_t candidate, bool pairs, size_t *found, size_t limit);
 
 #endif

@@ -19,68 +19,43 @@ static int compare(const void *a, const void *b, void *context)
 	return comes_before(context, x, y) ? -1 : x != y;
 }
 
-void order_sort(size_t *candidates, size_t count, const double *keys)
+/* Quickselect. No two are equal. */
+static void bring_to_front(size_t *candidates, size_t count, const double *keys, size_t wanted)
 {
-	if (count == 0)
-		return; /* there may be no array */
-	qsort_r(candidates, count, sizeof(*candidates), compare, (void *)(uintptr_t)keys);
-}
+	ptrdiff_t low = 0, high = (ptrdiff_t)count - 1;
 
-static void swap(size_t *a, size_t *b)
-{
-	const size_t kept = *a;
+	while (low < high) {
+		const size_t pivot = candidates[low + (high - low) / 2];
+		ptrdiff_t i = low, j = high;
 
-	*a = *b;
-	*b = kept;
-}
+		while (i <= j) {
+			while (comes_before(keys, candidates[i], pivot))
+				i++;
+			while (comes_before(keys, pivot, candidates[j]))
+				j--;
+			if (i <= j) {
+				const size_t kept = candidates[i];
 
-/* Restores a heap with the largest on top after its top changed. */
-static void heap_sift(size_t *heap, size_t count, const double *keys, size_t at)
-{
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= count)
-			return;
-		if (child + 1 < count && comes_before(keys, heap[child], heap[child + 1]))
-			child++;
-		if (!comes_before(keys, heap[at], heap[child]))
-			return;
-		swap(&heap[at], &heap[child]);
-		at = child;
-	}
-}
-
-void order_smallest(size_t *candidates, size_t count, const double *keys, size_t wanted)
-{
-	if (wanted >= count) {
-		order_sort(candidates, count, keys);
-		return;
-	}
-	if (wanted == 0)
-		return;
-	for (size_t i = wanted / 2; i-- > 0;)
-		heap_sift(candidates, wanted, keys, i);
-	for (size_t i = wanted; i < count; i++)
-		if (comes_before(keys, candidates[i], candidates[0])) {
-			swap(&candidates[i], &candidates[0]);
-			heap_sift(candidates, wanted, keys, 0);
+				candidates[i++] = candidates[j];
+				candidates[j--] = kept;
+			}
 		}
-	order_sort(candidates, wanted, keys);
+		if ((ptrdiff_t)wanted <= j)
+			high = j;
+		else
+			low = (ptrdiff_t)wanted >= i ? i : high;
+	}
 }
 
-size_t *order_by_prediction(const struct search_view *view, size_t wanted, size_t *count)
+size_t order_smallest(size_t *candidates, size_t count, const double *keys, size_t wanted)
 {
-	size_t *candidates = memory_zeroed(view->count + 1, sizeof(*candidates));
-
-	*count = 0;
-	for (size_t i = 0; i < view->count; i++)
-		if (isfinite(view->predicted_us[i]))
-			candidates[(*count)++] = i;
-	order_smallest(candidates, *count, view->predicted_us, wanted);
-	if (*count > wanted)
-		*count = wanted;
-	return candidates;
+	if (wanted < count)
+		bring_to_front(candidates, count, keys, wanted);
+	else
+		wanted = count;
+	if (wanted > 0) /* else there may be no array */
+		qsort_r(candidates, wanted, sizeof(*candidates), compare, (void *)(uintptr_t)keys);
+	return wanted;
 }
 
 /* ---- the model's shortlist ---- */
@@ -96,7 +71,7 @@ bool shortlist_same_kernel(const struct search_view *view, size_t a, size_t b)
 	x = search_view_configuration(view, a);
 	y = search_view_configuration(view, b);
 	for (size_t i = 0; i < family->parameter_count; i++)
-		if (x[i] != y[i] && !(family->argument && family->argument[i]))
+		if (x[i] != y[i] && !family->parameters[i].is_argument)
 			return false;
 	return true;
 }

@@ -7,16 +7,9 @@
 
 #include "search/strategy.h"
 
-/* Candidates that can run (finite prediction), fastest prediction first, ties by index, `wanted` of
- * them at most. The caller frees the result; *count of them. */
-size_t *order_by_prediction(const struct search_view *view, size_t wanted, size_t *count);
-
-/* Sorts candidates by keys[candidate], smallest first, ties by index. */
-void order_sort(size_t *candidates, size_t count, const double *keys);
-
-/* Brings the `wanted` smallest of candidates by keys[candidate] to the front, sorted as above; the
- * rest is in no order. For a few of very many. */
-void order_smallest(size_t *candidates, size_t count, const double *keys, size_t wanted);
+/* Brings the `wanted` smallest of candidates by keys[candidate] to the front, sorted, ties by
+ * index; the rest is in no order. Returns how many they are: no more than count. */
+size_t order_smallest(size_t *candidates, size_t count, const double *keys, size_t wanted);
 
 /* ---- the model's shortlist: its order, one candidate per compiled kernel. Candidates that differ
  * in launch arguments only (the order of tiles, the number of SMs) share a kernel; the model can

@@ -7,68 +7,45 @@
 #include "base/memory.h"
 #include "search/order.h"
 
-void questions_init(struct questions *questions, const struct search_view *view)
+static const double NOT_ASKED = -1;
+
+void *questions_open(const struct search_view *view, size_t size)
 {
-	const double *predicted = view->predicted_us;
+	struct questions *questions = memory_zeroed(1, size);
+	const double *predicted_us = view->predicted_us;
+	size_t *order = memory_zeroed(view->count + 1, sizeof(*order)), count = 0;
 
 	*questions = (struct questions){
 		.view = view,
-		.asked = memory_zeroed(view->count + 1, sizeof(bool)),
-		.told = memory_zeroed(view->count + 1, sizeof(bool)),
+		.budget = view->budget,
+		.order = order,
+		.times_us = memory_zeroed(view->count + 1, sizeof(double)),
 	};
-	neighbourhood_init(&questions->neighbourhood, view);
 	random_seed(&questions->random, view->seed);
-	questions->order = order_by_prediction(view, SIZE_MAX, &questions->order_count);
-	if (!questions->order_count)
-		return;
-	questions->by_lot = !(predicted[questions->order[0]] <
-			      predicted[questions->order[questions->order_count - 1]]);
+	for (size_t i = 0; i < view->count; i++) {
+		questions->times_us[i] = NOT_ASKED;
+		if (isfinite(predicted_us[i]))
+			order[count++] = i;
+	}
+	questions->order_count = order_smallest(order, count, predicted_us, count);
+	questions->by_lot = count > 0 && !(predicted_us[order[0]] < predicted_us[order[count - 1]]);
 	if (questions->by_lot)
-		random_shuffle(&questions->random, questions->order, questions->order_count);
-}
-
-void questions_release(struct questions *questions)
-{
-	neighbourhood_release(&questions->neighbourhood);
-	free(questions->order);
-	free(questions->asked);
-	free(questions->told);
-	*questions = (struct questions){0};
+		random_shuffle(&questions->random, order, count);
+	return questions;
 }
 
 void questions_close(void *state)
 {
-	questions_release(state);
-	free(state);
+	struct questions *questions = state;
+
+	free(questions->order);
+	free(questions->times_us);
+	free(questions);
 }
 
-bool questions_done(const struct questions *questions)
+bool questions_is_new(const struct questions *questions, size_t candidate)
 {
-	return questions->asked_count >= questions->view->budget ||
-	       questions->asked_count >= questions->order_count;
-}
-
-bool questions_next(struct questions *questions, size_t *candidate)
-{
-	while (questions->order_next < questions->order_count) {
-		*candidate = questions->order[questions->order_next++];
-		if (!questions->asked[*candidate])
-			return true;
-	}
-	return false;
-}
-
-size_t questions_keep_new(
-	struct questions *questions, size_t *candidates, size_t count, size_t limit)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (!questions->asked[candidates[i]])
-			candidates[kept++] = candidates[i];
-	if (questions->by_lot)
-		random_shuffle(&questions->random, candidates, kept);
-	return kept < limit ? kept : limit;
+	return questions->times_us[candidate] < 0;
 }
 
 bool questions_find_new(const struct questions *questions, size_t family,
@@ -76,32 +53,43 @@ bool questions_find_new(const struct questions *questions, size_t family,
 {
 	const ptrdiff_t found = search_view_find(questions->view, family, configuration);
 
-	if (found < 0 || questions->asked[found] || !isfinite(questions->view->predicted_us[found]))
-		return false;
 	*candidate = (size_t)found;
-	return true;
+	return found >= 0 && questions_is_new(questions, *candidate) &&
+	       isfinite(questions->view->predicted_us[found]);
+}
+
+bool questions_done(const struct questions *questions)
+{
+	return questions->asked_count >= questions->budget;
+}
+
+bool questions_next(struct questions *questions, size_t *candidate)
+{
+	while (questions->order_next < questions->order_count) {
+		*candidate = questions->order[questions->order_next++];
+		if (questions_is_new(questions, *candidate))
+			return true;
+	}
+	return false;
 }
 
 enum ask_result questions_ask(struct questions *questions, size_t candidate)
 {
-	questions->asked[candidate] = true;
+	questions->times_us[candidate] = NAN;
 	questions->asked_count++;
 	questions->open++;
 	return ASK_CANDIDATE;
 }
 
-bool questions_tell(struct questions *questions, size_t candidate)
+bool questions_tell(struct questions *questions, size_t candidate, double time_us)
 {
-	if (questions->told[candidate])
+	const bool is_known = questions_is_new(questions, candidate); /* from an earlier run */
+
+	if (is_known ? !isfinite(questions->view->predicted_us[candidate])
+		     : !isnan(questions->times_us[candidate]))
 		return false;
-	questions->told[candidate] = true;
-	if (questions->asked[candidate]) {
-		questions->open--;
-		return true;
-	}
-	if (!isfinite(questions->view->predicted_us[candidate]))
-		return false;               /* nothing to compare with, and never asked for */
-	questions->asked[candidate] = true; /* known from an earlier run */
-	questions->asked_count++;
+	questions->times_us[candidate] = time_us > 0 ? time_us : INFINITY;
+	questions->asked_count += is_known;
+	questions->open -= !is_known;
 	return true;
 }

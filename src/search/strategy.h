@@ -15,14 +15,19 @@
 #include "base/error.h"
 #include "space/space.h"
 
+struct search_parameter {
+	choice levels;    /* so many values; choices are below that */
+	bool is_ordered;  /* values are numbers: neighbours make sense */
+	bool is_argument; /* of the launch: the kernel is the same */
+};
+
 /* A family's candidates: a contiguous range of indices; configurations in lexicographic order,
  * parameter_count choices each. */
 struct search_family {
 	size_t first, count;
 	size_t parameter_count;
 	const choice *configurations;
-	const bool *ordered;  /* per parameter: values are numbers (neighbours make sense) */
-	const bool *argument; /* per parameter: of the launch, the kernel is the same; NULL: none */
+	const struct search_parameter *parameters;
 };
 
 /* What a selection rule of the operation picks (family/rule.h). */

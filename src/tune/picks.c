@@ -181,7 +181,7 @@ void shortlisted_mark(
 	for (size_t i = 0; i < evaluated->count; i++)
 		if (evaluated->items[i].evaluation.outcome == OUTCOME_OK)
 			candidates[count++] = evaluated->items[i].candidate;
-	order_sort(candidates, count, pool->predicted_us);
+	order_smallest(candidates, count, pool->predicted_us, count);
 	listed = shortlist_choose(&pool->view, candidates, count, SHORTLIST_COUNT);
 	for (size_t i = 0; i < evaluated->count; i++) {
 		const struct evaluated *item = &evaluated->items[i];
@@ -273,8 +273,8 @@ static size_t first_kernels(
 	for (size_t i = first; i < end; i++)
 		if (!search->asked[i] && isfinite(pool->predicted_us[i]))
 			list[count++] = i;
-	order_smallest(list, count, pool->predicted_us, most);
-	chosen = shortlist_choose(&pool->view, list, count < most ? count : most, wanted);
+	count = order_smallest(list, count, pool->predicted_us, most);
+	chosen = shortlist_choose(&pool->view, list, count, wanted);
 	for (size_t i = 0; i < chosen; i++)
 		candidates[i] = list[i];
 	free(list);

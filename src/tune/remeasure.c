@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "base/statistics.h"
-#include "search/neighbours.h"
 #include "search/order.h"
 #include "tune/conclude.h"
 #include "tune/conclude.h"

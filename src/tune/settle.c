@@ -122,11 +122,9 @@ static size_t choose_neighbours(struct search *search, size_t winner_index, size
 	const struct search_view *view = &search->pool.view;
 	const struct evaluated *winner = &search->evaluated.items[winner_index];
 	const double search_us = evaluated_search_us(winner);
-	CLEANUP(neighbourhood_release) struct neighbourhood neighbourhood = {0};
-	size_t near[NEAR_MAX], near_count, count = 0;
+	size_t near[NEAR_MAX], count = 0;
+	const size_t near_count = neighbours_list(view, winner->candidate, false, near, NEAR_MAX);
 
-	neighbourhood_init(&neighbourhood, view);
-	near_count = neighbourhood_nearest(&neighbourhood, winner->candidate, near, NEAR_MAX);
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		struct evaluated *item = &search->evaluated.items[i];
 		const struct comparable comparable = comparable_of(search, item);
@@ -320,8 +318,7 @@ static size_t untried_launches(
 		if (!search->asked[i] && isfinite(view->predicted_us[i]) &&
 			shortlist_same_kernel(view, i, winner))
 			all[count++] = i;
-	order_smallest(all, count, view->predicted_us, most);
-	count = count < most ? count : most;
+	count = order_smallest(all, count, view->predicted_us, most);
 	memcpy(found, all, count * sizeof(*found));
 	return count;
 }
@@ -332,11 +329,9 @@ static size_t untried_neighbours(
 {
 	const double worth_trying_ratio = 1.1;
 	const struct search_view *view = &search->pool.view;
-	CLEANUP(neighbourhood_release) struct neighbourhood neighbourhood = {0};
-	size_t near[NEAR_MAX], seen, count = 0;
+	size_t near[NEAR_MAX], count = 0;
+	const size_t seen = neighbours_list(view, winner, false, near, NEAR_MAX);
 
-	neighbourhood_init(&neighbourhood, view);
-	seen = neighbourhood_nearest(&neighbourhood, winner, near, ARRAY_COUNT(near));
 	for (size_t i = 0; i < seen && count < most; i++)
 		if (!search->asked[near[i]] && !shortlist_same_kernel(view, near[i], winner) &&
 			view->predicted_us[near[i]] <=

@@ -161,7 +161,7 @@ static bool space_open(
 	struct values values[SPACE_PARAMETERS_MAX] = {0};
 	const size_t parameters = read_values(problem, family, values);
 	choice *configurations;
-	bool *ordered = memory_zeroed(parameters + 1, sizeof(*ordered));
+	struct search_parameter *described = memory_zeroed(parameters + 1, sizeof(*described));
 	size_t count;
 	CLEANUP(memory_free) struct row *rows = read_rows(problem, family, values, &count);
 
@@ -179,7 +179,8 @@ static bool space_open(
 		space->best_us = fmin(space->best_us, rows[i].time_us);
 	}
 	for (size_t p = 0; p < parameters; p++) {
-		ordered[p] = values[p].are_numbers;
+		described[p] = (struct search_parameter){
+			(choice)values[p].count, values[p].are_numbers, false};
 		for (size_t i = 0; i < values[p].count; i++)
 			free(values[p].texts[i]);
 		free(values[p].texts);
@@ -187,7 +188,7 @@ static bool space_open(
 	space->family = (struct search_family){.count = count,
 		.parameter_count = parameters,
 		.configurations = configurations,
-		.ordered = ordered};
+		.parameters = described};
 	space->view = (struct search_view){.count = count,
 		.family = memory_zeroed(count + 1, sizeof(uint32_t)),
 		.family_count = 1,
@@ -203,7 +204,7 @@ static void space_close(struct recorded_space *space)
 	free(space->texts);
 	free((void *)(uintptr_t)space->view.family);
 	free((void *)(uintptr_t)space->family.configurations);
-	free((void *)(uintptr_t)space->family.ordered);
+	free((void *)(uintptr_t)space->family.parameters);
 }
 
 #endif

@@ -14,7 +14,7 @@ echo "# all that would be measured again die: the next best follow"
 } >dead.jsonl
 tune -e exhaustive -d replay:dead.jsonl -o dead.json | grep -E "winner|expected" | sed 's/(.*//'
 echo "# neighbours of the winner are tried before it is named"
-tune -e quick --evaluations 16 -d "replay:$recording" -o few.json | grep -E "winner|evaluated" | sed 's/ in [0-9.]* m*s//'
+tune -e quick --evaluations 18 -d "replay:$recording" -o few.json | grep -E "winner|evaluated" | sed 's/ in [0-9.]* m*s//'
 echo "# the clock falls after the eighth round, which the runner-up does not see: it is no faster"
 rounds() { # COUNT TIME: the clock falls by an eighth after eight rounds
 	awk -v count="$1" -v time="$2" 'BEGIN { for (i = 0; i < count; i++)

@@ -28,12 +28,12 @@ struct landscape {
 };
 
 /* BM, BN, BK, WM, WN, STAGES, GROUP, SPLIT, and one without an order. */
-static const int landscape_levels[2][LANDSCAPE_PARAMETERS] = {
-	{12, 12, 2, 5, 5, 3, 2, 3, 2},
-	{6, 12, 2, 3, 4, 4, 2, 2, 3},
+static const struct search_parameter landscape_parameters[2][LANDSCAPE_PARAMETERS] = {
+	{{12, true, false}, {12, true, false}, {2, true, false}, {5, true, false}, {5, true, false},
+		{3, true, false}, {2, true, false}, {3, true, false}, {2, false, false}},
+	{{6, true, false}, {12, true, false}, {2, true, false}, {3, true, false}, {4, true, false},
+		{4, true, false}, {2, true, false}, {2, true, false}, {3, false, false}},
 };
-static const bool landscape_ordered[LANDSCAPE_PARAMETERS] = {
-	true, true, true, true, true, true, true, true, false};
 
 static double landscape_normal(struct random_state *random)
 {
@@ -74,7 +74,7 @@ static void landscape_enumerate(struct landscape *landscape, size_t f)
 							     (size_t)i] = x[i];
 			count++;
 		}
-		while (p >= 0 && ++x[p] == landscape_levels[f][p])
+		while (p >= 0 && ++x[p] == landscape_parameters[f][p].levels)
 			x[p--] = 0;
 		if (p < 0)
 			break;
@@ -84,7 +84,7 @@ static void landscape_enumerate(struct landscape *landscape, size_t f)
 		.count = count,
 		.parameter_count = LANDSCAPE_PARAMETERS,
 		.configurations = landscape->configurations[f],
-		.ordered = landscape_ordered,
+		.parameters = landscape_parameters[f],
 	};
 }
 
@@ -94,12 +94,12 @@ static double landscape_base(size_t f, const choice *x, const double *centre)
 	double sum = f ? 0.1 : 0;
 
 	for (int p = 0; p < LANDSCAPE_PARAMETERS; p++) {
-		const double place = (double)x[p] / landscape_levels[f][p];
+		const double place = (double)x[p] / landscape_parameters[f][p].levels;
 
 		sum += (place - centre[p]) * (place - centre[p]) * 1.2;
 	}
-	sum += 0.8 * fabs((double)x[0] / landscape_levels[f][0] +
-			     (double)x[1] / landscape_levels[f][1] - 1.1);
+	sum += 0.8 * fabs((double)x[0] / landscape_parameters[f][0].levels +
+			     (double)x[1] / landscape_parameters[f][1].levels - 1.1);
 	return sum;
 }
 

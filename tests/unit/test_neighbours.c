@@ -19,18 +19,16 @@
 static void test_neighbours(void **state)
 {
 	struct landscape landscape;
-	struct neighbourhood neighbourhood;
 	size_t found[64], count;
 
 	(void)state;
 	landscape_init(&landscape, 1, 1, 0);
-	neighbourhood_init(&neighbourhood, &landscape.view);
 	for (size_t candidate = 5; candidate < landscape.view.count; candidate += 1009) {
 		const size_t f = landscape.view.family[candidate];
 		const choice *x = landscape.configurations[f] +
 				  (candidate - landscape.families[f].first) * LANDSCAPE_PARAMETERS;
 
-		count = neighbourhood_list(&neighbourhood, candidate, found, 64);
+		count = neighbours_list(&landscape.view, candidate, true, found, 64);
 		assert_in_range(count, 1, 64);
 		for (size_t i = 0; i < count; i++) {
 			const choice *y =
@@ -49,8 +47,7 @@ static void test_neighbours(void **state)
 					    landscape.view.predicted_us[found[i]]);
 		}
 	}
-	assert_int_equal(neighbourhood_list(&neighbourhood, 5, found, 3), 3);
-	neighbourhood_release(&neighbourhood);
+	assert_int_equal(neighbours_list(&landscape.view, 5, true, found, 3), 3);
 	landscape_release(&landscape);
 }
 
@@ -59,16 +56,14 @@ static void test_neighbours(void **state)
 static void test_neighbours_of_each_parameter(void **state)
 {
 	struct landscape landscape;
-	struct neighbourhood neighbourhood;
 	size_t found[1024], moves[LANDSCAPE_PARAMETERS] = {0};
 
 	(void)state;
 	landscape_init(&landscape, 1, 1, 0);
-	neighbourhood_init(&neighbourhood, &landscape.view);
 	for (size_t candidate = 5; candidate < landscape.view.count; candidate += 1009) {
 		const size_t f = landscape.view.family[candidate];
-		const size_t count =
-			neighbourhood_list(&neighbourhood, candidate, found, ARRAY_COUNT(found));
+		const size_t count = neighbours_list(
+			&landscape.view, candidate, true, found, ARRAY_COUNT(found));
 
 		for (int p = 0; p < LANDSCAPE_PARAMETERS; p++)
 			for (int direction = -1; direction <= 1; direction += 2) {
@@ -97,7 +92,6 @@ static void test_neighbours_of_each_parameter(void **state)
 	}
 	for (int p = 0; p < LANDSCAPE_PARAMETERS; p++)
 		assert_true(moves[p] > 0);
-	neighbourhood_release(&neighbourhood);
 	landscape_release(&landscape);
 }
 

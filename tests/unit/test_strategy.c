@@ -162,15 +162,18 @@ static void test_order(void **state)
 		keys[i] = (double)random_below(&random, 200); /* with ties */
 		sorted[i] = partly[i] = i;
 	}
-	order_sort(sorted, COUNT, keys);
+	assert_int_equal(order_smallest(sorted, COUNT, keys, COUNT), COUNT);
 	for (size_t i = 1; i < COUNT; i++)
 		assert_true(keys[sorted[i - 1]] < keys[sorted[i]] ||
 			    (keys[sorted[i - 1]] <= keys[sorted[i]] && sorted[i - 1] < sorted[i]));
-	order_smallest(partly, COUNT, keys, 37);
-	assert_memory_equal(partly, sorted, 37 * sizeof(size_t));
-	order_smallest(partly, COUNT, keys, 2 * COUNT);
+	for (size_t wanted = 1; wanted < COUNT; wanted += 37) {
+		assert_int_equal(order_smallest(partly, COUNT, keys, wanted), wanted);
+		assert_memory_equal(partly, sorted, wanted * sizeof(size_t));
+		random_shuffle(&random, partly, COUNT);
+	}
+	assert_int_equal(order_smallest(partly, COUNT, keys, 2 * COUNT), COUNT);
 	assert_memory_equal(partly, sorted, sizeof(sorted));
-	order_smallest(partly, 0, keys, 5);
+	assert_int_equal(order_smallest(partly, 0, keys, 5), 0);
 }
 
 /* ---- promises of every strategy ---- */
@@ -205,10 +208,10 @@ static void test_promises(void **state)
 static void test_small_spaces(void **state)
 {
 	static const choice configurations[] = {0, 1, 2, 3, 4, 5, 6};
-	static const bool ordered[] = {true};
+	static const struct search_parameter parameters[] = {{7, true, false}};
 	double predicted[7] = {7, 6, 5, 4, 3, 2, 1}, truth[7] = {1, 2, 3, INFINITY, 5, 6, 7};
 	const uint32_t family[7] = {0};
-	const struct search_family families[] = {{0, 7, 1, configurations, ordered, NULL}};
+	const struct search_family families[] = {{0, 7, 1, configurations, parameters}};
 	struct landscape landscape = {.time_us = truth};
 	struct search_view view = {.count = 7,
 		.predicted_us = predicted,
@@ -431,12 +434,13 @@ static void test_shortlist(void **state)
 {
 	static const choice configurations[12][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1},
 		{1, 2}, {1, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}};
-	static const bool argument[2] = {false, true};
+	static const struct search_parameter parameters[2] = {{3, true, false}, {4, true, true}};
+	static const struct search_parameter no_arguments[2] = {{3, true, false}, {4, true, false}};
 	static const uint32_t of_family[12] = {0};
 	const struct search_family family = {.count = 12,
 		.parameter_count = 2,
 		.configurations = &configurations[0][0],
-		.argument = argument};
+		.parameters = parameters};
 	struct search_family none = family;
 	static const uint32_t others[12] = {0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	const struct search_family two[] = {family, family};
@@ -460,7 +464,7 @@ static void test_shortlist(void **state)
 	assert_true(shortlist_same_kernel(&view, 0, 2));
 	assert_false(shortlist_same_kernel(&view, 0, 3));
 	view.family = of_family;
-	none.argument = NULL; /* not known: every configuration is a kernel */
+	none.parameters = no_arguments; /* every configuration is a kernel */
 	view.families = &none;
 	assert_false(shortlist_same_kernel(&view, 0, 3));
 	assert_int_equal(shortlist_choose(&view, order, 8, 8), 8);
