@@ -210,6 +210,21 @@ enum status configuration_from_named_values(const struct bound_family *bound,
 }
 
 /* ---- choices ---- */
+/* The choice that a parameter has in what was written before it existed; -1 if there is none. */
+static ptrdiff_t absent_choice(const struct bound_family *bound, size_t parameter)
+{
+	const struct family *family = bound->family;
+	CLEANUP(memory_free)
+	struct value *slots = memory_zeroed(family->scope.count, sizeof(*slots));
+	const struct expression *absent = family->parameters[parameter].absent_value;
+	struct value value;
+
+	space_fixed(bound->space, slots);
+	if (!absent || expression_evaluate(absent, slots, NULL, &value, NULL) != STATUS_OK)
+		return -1;
+	return space_choice_find(bound->space, parameter, value);
+}
+
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices)
 {
 	const struct space *space = bound->space;
@@ -219,17 +234,17 @@ bool configuration_read(const struct bound_family *bound, const char *text, choi
 		size_t length = strlen(name);
 		ptrdiff_t value;
 
-		if (i && *text++ != ',')
-			return false;
-		if (strncmp(text, name, length) != 0 || text[length] != '=')
-			return false;
-		text += length + 1;
-		length = strcspn(text, ",");
-		value = find_value(&space->parameters[i].values, text, length);
+		if (strncmp(text, name, length) != 0 || text[length] != '=') {
+			value = absent_choice(bound, i);
+		} else {
+			text += length + 1;
+			length = strcspn(text, ",");
+			value = find_value(&space->parameters[i].values, text, length);
+			text += length + (text[length] == ',' && i + 1 < space->parameter_count);
+		}
 		if (value < 0)
 			return false;
 		choices[i] = (choice)value;
-		text += length;
 	}
 	return *text == '\0';
 }

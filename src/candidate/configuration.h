@@ -36,8 +36,9 @@ enum status configuration_nearest(const struct bound_family *bound, const struct
 enum status configuration_default(
 	const struct bound_family *bound, choice *configuration, bool *found, struct error *err);
 
-/* Choices of a text in canonical form (configuration_format()), as journals have it; false if a
- * value is not in its list here. */
+/* Choices of a text in canonical form (configuration_format()), as journals have it, also of
+ * before a parameter existed that says what its absence means; false if a value is not in its list
+ * here. */
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices);
 /* Errors: expressions that fail. */
 enum status configuration_is_legal(

@@ -1,7 +1,7 @@
 // Stream-K's exchange of partial sums through global memory, warp by warp: no barrier, no atomic
 // sum, and one fixed order of additions, so that results have the same bits in every run. Every
 // worker but a unit's first leaves its sums in its own slot and raises the flags of its warps; the
-// first waits for each in turn, adds, and lowers the flag for the next launch.
+// first waits for all, lowers their flags for the next launch, and adds.
 #include "common/types.cuh"
 #pragma once
 __device__ __forceinline__ u32 flag_load(const u32 *flag)
@@ -27,7 +27,6 @@ __device__ __forceinline__ bool partial_exchange(float (&sums)[FRAGMENTS][COLUMN
 	constexpr u64 slot = (u64)FRAGMENTS * parts * unit_threads;
 	float4 *mine = (float4 *)partial + lane_of_unit;
 	u32 *warp_flags = flags + lane_of_unit / 32;
-	bool leader = lane_of_unit % 32 == 0;
 
 	if (worker != first_worker) {
 		float4 *to = mine + worker * slot;
@@ -40,25 +39,27 @@ __device__ __forceinline__ bool partial_exchange(float (&sums)[FRAGMENTS][COLUMN
 						sums[f][4 * j + 2], sums[f][4 * j + 3]));
 		__threadfence();
 		__syncwarp();
-		if (leader)
+		if (lane_of_unit % 32 == 0)
 			flag_store(warp_flags + worker * (unit_threads / 32), 1);
 		return false;
 	}
-	for (i32 other = first_worker + 1; other <= last_worker; ++other) {
+	// Lane i waits for the i-th other one: all of them at once.
+	for (i32 other = first_worker + 1 + (i32)(lane_of_unit % 32); other <= last_worker;
+		other += 32) {
 		u32 *flag = warp_flags + other * (unit_threads / 32);
-		if (leader) {
 #ifdef MBARRIER_POLL_LIMIT
-			for (u32 polls = 0; !flag_load(flag); ++polls)
-				if (polls > MBARRIER_POLL_LIMIT)
-					__trap();
+		for (u32 polls = 0; !flag_load(flag); ++polls)
+			if (polls > MBARRIER_POLL_LIMIT)
+				__trap();
 #else
-			while (!flag_load(flag))
-				;
+		while (!flag_load(flag))
+			;
 #endif
-			*flag = 0;
-		}
-		__syncwarp();
-		__threadfence();
+		*flag = 0;
+	}
+	__syncwarp();
+	__threadfence();
+	for (i32 other = first_worker + 1; other <= last_worker; ++other) {
 		const float4 *from = mine + other * slot;
 #pragma unroll
 		for (int f = 0; f < FRAGMENTS; ++f)

@@ -1,7 +1,8 @@
 // GEMM on Hopper's wgmma for few rows (a handful of tokens against a layer's weights), where
 // reading the weights once at DRAM speed is all there is. One block per tile and share of k: one
 // producer warp keeps many stages in flight, GROUPS warp groups multiply. The CLUSTER_K blocks of a
-// cluster that cut k among them add their sums through distributed shared memory, in a fixed order;
+// cluster that cut k among them add their sums through distributed shared memory, in a fixed order
+// (in the ring's place where a buffer beside it would not fit: EXCHANGE_IN_RING);
 // CLUSTER_N neighbours along N share A's tile by multicast. SWAP: the block computes a tile of C
 // transposed: B's rows take wgmma's m side (64 at a time), A's rows its n side, which may be as
 // narrow as 8.
@@ -25,6 +26,7 @@
 #ifndef B_LAYOUT_kn
 #define B_LAYOUT_kn 0
 #endif
+#include "store.cuh"
 #include "tile_factors.cuh"
 #include "wgmma_pipeline.cuh"
 
@@ -32,14 +34,15 @@ constexpr int consumers = 128 * GROUPS;
 constexpr int fragments = TILE_ROWS / 64 / GROUPS;
 constexpr int sums_each = fragments * TILE_COLUMNS / 2; // accumulators of a thread
 constexpr int share = sums_each / CLUSTER_K;            // of them, those that a block completes
+constexpr int exchange_bytes = CLUSTER_K > 1 ? int(sizeof(float)) * sums_each *consumers : 0;
 constexpr int ring_bytes = STAGES * stage_bytes;
 typedef tile_factors<BM, BN, consumers> factors;
 constexpr int vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1;
 
 static_assert(sums_each % CLUSTER_K == 0, "every block of the cluster completes equally many sums");
+static_assert(!EXCHANGE_IN_RING || exchange_bytes <= ring_bytes, "sums of neighbours fit the ring");
 static_assert(SMEM_BYTES == ring_bytes + STAGES * (16 + scale_bytes) +
-				    (CLUSTER_K > 1 ? 4 * sums_each * consumers : 0) +
-				    factors::bytes,
+				    (EXCHANGE_IN_RING ? 0 : exchange_bytes) + factors::bytes,
 	"stages, barriers, scales, exchange buffer: what the launch asks for");
 
 // Where the sums number `index`.. of a thread lie in the exchange buffer of the block that
@@ -84,6 +87,43 @@ __device__ __forceinline__ place_in_tile place_of(u32 index, u32 rest, u32 first
 	return {SWAP ? column : row, SWAP ? row : column};
 }
 
+// A warp's matrix of 8 rows of 8 elements of 16 bits, transposed: lane l has the elements 2*(l%4)
+// and 2*(l%4)+1 of row l/4, before and after.
+__device__ __forceinline__ u32 transpose8(u32 pair)
+{
+	u32 result;
+	asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(result) : "r"(pair));
+	return result;
+}
+
+// Stores the four sums of a thread, finished, that begin at number `index` and at (row, column) of
+// C, as the tile's place_of(index, 0) says; all lanes of a warp call it. C has 16-bit elements.
+template <typename DTYPE = output>
+__device__ __forceinline__ void store_four(
+	output::memory *c, const float *values, i32 row, i32 column, i32 m, i32 n, i32 ldc)
+{
+	if constexpr (SWAP) {
+		// 8 rows of C by 16 columns: of each of these rows four lanes write 8 bytes each.
+		u32 lane = threadIdx.x % 32, odd = lane & 1;
+		u32 low = transpose8(DTYPE::store2(values[0], values[1]));
+		u32 high = transpose8(DTYPE::store2(values[2], values[3]));
+		u32 got = __shfl_xor_sync(0xffffffffu, odd ? low : high, 1);
+		u32 words[2] = {odd ? got : low, odd ? high : got};
+		row += (i32)(lane / 4) - (i32)(lane % 4 * 2);
+		column += (i32)(lane % 4 / 2 * 4 + odd * 8) - (i32)(lane / 4);
+		if (row < m)
+			store_words<2>(c + (i64)row * ldc + column, words, n - column);
+	} else {
+#pragma unroll
+		for (i32 i = 0; i < 2; ++i) {
+			const float pair[2] = {values[2 * i], values[2 * i + 1]};
+			if (row + i * 8 < m)
+				store_run<2>(
+					c + (i64)(row + i * 8) * ldc + column, pair, n - column);
+		}
+	}
+}
+
 extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm_wgmma_skinny(
 	const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,
 	output::memory *c, i32 m, i32 n, i32 k, i32 ldc, EPILOGUE_PARAMETERS)
@@ -91,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	extern __shared__ __align__(1024) u8 shared[];
 	u32 base = shared_address(shared);
 	pipeline ring = {base, base + ring_bytes, base + ring_bytes + STAGES * 16};
-	u32 buffer = ring.scales + STAGES * scale_bytes;
+	u32 buffer = EXCHANGE_IN_RING ? base : ring.scales + STAGES * scale_bytes;
 	float *shared_factors = (float *)(shared + SMEM_BYTES - factors::bytes);
 	cluster_place place(cluster_plane * CLUSTER_K > 1 ? cluster_rank() : 0);
 	u32 warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
@@ -152,7 +192,10 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	if (warp < consumers / 32)
 		own.put(shared_factors, threadIdx.x);
 	if constexpr (CLUSTER_K > 1) {
-		// The first barrier of the kernel told that every neighbour's shared memory exists.
+		// The first barrier of the kernel told that every neighbour's shared memory exists;
+		// its ring is free when it has multiplied all.
+		if constexpr (EXCHANGE_IN_RING)
+			cluster_sync();
 		if (warp < consumers / 32)
 			exchange_send(flat, buffer, place, threadIdx.x);
 		cluster_sync();
@@ -164,6 +207,7 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	if (warp == consumers / 32)
 		return;
 	constexpr u32 run = share % 4 == 0 ? 4 : 1;
+	const u32 first = place.depth * share;
 	float values[share];
 #pragma unroll
 	for (u32 i = 0; i < share; ++i) {
@@ -179,8 +223,8 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	}
 #pragma unroll
 	for (u32 i = 0; i < share; ++i) {
-		place_in_tile in_tile = place_of(place.depth * share + i / run * run, i % run,
-			multiply_by.first_row, thread);
+		place_in_tile in_tile =
+			place_of(first + i / run * run, i % run, multiply_by.first_row, thread);
 		float(&value)[1] = reinterpret_cast<float(&)[1]>(values[i]);
 		finish.apply(value,
 			finish.row(row + (i32)in_tile.row,
@@ -188,12 +232,15 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 			factors::columns<1>(shared_factors, in_tile.column),
 			column + (i32)in_tile.column);
 	}
+	constexpr u32 width = run == 4 && sizeof(output::memory) == 2 ? 4 : 1;
 #pragma unroll
-	for (u32 i = 0; i < share; ++i) {
-		place_in_tile in_tile = place_of(place.depth * share + i / run * run, i % run,
-			multiply_by.first_row, thread);
+	for (u32 i = 0; i < share; i += width) {
+		place_in_tile in_tile =
+			place_of(first + i / run * run, i % run, multiply_by.first_row, thread);
 		i32 c_row = row + (i32)in_tile.row, c_column = column + (i32)in_tile.column;
-		if (c_row < m && c_column < n)
+		if constexpr (width == 4)
+			store_four(c, values + i, c_row, c_column, m, n, ldc);
+		else if (c_row < m && c_column < n)
 			c[(i64)c_row * ldc + c_column] = output::store(values[i]);
 	}
 }

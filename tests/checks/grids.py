@@ -63,8 +63,8 @@ def flash_wgmma(p, c):
 def repack(p, c):
 	size, warp_bytes = BYTES[p.dtype], 1024
 	b_rows, b_columns = (p.N, p.K) if p.b_layout == "nk" else (p.K, p.N)
-	pieces = (p.lda * size % 16 != 0) * p.M * cdiv(p.K * size, warp_bytes)
-	pieces += (p.ldb * size % 16 != 0) * b_rows * cdiv(b_columns * size, warp_bytes)
+	pieces = c.REPACK_A * p.M * cdiv(p.K * size, warp_bytes)
+	pieces += c.REPACK_B * b_rows * cdiv(b_columns * size, warp_bytes)
 	return [cdiv(pieces, 8), 1, 1]
 
 

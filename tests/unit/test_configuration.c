@@ -52,6 +52,14 @@ static void test_configurations(void **state)
 	named_values_put(&values, 3, "ALIGNED", value_bool(true));
 	assert_ok(configuration_from_named_values(fixture.bound, &values, again, &err));
 	assert_int_equal(again[3], 1); /* the second of its values */
+	again[3] = 0;
+	assert_true(
+		configuration_read(fixture.bound, "BM=64,MODE=plain,STAGES=2,ALIGNED=true", again));
+	assert_int_equal(again[3], 1);
+	assert_false(configuration_read(
+		fixture.bound, "BM=64,MODE=plain,REPEATS=1,ALIGNED=true", again));
+	assert_false(configuration_read(
+		fixture.bound, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true,", again));
 	named_values_release(&values);
 	memset(slots, 0, sizeof(slots));
 	assert_ok(configuration_parse(
