@@ -270,9 +270,8 @@ static void show_ties(FILE *out, const struct problem_result *result)
 		ties += result->tied[i] && i != result->winner;
 	if (ties)
 		fprintf(out,
-			"  %zu other%s tied with it (within 1%% or its noise): of these wins the "
-			"file's winner until now, else %s shared memory, then fewest registers, "
-			"then the first in the space\n",
+			"  %zu other%s tied with it (within 1%% or its noise): the file's winner "
+			"so far wins, else %s shared memory, then fewest registers, then order\n",
 			ties, ties == 1 ? " is" : "s are",
 			predicted ? "the best prediction by steps of 1%, then least" : "most");
 }
