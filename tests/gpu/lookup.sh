@@ -21,7 +21,9 @@ results=results/nvidia-h200
 all=
 for name in tuned llm spread spread_more few_rows drawn drawn_again drawn_third \
 	drawn_fourth; do
-	all="$all $results/$name.json"
+	for path in "$results/$name".json*; do
+		all="$all $path"
+	done
 done
 export TUNED="${TUNED:-${all# }}"
 mkdir -p "$work"

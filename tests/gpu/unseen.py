@@ -3,10 +3,15 @@
 
 	unseen.py run OUT [OPTION ...]	tune and compare; OPTIONs go to every `tune`
 	unseen.py table OUT		what came of it
+	unseen.py suite OUT [OPTION ...]	what problems that were tuned first spare the next ones
+	unseen.py suite_table OUT
 
-Twenty problems drawn with SEED, each tuned quickly twice with a kernel cache of its own, with what is shipped and with
---no-learned; then thoroughly (BUDGET seconds, 12) as many as LIMIT (330 s) leaves time for; all winners are timed in turn.
+run: twenty problems drawn with SEED, each tuned quickly twice with a kernel cache of its own, with what is shipped and with
+--no-learned; GEMMs are looked up in TUNED, if it is there; then thoroughly (BUDGET seconds, 12) as many as LIMIT (330 s) leaves
+time for; all winners are timed in turn. suite: on a card of which nothing is shipped: one half of the problems is tuned, the other
+with what this taught, with --no-learned, and (LENT=FILE of configs/learned) with what is shipped for another card.
 From the environment: DEVICE (cuda:0), SEED, COUNTS (gemm=12,attention=5,gemm_chain=3); for tests SMALL=1, sizes that take no time anywhere."""
+import gzip
 import json
 import math
 import os
@@ -72,25 +77,39 @@ def entries(out, mode):
 	return {(entry["operation"], json.dumps(entry["problem"])): entry for entry in found}
 
 
-def tune(out, mode, cache, operation, problems, options):
+def tune(out, mode, cache, operation, problems, options, folder="."):
 	with open(os.path.join(out, mode + ".log"), "a", encoding="utf-8") as log:
 		subprocess.run(["./tiletune", "tune", operation, *[word for problem in problems for word in ("-p", problem)],
-			"--path", ".", "--device", os.environ.get("DEVICE", "cuda:0"), "--cache-dir", os.path.join(out, cache + ".cache"), "--wait",
+			"--path", folder, "--device", os.environ.get("DEVICE", "cuda:0"), "--cache-dir", os.path.join(out, cache + ".cache"), "--wait",
 			"30s", "-o", os.path.join(out, mode + ".json"), *FAMILIES.get(operation, []), *options], stdout=log, stderr=log, check=False)
 
 
-def compare(out):
+def look_up(out, problems):
+	"""Problem -> the row that `lookup` answers with."""
+	tuned = os.environ.get("TUNED", "")
+	if not os.path.exists(tuned):
+		return {}
+	ran = subprocess.run(["./tiletune", "lookup", tuned, "gemm", *[word for problem in problems for word in ("-p", problem)],
+		"--path", ".", "--json"], stdout=subprocess.PIPE, check=False)
+	with open(os.path.join(out, "lookups.json"), "wb") as file:
+		file.write(ran.stdout)
+	return {("gemm", json.dumps(answer["problem"])): answer["result"] for answer in read(file.name)["answers"] if answer["grade"] != "refused"}
+
+
+def compare(out, cache, modes, looked_up):
 	comparisons = []
-	for key, entry in entries(out, "shipped").items():
-		rows = [{"name": mode, **{name: other[key]["winner"][name] for name in ("family", "configuration")}}
-			for mode in ("shipped", "physics", "thorough") for other in [entries(out, mode)] if key in other]
+	for key, entry in entries(out, modes[0]).items():
+		found = {mode: other[key]["winner"] for mode in modes for other in [entries(out, mode)] if key in other}
+		if key in looked_up:
+			found["looked up"] = looked_up[key]
+		rows = [{"name": mode, "family": row["family"], "configuration": row["configuration"]} for mode, row in found.items()]
 		comparisons.append({"operation": key[0], "problem": entry["problem"], "rows": rows})
 	path = os.path.join(out, "comparisons.json")
 	with open(path, "w", encoding="utf-8") as file:
 		json.dump({"seconds": COMPARED_S, "loads": 2, "comparisons": comparisons}, file)
 	with open(os.path.join(out, "compared.json"), "w", encoding="utf-8") as file:
 		subprocess.run(["./gpu/compare_rows", path, "--path", ".", "--device", os.environ.get("DEVICE", "cuda:0"), "--cache-dir",
-			os.path.join(out, "shipped.cache")], stdout=file, check=False)
+			os.path.join(out, cache + ".cache")], stdout=file, check=False)
 
 
 def run(out, options):
@@ -112,7 +131,70 @@ def run(out, options):
 			if number < len(texts) and ends - time.monotonic() - spare > BUDGET_S:
 				tune(out, "thorough", "shipped", operation, texts[number:number + 1],
 					["--effort", "thorough", "--budget", f"{BUDGET_S}s", *options])
-	compare(out)
+	compare(out, "shipped", ("shipped", "physics", "thorough"), look_up(out, problems.get("gemm", [])))
+
+
+def bare(out, name, lent=None):
+	"""Templates and sheets without what is shipped; `lent`, if any, as of this card."""
+	folder = os.path.join(out, name)
+	os.makedirs(os.path.join(folder, "configs", "learned"), exist_ok=True)
+	for part in ("templates", "configs/devices"):
+		os.symlink(os.path.abspath(part), os.path.join(folder, part))
+	if lent:
+		sheet = os.environ.get("SHEET", "h100-sxm")
+		with open(os.path.join(folder, "configs", "learned", sheet + ".json"), "w", encoding="utf-8") as file:
+			json.dump(read(lent) | {"device": sheet}, file)
+	return folder
+
+
+def suite(out, options):
+	os.makedirs(out, exist_ok=True)
+	halves = {operation: (texts[:len(texts) // 2], texts[len(texts) // 2:]) for operation, texts in draw().items()}
+	folder, lent = bare(out, "bare"), os.environ.get("LENT")
+	ways = [("first", 0, folder, []), ("learned", 1, folder, []), ("physics", 1, folder, ["--no-learned"])]
+	if lent:
+		ways.append(("lent", 1, bare(out, "lending", lent), []))
+	for mode, half, path, its in ways:
+		os.environ["TILETUNE_LEARNED"] = "shipped" if mode == "lent" else "all"
+		for operation, texts in halves.items():
+			begin = time.monotonic()
+			tune(out, mode, "suite", operation, texts[half], [*its, *options], path)
+			print(f"{mode} {operation}: {time.monotonic() - begin:.1f} s", flush=True)
+	compare(out, "suite", ("learned", "physics", "lent"), {})
+
+
+def timings(out, mode):
+	"""Problem -> medians in the order in which they were measured; infinite for what failed."""
+	path, found, texts = os.path.join(out, mode + ".journal.jsonl"), {}, {}
+	if not os.path.exists(path) and not os.path.exists(path + ".gz"):
+		return found
+	with open(path, encoding="utf-8") if os.path.exists(path) else gzip.open(path + ".gz", "rt") as file:
+		for line in map(json.loads, file):
+			if line["event"] == "problem":
+				texts[line["number"]] = line["text"]
+			if line["event"] == "evaluation":
+				found.setdefault(texts[line["problem"]], []).append(line["time_us"]["median"] if line["outcome"] == "ok" else math.inf)
+	return found
+
+
+def suite_table(out):
+	modes = {mode: times for mode in ("physics", "learned", "lent") for times in [timings(out, mode)] if times}
+	counts = {}
+	for problem in sorted(set.intersection(*map(set, modes.values()))):
+		best = min(min(times[problem]) for times in modes.values())
+		said = [f"{problem.split(',dtype')[0]}: {best:.2f} us"]
+		for share in (0.95, 0.97, 0.99):
+			for mode, times in modes.items():
+				its = times[problem]
+				count = next((i + 1 for i, time_us in enumerate(its) if time_us * share <= best), len(its) + 1)
+				counts.setdefault((share, mode), []).append(count)
+				said.append(f"{mode} {share}: {count}")
+		print("  ".join(said))
+	for (share, mode), its in sorted(counts.items()):
+		print(f"evaluations to {share} of the best known: {mode:8} mean {sum(its) / len(its):6.1f}, "
+			f"{sum(its) / sum(counts[share, 'physics']):.2f} of physics")
+	for comparison in read(os.path.join(out, "compared.json"))["comparisons"]:
+		print(comparison["problem"].split(",dtype")[0], *[f"{row['name']} {row.get('time_us', math.nan):.2f} us" for row in comparison.get("rows", [])])
 
 
 def geometric(values):
@@ -139,6 +221,8 @@ def table(out):
 		row["physics / shipped"] = times["shipped"] / times.get("physics", math.nan)
 		if "thorough" in times:
 			row["shipped / thorough"] = times["thorough"] / times["shipped"]
+		if "looked up" in times:
+			row["looked up / shipped"] = times["shipped"] / times["looked up"]
 		rows.append(row)
 		for name, value in row.items():
 			ratios.setdefault((comparison["operation"], name), []).append(value)
@@ -153,11 +237,11 @@ def table(out):
 
 
 def main():
-	if len(sys.argv) < 3 or sys.argv[1] not in ("run", "table"):
+	commands = {"run": (run, table), "table": (table,), "suite": (suite, suite_table), "suite_table": (suite_table,)}
+	if len(sys.argv) < 3 or sys.argv[1] not in commands:
 		sys.exit(__doc__)
-	if sys.argv[1] == "run":
-		run(sys.argv[2], sys.argv[3:])
-	table(sys.argv[2])
+	for command in commands[sys.argv[1]]:
+		command(sys.argv[2], *([sys.argv[3:]] if command in (run, suite) else []))
 
 
 main()
