@@ -349,7 +349,8 @@ def any_kernel(_):
 
 
 def finish(name):
-	with gzip.open(f"{FOLDER}/exhaustive_cost_{name}.journal.jsonl.gz", "rt", encoding="utf-8") as file:
+	whole = f"{FOLDER}/exhaustive_cost_{name}.journal.jsonl.gz"
+	with gzip.open(whole if os.path.exists(whole) else whole.replace("journal", "ends"), "rt", encoding="utf-8") as file:
 		return [one for one in map(json.loads, file) if one["event"] == "finish"][-1]
 
 
