@@ -241,18 +241,12 @@ static void put_entry(struct check *check, struct check_row *row, struct tuned_e
 	tuned_put_entry(check->baseline, entry, NULL, &kept);
 }
 
-static void say_run(struct tuned_row *rows, size_t count, const char *run)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!rows[i].run)
-			rows[i].run = string_copy(run);
-}
-
-/* What was not timed now says of which run it is. */
+/* Rows that are not timed now say of which run they are. */
 static void put_run(struct tuned_entry *entry, const char *run_id)
 {
-	say_run(entry->families, entry->family_count, entry->run);
-	say_run(entry->tied, entry->tied_count, entry->run);
+	for (size_t i = 0; i < entry->family_count; i++)
+		if (!entry->families[i].run)
+			entry->families[i].run = string_copy(entry->run);
 	free(entry->run);
 	entry->run = string_copy(run_id);
 }

@@ -296,6 +296,10 @@ static const struct record_member entry_members[] = {
 		"what the winner is the best in; time if it is not there",
 		.flags = RECORD_OPTIONAL),
 	TIMING(struct tuned_entry),
+	RECORD_VALUE(struct tuned_entry, unfinished, "unfinished",
+		"true: the best so far of a search that was stopped, with what it timed and "
+		"checked until then",
+		.flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_entry, run, "run", "id of the run that found it"),
 	RECORD_NESTED(
 		struct tuned_entry, winner, tuned_row_record, "winner", "the best configuration"),

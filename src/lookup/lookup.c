@@ -236,8 +236,9 @@ static enum status find_exact(
 	answer->result = memory_zeroed(1, sizeof(*answer->result));
 	*answer->result = tuned_row_copy(&entry->winner);
 	TRY(row_renew(&candidate, answer->result, &is_older, err));
-	answer->why = string_format("the file has this problem, %s%s",
+	answer->why = string_format("the file has this problem, %s%s%s",
 		timing_names[entry->predicted],
+		entry->unfinished ? ", by a search that was stopped" : "",
 		is_older ? " with other sources than lie here (`tiletune check` compares)" : "");
 	answer->from = entry;
 	TRY(predict_candidate(&candidate, err));

@@ -350,6 +350,7 @@ enum status search_save_best(struct search *search, struct error *err)
 	find_best_of_families(search, winner, best);
 	TRY(entry_new(&search->pool, &search->evaluated, &search->picks, winner, tied, best,
 		search->session, &entry, err));
+	entry.unfinished = true;
 	return store_entry(search, &entry, NULL, &kept, err);
 }
 

@@ -88,8 +88,11 @@ until [ -s one.json ]; do sleep 0.01; done
 kill -9 $!
 wait $! 2>/dev/null
 "$TILETUNE" export one.json --format csv --path root | wc -l
+exact() { "$TILETUNE" lookup one.json tile -p M=128,N=512,K=512 --path root -d model:h200-sxm | grep exact; }
+exact
 rm -r permits
 (one) 2>/dev/null | grep -E 'evaluated in|wrote' | sed 's/ in .* (/ (/'
+exact
 # what stands there already stays until the next run is at its end
 cp one.json before.json
 mkdir permits
