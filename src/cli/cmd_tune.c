@@ -13,6 +13,7 @@
 #include "cli/tuning.h"
 #include "search/strategy.h"
 #include "tune/precompile.h"
+#include "tune/search.h"
 
 #define AT(member) offsetof(struct tune_options, member)
 
@@ -294,6 +295,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	/* before anything is opened or compiled */
 	TRY(common_check_families(
 		&tuning.context.catalogue, operation, chosen_pool(&tuning, false).families, err));
+	TRY(search_expect_strategy(options->strategy, err));
 	shard_keep(&tuning.shard, &tuning.problems);
 	if (options->dry_run)
 		TRY(dry_run(&tuning, err));

@@ -273,12 +273,16 @@ static double budget_seconds(const struct session *session)
 	return session->effort->measures ? session->effort->seconds * model_share : 0;
 }
 
-static enum status unknown_strategy(const char *name, struct error *err)
+static const char rule_prefix[] = "rule:";
+
+enum status search_expect_strategy(const char *name, struct error *err)
 {
 	const char *names[32] = {NULL};
 	const char *nearest;
 	CLEANUP(text_release) struct text list = {0};
 
+	if (!name || strategy_find(name) || string_starts_with(name, rule_prefix))
+		return STATUS_OK;
 	for (size_t i = 0; strategies[i] && i + 1 < ARRAY_COUNT(names); i++) {
 		names[i] = strategies[i]->name;
 		text_appendf(&list, "%s%s", i ? ", " : "", names[i]);
@@ -296,7 +300,6 @@ static enum status unknown_strategy(const char *name, struct error *err)
 static enum status choose_strategy(
 	struct search *search, const char *name, bool is_step, struct error *err)
 {
-	static const char rule_prefix[] = "rule:";
 	const struct session *session = search->session;
 	struct search_view *view = &search->pool.view;
 
@@ -308,9 +311,8 @@ static enum status choose_strategy(
 		if (picks_check_name(search->pool.problem->operation, view->rule, err) != STATUS_OK)
 			return STATUS_BAD_INPUT;
 	}
+	TRY(search_expect_strategy(name, err));
 	search->strategy = strategy_find(name);
-	if (!search->strategy)
-		return unknown_strategy(name, err);
 	view->seed = session->seed;
 	view->budget = effort_attempts(session->effort);
 	view->picks = search->picks.items;

@@ -34,6 +34,8 @@ struct search {
 	double save_at_s;  /* when a better one may be saved, on clock_seconds() */
 };
 
+/* STATUS_BAD_INPUT: there is none of this name; NULL is fine. */
+enum status search_expect_strategy(const char *name, struct error *err);
 /* What the problem alone decides: candidates, picks, strategy. It takes long, and touches nothing
  * that others change, unless search_needs_turn(). The caller frees. */
 enum status search_prepare(

@@ -19,7 +19,7 @@ tune tile -p M=64,N=64,K=64 -n -d h200-sxm
 tune tile -p M=64,N=64,K=64 -n -d replay:
 tune tile -p M=64,N=64,K=64 -n -d replay:missing.jsonl
 tune tile -p M=64,N=64,K=64 --suite nosuite -n -d $m
-tune tile -p M=1000,N=1000,K=512 --strategy exhaustiv -d "$recording" --no-journal -o x.json
+tune tile -p M=1000,N=1000,1001,K=512 --strategy exhaustiv -d "$recording" --no-journal -o x.json
 tune tile -p M=1000,N=1000,K=512 --where 'FOO == 1' -d "$recording" --no-journal -o - # nothing on stdout
 
 echo "# what the card cannot hold, and what one family cannot take"
