@@ -344,8 +344,8 @@ static enum status sweep(const struct advise_command *command, struct context *c
 }
 
 /* ---- the command ---- */
-static enum status check_options(const struct advise_command *command,
-	const struct string_list *positional, struct error *err)
+static enum status check_options(
+	const struct advise_command *command, const struct string_list *inputs, struct error *err)
 {
 	if (!command->sweep && !command->problems.count) {
 		error_set(err, STATUS_BAD_INPUT, "advise: expected a problem, found none");
@@ -357,8 +357,8 @@ static enum status check_options(const struct advise_command *command,
 	if (command->sweep && command->problems.count > 1)
 		return error_set(err, STATUS_BAD_INPUT,
 			"advise: expected one -p with --sweep, found %zu", command->problems.count);
-	TRY(common_expect_output("output", command->output, positional, err));
-	TRY(common_expect_output("csv", command->csv, positional, err));
+	TRY(common_expect_output("output", command->output, inputs, err));
+	TRY(common_expect_output("csv", command->csv, inputs, err));
 	if (command->config && command->families.count != 1)
 		return error_set(err, STATUS_BAD_INPUT,
 			"advise: expected the --family of --config, found %zu",
@@ -373,7 +373,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(common_context_release) struct context context = {0};
 	const struct operation *operation;
 
-	TRY(check_options(command, positional, err));
+	TRY(check_options(command, common_own_kernel(positional), err));
 	TRY(common_open(
 		&command->device, positional->items[0], true, false, &folders, &context, err));
 	TRY(catalogue_operation(&context.catalogue, positional->items[0], &operation, err));

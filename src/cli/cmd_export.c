@@ -373,7 +373,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 		error_set(err, STATUS_BAD_INPUT, "export: expected --format, found none");
 		return error_hint(err, "`tiletune help export` lists the formats");
 	}
-	TRY(common_expect_output("output", exporting.output, positional, err));
+	TRY(common_expect_output("output", exporting.output,
+		&(struct string_list){.items = positional->items, .count = 1}, err));
 	format = export_format_find(options->format);
 	image = export_image_find(options->format);
 	if (options->arches.count && (!format || !format->compiles))

@@ -288,7 +288,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	tuning_choose_files(&tuning);
 	options->device.several = !options->dry_run;
 	if (!options->dry_run)
-		TRY(tuning_check_files(&tuning, err));
+		TRY(tuning_check_files(&tuning, common_own_kernel(positional), err));
 	TRY(common_open(&options->device, name, true, !options->dry_run || options->compile_only,
 		&tuning.folders, &tuning.context, err));
 	TRY(read_problems(&tuning, name, &operation, err));

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/record_write.h"
 #include "device/device.h"
+#include "family/own_kernel.h"
 #include "format/tuned.h"
 
 /* A signal handler has nowhere else to write to. */
@@ -247,6 +248,11 @@ enum status common_expect_output(
 	if (!path || strcmp(path, "-") == 0 || file_expect_writable(path, err) == STATUS_OK)
 		return STATUS_OK;
 	return *path ? STATUS_BAD_INPUT : error_context(err, "--%s", option);
+}
+
+const struct string_list *common_own_kernel(const struct string_list *positional)
+{
+	return positional->count && own_kernel_is_file(positional->items[0]) ? positional : NULL;
 }
 
 void common_journal_notice(const struct journal_record *record)

@@ -109,6 +109,8 @@ extern volatile sig_atomic_t common_interrupted, common_graceful;
  * it reads; path and inputs may be NULL. */
 enum status common_expect_output(
 	const char *option, const char *path, const struct string_list *inputs, struct error *err);
+/* Of OPERATION or FILE: the file, or NULL. */
+const struct string_list *common_own_kernel(const struct string_list *positional);
 /* Says on stderr that lines of a journal were passed over. */
 void common_journal_notice(const struct journal_record *record);
 

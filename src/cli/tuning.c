@@ -39,11 +39,12 @@ void tuning_choose_files(struct tuning *tuning)
 	}
 }
 
-enum status tuning_check_files(const struct tuning *tuning, struct error *err)
+enum status tuning_check_files(
+	const struct tuning *tuning, const struct string_list *inputs, struct error *err)
 {
 	const char *journal = tuning->options->no_journal ? NULL : tuning->options->journal;
 
-	TRY(common_expect_output("output", tuning->output, NULL, err));
+	TRY(common_expect_output("output", tuning->output, inputs, err));
 	if (journal && file_is_same(journal, tuning->output))
 		return error_set(err, STATUS_BAD_INPUT,
 			"--journal: expected another file than --output, found %s", journal);

@@ -52,7 +52,8 @@ struct tuning {
 bool tuning_to_stdout(const struct tuning *tuning);
 void tuning_choose_files(struct tuning *tuning);
 /* Found out before anything is opened or measured. */
-enum status tuning_check_files(const struct tuning *tuning, struct error *err);
+enum status tuning_check_files(
+	const struct tuning *tuning, const struct string_list *inputs, struct error *err);
 /* The tuned file that exists, if it is one of this GPU model; else an empty one. */
 enum status tuning_open_tuned(struct tuning *tuning, struct error *err);
 /* What --known names; known problems go into the tuned file, and are not tuned. */

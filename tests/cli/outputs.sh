@@ -32,7 +32,7 @@ echo '{"event":"run"}' >y.json
 ln -s y.json z.json
 try "$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d replay:nothing -o y.json --journal z.json
 rm z.json
-for command in "export y.json --format csv -o" "report y.json -o" "learn y.json -o" "check y.json --junit" "check y.json --markdown" \
+for command in "tune y.json -o" "export y.json --format csv -o" "report y.json -o" "learn y.json -o" "check y.json --junit" "check y.json --markdown" \
 	"new y.json -o" "advise y.json --sweep M=1:2:1 -o" "advise y.json --sweep M=1:2:1 --csv"; do
 	# shellcheck disable=SC2086
 	try "$TILETUNE" $command ../"${PWD##*/}"/y.json | sed "s,../${PWD##*/}/,../HERE/,"
