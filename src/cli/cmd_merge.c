@@ -196,9 +196,9 @@ const struct command command_merge = {
 		"Where two files have an entry of one problem:\n"
 		"  - a measured one stays, a predicted one goes, whatever the rule;\n"
 		"  - of two measured or two predicted ones --on-conflict says which stays:\n"
-		"    newest, of the later run (default); fastest, with the faster winner; first,\n"
-		"    of the file named first; fail: none, the command fails (exit 2) and nothing\n"
-		"    is written;\n"
+		"    newest, of the later run that was not stopped (default); fastest, with the\n"
+		"    faster winner; first, of the file named first; fail: none, the command fails\n"
+		"    (exit 2) and nothing is written;\n"
 		"  - families that only the other one tuned are added, and the fastest of all\n"
 		"    wins if it is ahead by more than 1%.\n"
 		"Runs of all files are kept, so that every entry says where it was measured.",

@@ -33,6 +33,8 @@ static bool theirs_is_base(const struct conflict *conflict, const struct decisio
 
 	if (decision->run)
 		return strcmp(conflict->ours->run, decision->run) != 0;
+	if (rule == MERGE_NEWEST && conflict->ours->unfinished != conflict->theirs->unfinished)
+		return conflict->ours->unfinished;
 	if (rule == MERGE_NEWEST)
 		return strcmp(date_of(conflict->from, conflict->theirs),
 			       date_of(conflict->into, conflict->ours)) > 0;

@@ -12,7 +12,7 @@
  * Families that only the other one has, of another run, are added to it in any case, and may win.
  */
 enum merge_rule {
-	MERGE_NEWEST,  /* of the later run */
+	MERGE_NEWEST,  /* of the later run; but not of a search that was stopped */
 	MERGE_FASTEST, /* with the faster winner */
 	MERGE_FIRST,   /* of the file that was named first */
 	MERGE_FAIL,    /* neither: an error */

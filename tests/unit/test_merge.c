@@ -46,6 +46,8 @@ static void assert_merged(struct side ours, struct side theirs, enum merge_rule 
 
 	open_file(&into, "into.json", ours.date, ours.timing, ours.families);
 	open_file(&from, "from.json", theirs.date, theirs.timing, theirs.families);
+	into.entries[0].unfinished = strcmp(ours.timing, "stopped") == 0;
+	from.entries[0].unfinished = strcmp(theirs.timing, "stopped") == 0;
 	assert_ok(tuned_merge(&into, &from, rule, &summary, &err));
 	assert_entry(&into, expected);
 	assert_int_equal(summary.conflicts, conflicts);
@@ -59,8 +61,11 @@ static void test_the_rule_decides(void **state)
 {
 	const struct side old = {"2026-01-01", "measured", "gemm/a:5"};
 	const struct side new = {"2026-02-01", "measured", "gemm/a:6"};
+	const struct side stopped = {"2026-02-01", "stopped", "gemm/a:6"};
 
 	(void)state;
+	assert_merged(old, stopped, MERGE_NEWEST, "2026-01-01: gemm/a | gemm/a:5", 1);
+	assert_merged(stopped, old, MERGE_NEWEST, "2026-01-01: gemm/a | gemm/a:5", 1);
 	assert_merged(old, new, MERGE_NEWEST, "2026-02-01: gemm/a | gemm/a:6", 1);
 	assert_merged(new, old, MERGE_NEWEST, "2026-02-01: gemm/a | gemm/a:6", 1);
 	assert_merged(old, new, MERGE_FASTEST, "2026-01-01: gemm/a | gemm/a:5", 1);
