@@ -50,7 +50,7 @@ bool steps_choose(const struct steps_source *source, struct bound_family *bound,
 	struct error reason = {0};
 	const struct tuned_entry *entry =
 		source->tuned ? tuned_find_problem(source->tuned, problem, OBJECTIVE_TIME) : NULL;
-	const bool known = entry && (!source->measured || !entry->predicted);
+	const bool known = entry && !entry->unfinished && (!source->measured || !entry->predicted);
 	const bool chosen = known && take_entry(source, bound, step, entry, &reason);
 
 	if (!chosen && why)

@@ -36,7 +36,8 @@ enum status row_describe(const struct candidate *candidate, const struct evaluat
 enum status row_renew(
 	const struct candidate *candidate, struct tuned_row *row, bool *renewed, struct error *err);
 
-/* ---- what serves the steps of a composite family: the winners of their own entries ---- */
+/* ---- what serves the steps of a composite family: the winners of their own entries, of searches
+ * that ended ---- */
 struct steps_source {
 	const struct catalogue *catalogue;
 	const struct tuned *tuned;

@@ -122,7 +122,7 @@ static const struct tuned_entry *find_entry(struct known *known, const struct co
 			continue;
 		*file = file_of(known, item->path, context);
 		entry = *file ? tuned_find_problem(*file, problem, objective) : NULL;
-		if (entry && entry->predicted == item->predicted &&
+		if (entry && entry->predicted == item->predicted && !entry->unfinished &&
 			same_toolchain(tuned_row_run(*file, entry, &entry->winner), context) &&
 			row_validity_row(&entry->winner, &validity))
 			return entry;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Problems that are tuned already, by this or another machine: files named with --known. One that
- * was tuned on this GPU model with this NVRTC, and whose winner's kernel the sources still make, is
- * taken over with its run; the winners of those that are near are among the first that a search
- * tries.
+ * was tuned to its end on this GPU model with this NVRTC, and whose winner's kernel the sources
+ * still make, is taken over with its run; the winners of those that are near are among the first
+ * that a search tries.
  */
 #ifndef TUNE_KNOWN_H
 #define TUNE_KNOWN_H
@@ -18,8 +18,8 @@ struct known {
 	size_t count, capacity;
 };
 
-/* A tuned file, or all *.json of a folder that are tuned files of this GPU model. Errors: what is
- * named is neither; a file of another model. */
+/* A tuned file, or all *.json and *.json.gz of a folder that are tuned files of this GPU model.
+ * Errors: what is named is neither; a file of another model. */
 enum status known_load(
 	struct known *known, const char *path, const struct context *context, struct error *err);
 void known_release(struct known *known);

@@ -15,12 +15,14 @@ print("the same problems:", winners(whole).keys() == winners(rest).keys())
 print("the same winners of known ones:", all(winners(rest)[key] == value for key, value in winners(first).items()))
 runs = {run["id"] for run in first["runs"]}
 print("of the first run:", sum(entry["run"] in runs for entry in rest["entries"]), "of", len(first["entries"]))
-# another kernel than the sources make; a prediction
+# another kernel than the sources make, or a search that was stopped; a prediction
 for name, member, value in (("hash", "kernel_hash", "0" * 32), ("predicted", None, "predicted")):
     other = copy.deepcopy(first)
-    for entry in other["entries"]:
-        if member:
+    for i, entry in enumerate(other["entries"]):
+        if member and i % 2:
             entry["winner"][member] = value
+        elif member:
+            entry["unfinished"] = True
         else:
             entry["timing"] = value
     json.dump(other, open(name + ".json", "w"))

@@ -1,5 +1,5 @@
 # A composite family competes: its steps are tuned first, as entries of their own; the second time
-# they are looked up. The tuned file passes its schema.
+# they are looked up, but for one whose search was stopped. The tuned file passes its schema.
 tune() {
 	"$TILETUNE" tune gemm_chain -p m=256,k=64,n=128,p=64,dtype=fp16 --device model:a100-sxm4 \
 		--effort estimate --budget 10m -o chain.json "$@" >talk.txt 2>&1 || cat talk.txt
@@ -11,7 +11,8 @@ tune
 /usr/bin/python3 - <<'PYTHON'
 import json
 entries = {}
-for entry in json.load(open("chain.json"))["entries"]:
+tuned = json.load(open("chain.json"))
+for entry in tuned["entries"]:
 	entries.setdefault(entry["operation"], []).append(entry)
 chain, = entries["gemm_chain"]
 rows = {row["family"]: row for row in chain["families"]}
@@ -28,6 +29,8 @@ print(sorted(buffers & {"A", "B", "C", "Y", "intermediate"}),
 others = [row for row in chain["families"] if row["family"] != chain["winner"]["family"]]
 best = min(row["time_us"]["median"] for row in others)
 print(abs(chain["margin"]["ratio"] - best / chain["winner"]["time_us"]["median"]) < 1e-9)
+entries["gemm"][1]["unfinished"] = True
+json.dump(tuned, open("chain.json", "w"))
 PYTHON
 echo again
 tune --fresh
