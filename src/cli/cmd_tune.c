@@ -155,6 +155,15 @@ static enum status open_session(struct tuning *tuning, const struct operation *o
 	return tuning_begin(tuning, session, err);
 }
 
+/* What is written to once, at the end. */
+static enum status write_streams(
+	struct tuning *tuning, bool machine, bool is_stream, struct error *err)
+{
+	if (is_stream && !tuning_to_stdout(tuning))
+		TRY(tuned_replace(&tuning->tuned, tuning->output, err));
+	return machine ? common_write_record(&tuned_record, &tuning->tuned, err) : STATUS_OK;
+}
+
 static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
@@ -173,7 +182,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.seed = options->seed ? options->seed : 1,
 		.objective = common_objective(options->objective),
 		.tuned = &tuning->tuned,
-		.tuned_path = tuning_to_stdout(tuning) ? NULL : tuning->output,
+		.tuned_path = tuning_saved_path(tuning),
 		.interrupted = &common_interrupted,
 		.observer = show_observer(&show),
 		.keep_going = tuning->problems.count > 1};
@@ -201,9 +210,9 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		status = finish_error.status;
 	}
 	/* bad input is reported on stderr alone */
-	if (machine && !(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
-		enum status written = common_write_record(
-			&tuned_record, &tuning->tuned, status == STATUS_OK ? err : &finish_error);
+	if (!(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
+		enum status written = write_streams(tuning, machine, !session.tuned_path,
+			status == STATUS_OK ? err : &finish_error);
 
 		status = status == STATUS_OK ? written : status;
 	}

@@ -61,6 +61,13 @@ static bool is_regular(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+const char *tuning_saved_path(const struct tuning *tuning)
+{
+	const bool is_stream = file_exists(tuning->output) && !is_regular(tuning->output);
+
+	return tuning_to_stdout(tuning) || is_stream ? NULL : tuning->output;
+}
+
 enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 {
 	const struct device_spec *spec = device_spec(tuning->context.device);

@@ -50,6 +50,8 @@ struct tuning {
 };
 
 bool tuning_to_stdout(const struct tuning *tuning);
+/* The tuned file that is saved while the run goes on; NULL: a stream, which is written to once. */
+const char *tuning_saved_path(const struct tuning *tuning);
 void tuning_choose_files(struct tuning *tuning);
 /* Found out before anything is opened or measured. */
 enum status tuning_check_files(
