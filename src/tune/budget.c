@@ -79,13 +79,14 @@ const struct effort *effort_find(const char *name)
 	return NULL;
 }
 
-void budget_start(struct budget *budget, const struct effort *effort, double seconds)
+void budget_start(
+	struct budget *budget, const struct effort *effort, double seconds, bool measures_again)
 {
 	/* what measuring the best again may take, of a long budget and of a short one */
 	const double again_seconds = 6, again_part = 0.4;
-	const double again = !effort->measures ? 0
-			     : seconds > 0     ? fmin(again_seconds, again_part * seconds)
-					       : again_seconds;
+	const double again = !measures_again ? 0
+			     : seconds > 0   ? fmin(again_seconds, again_part * seconds)
+					     : again_seconds;
 
 	*budget = (struct budget){.effort = effort,
 		.seconds = seconds > 0 ? seconds : effort->seconds + again,

@@ -45,8 +45,9 @@ struct budget {
 };
 
 /* seconds: for the whole problem (--budget); 0: the effort's for the search, and as much as the
- * rest takes. */
-void budget_start(struct budget *budget, const struct effort *effort, double seconds);
+ * rest takes. measures_again: the search leaves time for that. */
+void budget_start(
+	struct budget *budget, const struct effort *effort, double seconds, bool measures_again);
 /* Of the whole, and of the search; 0 when they are over. */
 double budget_left_seconds(const struct budget *budget);
 double budget_search_left_seconds(const struct budget *budget);

@@ -266,7 +266,7 @@ static ptrdiff_t find_incumbent(const struct search *search)
 /* Without a clock to wait for, compiling is all that takes time: a model may compile longer. */
 static double budget_seconds(const struct session *session)
 {
-	const double model_share = 3;
+	const double model_share = 2.25;
 
 	if (session->budget_s > 0 || device_measures(session->context->device))
 		return session->budget_s;
@@ -415,7 +415,8 @@ enum status search_open(struct search *search, struct error *err)
 	search->asked = memory_zeroed(search->pool.count, sizeof(*search->asked));
 	search->incumbent = find_incumbent(search);
 	plan_candidates(search);
-	budget_start(&search->budget, session->effort, budget_seconds(session));
+	budget_start(&search->budget, session->effort, budget_seconds(session),
+		session->effort->measures && device_measures(session->context->device));
 	TRY(resume_evaluations(search, err));
 	if (session->observer.begin)
 		session->observer.begin(session->observer.context, &search->pool, search->number,

@@ -259,7 +259,7 @@ static void budgets_end(void **state)
 	(void)state;
 	assert_non_null(quick);
 	assert_null(effort_find("sloppy"));
-	budget_start(&budget, quick, 1000);
+	budget_start(&budget, quick, 1000, true);
 	for (size_t i = 0; i < quick->stall; i++) {
 		assert_null(budget_spent(&budget));
 		budget_count(&budget, i ? 100 : 99);
@@ -267,13 +267,13 @@ static void budgets_end(void **state)
 	assert_null(budget_spent(&budget));
 	budget_count(&budget, INFINITY);
 	assert_non_null(strstr(budget_spent(&budget), "nothing better"));
-	budget_start(&budget, quick, 1000);
+	budget_start(&budget, quick, 1000, true);
 	for (size_t i = 0; i < quick->evaluations; i++)
 		budget_count(&budget, 1e6 / (double)(i + 1));
 	assert_non_null(strstr(budget_spent(&budget), "number of evaluations"));
-	budget_start(&budget, quick, 1e-9);
+	budget_start(&budget, quick, 1e-9, true);
 	assert_non_null(strstr(budget_spent(&budget), "time budget"));
-	budget_start(&budget, quick, 1000);
+	budget_start(&budget, quick, 1000, true);
 	budget.started -= 900;
 	assert_null(budget_spent(&budget));
 	budget.started -= 101;
@@ -285,25 +285,25 @@ static void budgets_end(void **state)
  * search's. */
 static void budgets_are_for_all_of_a_problem(void **state)
 {
-	const struct effort *quick = effort_find("quick"), *estimate = effort_find("estimate");
+	const struct effort *quick = effort_find("quick");
 	struct budget budget;
 
 	(void)state;
 	for (double seconds = 0.5; seconds < 1000; seconds *= 2) {
-		budget_start(&budget, quick, seconds);
+		budget_start(&budget, quick, seconds, true);
 		assert_float_equal(budget.seconds, seconds, 1e-3);
 		assert_true(
 			budget.search_seconds >= 0.5 * seconds && budget.search_seconds < seconds);
 		budget.started -= budget.search_seconds;
 		assert_non_null(budget_spent(&budget));
 		assert_true(budget_left_seconds(&budget) <= seconds - budget.search_seconds);
-		budget_start(&budget, estimate, seconds); /* nothing to measure again */
+		budget_start(&budget, quick, seconds, false);
 		assert_float_equal(budget.search_seconds, seconds, 1e-3);
 	}
-	budget_start(&budget, quick, 0);
+	budget_start(&budget, quick, 0, true);
 	assert_float_equal(budget.search_seconds, quick->seconds, 1e-3);
 	assert_true(budget.seconds > quick->seconds);
-	budget_start(&budget, effort_find("exhaustive"), 0);
+	budget_start(&budget, effort_find("exhaustive"), 0, true);
 	assert_true(isinf(budget.search_seconds) && isinf(budget_left_seconds(&budget)));
 }
 
@@ -317,7 +317,7 @@ static void small_gains_do_not_count(void **state)
 		double time_us = 100, gain = quick->stall_ratio * (larger ? 1.01 : 0.99);
 		struct budget budget;
 
-		budget_start(&budget, quick, 1000);
+		budget_start(&budget, quick, 1000, true);
 		budget_count(&budget, time_us);
 		for (size_t i = 0; i < quick->stall; i++) {
 			assert_null(budget_spent(&budget));
