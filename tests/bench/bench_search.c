@@ -9,12 +9,13 @@
  *
  *	bench_search [-n SEEDS] [-b OPEN] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o NAME]
  *		[FILE]...
+ *	bench_search -u SPLITS [-o NAME] FILE...
  *
  * KNOWN is what the strategy knows beforehand: nothing (left out), `physics`, or `learned`: physics
  * times what all other problems of the files teach (left_out.h; templates and configs are of the
  * working folder). Without a FILE: the exhaustive journals of results/. Beside the spaces that
  * kernel_tuner.csv names stands what Kernel Tuner's strategies reach there. NAME.md gets the table,
- * NAME.svg the means over all spaces.
+ * NAME.svg the means over all spaces. -u: what a suite's first problems spare the next (suites.h).
  */
 #include <glob.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #include "base/random.h"
 #include "bench/bench.h"
 #include "bench/left_out.h"
+#include "bench/suites.h"
 #include "figure/chart.h"
 
 enum {
@@ -62,7 +64,7 @@ struct bench {
 	size_t contender_count, other_count;
 	double best_of_others[AFTER_COUNT]; /* sums over spaces */
 	size_t seeds, spaces, compared;     /* compared: spaces that others searched, too */
-	size_t open, evaluations, questions;
+	size_t open, evaluations, questions, splits;
 	double seconds;
 	struct teacher teacher; /* if somebody asks */
 	struct text table;
@@ -216,7 +218,7 @@ static void bench_problem(
 			continue;
 		if (space_open(problem, family, &space)) {
 			if (bench->teacher.device)
-				expect(teacher_predict(
+				expect(teacher_predict_both(
 					       &bench->teacher, problem, family, &space, &err),
 					&err);
 			bench_space(bench, path, &space);
@@ -235,9 +237,11 @@ static void bench_files(struct bench *bench, char **paths, size_t count)
 	bench->teacher.records = records;
 	bench->teacher.record_count = count;
 	for (size_t i = 0; i < count; i++)
-		for (size_t r = 0; r < records[i].run_count; r++)
+		for (size_t r = 0; r < records[i].run_count && !bench->splits; r++)
 			for (size_t p = 0; p < records[i].runs[r].problem_count; p++)
 				bench_problem(bench, paths[i], &records[i].runs[r].problems[p]);
+	if (bench->splits)
+		suites_run(&bench->teacher, paths, bench->splits, &bench->table);
 	for (size_t i = 0; i < count; i++)
 		journal_record_release(&records[i]);
 	free(records);
@@ -337,7 +341,26 @@ static void bench_write(const struct bench *bench, const struct text *svg)
 	struct error err = {0};
 
 	expect(file_write(table, text_string(&bench->table), bench->table.length, &err), &err);
-	expect(file_write(figure, text_string(svg), svg->length, &err), &err);
+	if (svg->length)
+		expect(file_write(figure, text_string(svg), svg->length, &err), &err);
+}
+
+static void head_put(struct bench *bench)
+{
+	struct text *table = &bench->table;
+
+	if (bench->splits) {
+		suites_head(table, bench->splits);
+	} else {
+		text_appendf(table,
+			"Optimum / best so far after so many evaluations, mean of %zu seeds ± "
+			"standard error, %zu open at a time.\n\n| space | |",
+			bench->seeds, bench->open);
+		for (size_t k = 0; k < AFTER_COUNT; k++)
+			text_appendf(table, " %zu |", after[k]);
+		text_appendf(table, " ms each |\n|---|---|---|---|---|---|---|---|\n");
+	}
+	fputs(text_string(table), stdout);
 }
 
 int main(int argc, char **argv)
@@ -349,19 +372,22 @@ int main(int argc, char **argv)
 	glob_t own = {0};
 	int option;
 
-	while ((option = getopt(argc, argv, "n:b:e:s:o:")) != -1)
+	while ((option = getopt(argc, argv, "n:b:e:s:o:u:")) != -1)
 		if (option == 'n' && atoi(optarg) > 0)
 			bench.seeds = (size_t)atoi(optarg);
 		else if (option == 'b' && atoi(optarg) > 0 && atoi(optarg) <= OPEN_MAX)
 			bench.open = (size_t)atoi(optarg);
 		else if (option == 'e' && atoi(optarg) > 0)
 			bench.evaluations = (size_t)atoi(optarg);
+		else if (option == 'u' && atoi(optarg) > 0)
+			bench.splits = (size_t)atoi(optarg);
 		else if (option == 'o')
 			bench.output = optarg;
 		else if (option != 's' || !bench_add(&bench, optarg)) {
 			fprintf(stderr, "usage: bench_search [-n SEEDS] [-b OPEN] "
 					"[-e EVALUATIONS] [-s STRATEGY[:physics|:learned]]... "
-					"[-o NAME] [FILE]...\n");
+					"[-o NAME] [FILE]...\n"
+					"       bench_search -u SPLITS [-o NAME] FILE...\n");
 			return 2;
 		}
 	if (!bench.contender_count) {
@@ -373,16 +399,10 @@ int main(int argc, char **argv)
 	}
 	others_read(&bench);
 	for (size_t c = 0; c < bench.contender_count; c++)
-		if (bench.contenders[c].known != PREDICTED_NOTHING && !bench.teacher.device)
+		if ((bench.contenders[c].known != PREDICTED_NOTHING || bench.splits) &&
+			!bench.teacher.device)
 			expect(teacher_open(&bench.teacher, &err), &err);
-	text_appendf(&bench.table,
-		"Optimum / best so far after so many evaluations, mean of %zu seeds ± standard "
-		"error, %zu open at a time.\n\n| space | |",
-		bench.seeds, bench.open);
-	for (size_t k = 0; k < AFTER_COUNT; k++)
-		text_appendf(&bench.table, " %zu |", after[k]);
-	text_appendf(&bench.table, " ms each |\n|---|---|---|---|---|---|---|---|\n");
-	fputs(text_string(&bench.table), stdout);
+	head_put(&bench);
 	if (optind == argc)
 		glob("results/*/exhaustive*.journal.jsonl.gz", 0, NULL, &own);
 	bench_files(&bench, optind == argc ? own.gl_pathv : argv + optind,
@@ -390,12 +410,12 @@ int main(int argc, char **argv)
 	globfree(&own);
 	if (bench.spaces)
 		bench_means(&bench, &svg);
-	if (bench.spaces && bench.output)
+	if ((bench.spaces || bench.splits) && bench.output)
 		bench_write(&bench, &svg);
 	for (size_t c = 0; c < bench.contender_count; c++)
 		free(bench.contenders[c].name);
 	if (bench.teacher.device)
 		teacher_close(&bench.teacher);
 	text_release(&bench.table);
-	return bench.spaces ? 0 : 1;
+	return bench.spaces || bench.splits ? 0 : 1;
 }

@@ -77,7 +77,7 @@ static enum status learn_others(const struct teacher *teacher, const struct prob
 }
 
 /* predicted_us: of all candidates; infinite: not legal any more. */
-static enum status predict_all(struct recorded_space *space, struct bound_family *bound,
+static enum status predict_all(const struct recorded_space *space, struct bound_family *bound,
 	double *predicted_us, struct error *err)
 {
 	CLEANUP(predictor_close) struct predictor predictor = {0};
@@ -97,34 +97,46 @@ static enum status predict_all(struct recorded_space *space, struct bound_family
 	return STATUS_OK;
 }
 
-/* Errors: a family that is not known. */
+/* What physics predicts of a recorded space times what was learned (NULL: nothing); caller frees.
+ * Errors: a family that is not known. */
 static enum status teacher_predict(const struct teacher *teacher,
 	const struct journal_problem *problem, const char *family_name,
-	struct recorded_space *space, struct error *err)
+	const struct learned *learned, const struct recorded_space *space, double **predicted_us,
+	struct error *err)
 {
 	CLEANUP(problem_list_release)
 	struct problem_list list = today(teacher, problem->operation, problem->problem);
-	CLEANUP(learned_release) struct learned learned = {0};
+	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
 	const struct family *family;
+	enum status status;
 
 	TRY(catalogue_family(&teacher->catalogue, NULL, family_name, &family, err));
 	if (!list.count)
 		return error_set(err, STATUS_BAD_INPUT, "%s: no problem today", problem->problem);
-	TRY(learn_others(teacher, list.items[0], &learned.layers[0], err));
-	for (int what = PREDICTED_PHYSICS; what < PREDICTED_COUNT; what++) {
-		CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
-		enum status status;
+	*predicted_us = memory_zeroed(space->view.count, sizeof(double));
+	teacher->device->learned = learned;
+	status = family_bind_applicable(family, list.items[0], teacher->device, &bound, err);
+	if (status == STATUS_OK)
+		status = predict_all(space, bound, *predicted_us, err);
+	teacher->device->learned = NULL;
+	return status;
+}
 
-		space->predicted_us[what] = memory_zeroed(space->view.count, sizeof(double));
-		teacher->device->learned = what == PREDICTED_LEARNED ? &learned : NULL;
-		status =
-			family_bind_applicable(family, list.items[0], teacher->device, &bound, err);
-		if (status == STATUS_OK)
-			status = predict_all(space, bound, space->predicted_us[what], err);
-		teacher->device->learned = NULL;
-		TRY(status);
-	}
-	return STATUS_OK;
+/* Both ways: alone, and with what the other problems teach. */
+static enum status teacher_predict_both(const struct teacher *teacher,
+	const struct journal_problem *problem, const char *family, struct recorded_space *space,
+	struct error *err)
+{
+	CLEANUP(problem_list_release)
+	struct problem_list list = today(teacher, problem->operation, problem->problem);
+	CLEANUP(learned_release) struct learned learned = {0};
+
+	if (list.count)
+		TRY(learn_others(teacher, list.items[0], &learned.layers[0], err));
+	TRY(teacher_predict(teacher, problem, family, NULL, space,
+		&space->predicted_us[PREDICTED_PHYSICS], err));
+	return teacher_predict(teacher, problem, family, &learned, space,
+		&space->predicted_us[PREDICTED_LEARNED], err);
 }
 
 #endif
