@@ -131,6 +131,34 @@ rm lookup-work/fresh.journal.jsonl
 TUNE='--where BM*0' sh tests/gpu/lookup.sh short.json >"$work/short.log" 2>&1 && fail "a short one passed" "$work/short.log"
 valid short.json
 grep -q '3 of 3 answered, 2 compared' "$work/short.log" || fail "short.json: not as expected" "$work/short.log"
+# unseen: what its tables say of two short records
+/usr/bin/python3 - <<'PYTHON'
+import json, os
+os.makedirs("unseen", exist_ok=True)
+def entry(m, first, eight):
+	row = {"family": "gemm/mma", "configuration": {"BM": m}}
+	return {"operation": "gemm", "problem": {"M": m, "N": 8}, "winner": row, "space": {"evaluated": 9}, "model": {"regret_top1": first, "regret_shortlist8": eight}}
+def journal(name, *times):
+	lines = [{"event": "problem", "number": 0, "text": "M=1,dtype=bf16"}] + [{"event": "evaluation", "problem": 0, "outcome": "ok" if t else "wrong",
+		"time_us": {"median": t}} for t in times]
+	open(f"unseen/{name}.journal.jsonl", "w").writelines(json.dumps(line) + "\n" for line in lines)
+def compared(m, **times):
+	return {"operation": "gemm", "problem": f"M={m},N=8", "rows": [{"name": k.replace("_", " "), "time_us": t} for k, t in times.items()]}
+for name, regret in (("shipped", 0.25), ("physics", 1.0), ("thorough", 0)):
+	json.dump({"entries": [entry(m, regret, regret / 2) for m in (1, 2)][: 1 if name == "thorough" else 2]}, open(f"unseen/{name}.json", "w"))
+json.dump({"comparisons": [compared(1, shipped=10, physics=8, thorough=5, looked_up=20), compared(2, shipped=5, physics=10)]}, open("unseen/compared.json", "w"))
+json.dump({"shipped gemm": 2, "physics gemm": 3}, open("unseen/elapsed.json", "w"))
+journal("physics", 12, None, 11, 10.2, 10)
+journal("learned", 10.4, 10)
+PYTHON
+/usr/bin/python3 tests/gpu/unseen.py table unseen >"$work/unseen.log" 2>&1 || fail "unseen.py table" "$work/unseen.log"
+/usr/bin/python3 tests/gpu/unseen.py suite_table unseen >>"$work/unseen.log" 2>&1 || fail "unseen.py suite_table" "$work/unseen.log"
+for line in 'all *shipped first  *2: geometric mean 0.5657, lowest 0.4000' 'gemm *shipped / thorough *1: geometric mean 0.5000' 'gemm *looked up / shipped *1: geometric mean 0.5000' \
+	'all *physics first 8 *2: geometric mean 0.3727' 'seconds: .*: 1.50 times' 'to 0.97 of the best known: learned *mean *2.0, 0.50 of physics' \
+	'to 0.95 of the best known: physics *mean *4.0'; do
+	grep -q "$line" "$work/unseen.log" || fail "unseen.py: $line" "$work/unseen.log"
+done
+
 # comparisons that are stopped print what they had
 /usr/bin/python3 - lookup-work/comparisons.json <<'PYTHON'
 import json, sys
