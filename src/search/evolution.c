@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Strategy `evolution`: a genetic algorithm in a steady state. The fastest so far are parents; each
- * child takes every value from one of two parents of a family, some values move. A child
+ * child takes every value from one of two parents of a family, one value moves. A child
  * that is not legal or not new is drawn again. Source: D. Whitley, "The GENITOR Algorithm and
  * Selection Pressure" (1989).
  */
@@ -69,8 +69,7 @@ static bool child(struct evolution *evolution, size_t *candidate)
 		for (size_t p = 0; p < parameters; p++)
 			x[p] = search_view_configuration(
 				view, random_below(random, 2) ? mother : father)[p];
-		for (size_t moves = 1 + random_below(random, 3); moves > 0; moves--)
-			mutate(evolution, family, x);
+		mutate(evolution, family, x);
 		if (questions_find_new(&evolution->questions, family, x, candidate))
 			return true;
 	}

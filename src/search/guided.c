@@ -116,28 +116,20 @@ static void update(struct guided *guided)
 					: 1;
 }
 
-/* log of the mean of max(0, x), x normally distributed: mean `gain`, standard deviation. */
-static double log_improvement(double gain, double deviation)
-{
-	const double u = gain / deviation;
-	const double log_density = -u * u / 2 - log(2 * M_PI) / 2;
-
-	if (u < -10) /* far out both terms cancel: the first of the series that is left */
-		return log(deviation) + log_density - 2 * log(-u);
-	return log(deviation) + log(u * erfc(-u / M_SQRT2) / 2 + exp(log_density));
-}
-
-/* What asking for a slot's candidate promises; -INFINITY: it was asked for. */
+/* What asking for a slot's candidate promises; 0: it was asked for. */
 static double promise(const struct guided *guided, size_t slot)
 {
 	const struct gaussian *gaussian = &guided->gaussian;
 	const size_t point = gaussian->slot_points[slot];
 	const double gain = predicted_speed(guided, point) + guided->means[slot] - 1;
+	const double deviation = guided->scale * sqrt(fmax(1e-12, gaussian->variances[slot]));
+	const double u = gain / deviation;
 
 	if (!questions_is_new(&guided->questions, point))
-		return -INFINITY;
-	return log_improvement(gain, guided->scale * sqrt(fmax(1e-12, gaussian->variances[slot]))) +
-	       log(guided->chances[slot]);
+		return 0;
+	/* the mean of max(0, gain), normally distributed, times the chance */
+	return guided->chances[slot] * deviation *
+	       (u * erfc(-u / M_SQRT2) / 2 + exp(-u * u / 2) / sqrt(2 * M_PI));
 }
 
 /* ---- what is watched ---- */
@@ -205,7 +197,7 @@ static void learn(struct guided *guided)
 /* The best of what is watched and was not asked; false if there is none. */
 static bool promising(const struct guided *guided, size_t *candidate)
 {
-	double best = -INFINITY;
+	double best = 0;
 
 	for (size_t slot = 0; slot < guided->gaussian.slot_count; slot++) {
 		const double promised = promise(guided, slot);
@@ -215,7 +207,7 @@ static bool promising(const struct guided *guided, size_t *candidate)
 			*candidate = guided->gaussian.slot_points[slot];
 		}
 	}
-	return isfinite(best);
+	return best > 0;
 }
 
 /* ---- the strategy ---- */

@@ -15,14 +15,13 @@
 enum {
 	STARTS = 8,
 	NEIGHBOURS_MAX = 512,
-	TRIED_MAX = 24, /* of a candidate's neighbours */
-	JUMPS = 64,     /* attempts at one that is legal and new */
+	JUMPS = 64, /* attempts at one that is legal and new */
 };
 
 struct local {
 	struct questions questions;
 	size_t near[NEIGHBOURS_MAX]; /* the one that it is at */
-	size_t near_count, near_next, tried;
+	size_t near_count, near_next;
 	size_t start, best;
 	double here_us, best_us; /* of that one; of all */
 };
@@ -67,12 +66,10 @@ static enum ask_result local_ask(void *state, size_t *candidate)
 		return ASK_DONE;
 	if (questions->asked_count < STARTS && questions_next(questions, candidate))
 		return questions_ask(questions, *candidate);
-	while (local->near_next < local->near_count && local->tried < TRIED_MAX) {
+	while (local->near_next < local->near_count) {
 		*candidate = local->near[local->near_next++];
-		if (questions_is_new(questions, *candidate)) {
-			local->tried++;
+		if (questions_is_new(questions, *candidate))
 			return questions_ask(questions, *candidate);
-		}
 	}
 	if (questions->open > 0)
 		return ASK_WAIT;
@@ -100,7 +97,7 @@ static void local_tell(void *state, size_t candidate, double time_us)
 			questions->view, candidate, true, local->near, NEIGHBOURS_MAX);
 		if (questions->by_lot)
 			random_shuffle(&questions->random, local->near, local->near_count);
-		local->near_next = local->tried = 0;
+		local->near_next = 0;
 	}
 }
 
