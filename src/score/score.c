@@ -45,7 +45,6 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 		.barriers = resources->barriers,
 	};
 	struct quantization_slots slots;
-	struct quantization_waves waves;
 	struct traffic traffic;
 	struct time_model_result time;
 
@@ -58,12 +57,9 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 	score->stack_bytes = resources->stack_bytes > 0 ? resources->stack_bytes : 0;
 
 	slots = quantization_slots(device, launch, score->blocks_per_sm, resources->max_clusters);
-	waves = quantization_waves(launch, &slots);
+	quantization_waves(launch, &slots, score);
 	score->tiles = launch->units;
 	score->slots_per_wave = slots.per_wave;
-	score->waves = waves.count;
-	score->waves_exact = waves.exact;
-	score->wave_efficiency_ratio = waves.efficiency_ratio;
 	score->tile_efficiency_ratio = launch->useful_ratio;
 
 	traffic_compute(launch, &traffic);
@@ -72,8 +68,9 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 	score->sectors_per_row_ratio = traffic.sectors_per_row_ratio;
 	score->dram_bytes = traffic.dram_bytes;
 	score->l2_bytes = traffic.l2_bytes;
-	score->arithmetic_intensity =
-		traffic_intensity(traffic.flop * launch->useful_ratio, traffic.dram_bytes);
+	if (traffic.dram_bytes > 0)
+		score->arithmetic_intensity =
+			traffic.flop * launch->useful_ratio / traffic.dram_bytes;
 
 	time = time_model_launch(&(struct time_model_input){
 		.device = device,
@@ -125,6 +122,16 @@ static void raise_to_floor(
 	score->predicted_time_us = score->floor_us;
 }
 
+static size_t longest_of(const struct launch_score *launches, size_t count)
+{
+	size_t longest = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (launches[i].predicted_time_us > launches[longest].predicted_time_us)
+			longest = i;
+	return longest;
+}
+
 void score_compute(const struct device_spec *device, const struct work *work,
 	const struct kernel_resources *resources, struct score *score)
 {
@@ -141,10 +148,8 @@ void score_compute(const struct device_spec *device, const struct work *work,
 			resources ? &resources[i] : &estimate, &score->launches[i]);
 		score->predicted_time_us += score->launches[i].predicted_time_us;
 		score->without_model &= !work->launches[i].has_model;
-		if (score->launches[i].predicted_time_us >
-			score->launches[score->longest].predicted_time_us)
-			score->longest = i;
 	}
+	score->longest = longest_of(score->launches, score->launch_count);
 	if (work->launch_count)
 		raise_to_floor(device, work, score);
 	score->predicted_tflops = NAN;
@@ -216,18 +221,9 @@ static const struct record_member view_members[] = {
 RECORD_DEFINE(struct view, score_record, view_members, .name = "score", .open = true,
 	.help = "of the longest launch; launches[] where there are several");
 
-static size_t longest_of(const struct launch_score *launches, size_t count)
+static struct json *custom_write(const void *field)
 {
-	size_t longest = 0;
-
-	for (size_t i = 1; i < count; i++)
-		if (launches[i].predicted_time_us > launches[longest].predicted_time_us)
-			longest = i;
-	return longest;
-}
-
-struct json *score_to_json(const struct score *score)
-{
+	const struct score *score = field;
 	struct view view = {.predicted_tflops = score->predicted_tflops,
 		.regs_estimated = score->regs_estimated,
 		.without_model = score->without_model};
@@ -243,12 +239,13 @@ struct json *score_to_json(const struct score *score)
 	return record_to_json(&score_record, &view);
 }
 
-enum status score_from_json(const struct json_at *at, struct score *score, struct error *err)
+static enum status custom_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
 {
+	struct score *score = field;
 	struct view view = {0};
 
-	if (record_from_json(&score_record, at, &view, NULL, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
+	TRY(record_from_json(&score_record, at, &view, context, err));
 	if (!view.launches) {
 		view.launches = memory_copy(&view.longest, sizeof(view.longest));
 		view.launch_count = 1;
@@ -261,18 +258,6 @@ enum status score_from_json(const struct json_at *at, struct score *score, struc
 		.predicted_time_us = view.longest.predicted_time_us,
 		.predicted_tflops = view.predicted_tflops};
 	return STATUS_OK;
-}
-
-static enum status custom_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	(void)context;
-	return score_from_json(at, field, err);
-}
-
-static struct json *custom_write(const void *field)
-{
-	return score_to_json(field);
 }
 
 static struct json *custom_schema(struct json *definitions)

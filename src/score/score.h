@@ -64,8 +64,6 @@ struct score {
 void score_compute(const struct device_spec *device, const struct work *work,
 	const struct kernel_resources *resources, struct score *score);
 void score_release(struct score *score);
-struct json *score_to_json(const struct score *score); /* NULL: there are no launches */
-enum status score_from_json(const struct json_at *at, struct score *score, struct error *err);
 /* A member of a table, a struct score; left out where there are no launches. */
 extern const struct record_custom score_custom;
 extern const struct record score_record;                  /* its object in JSON */

@@ -54,20 +54,17 @@ struct quantization_slots quantization_slots(const struct device_spec *device,
 	return slots;
 }
 
-struct quantization_waves quantization_waves(
-	const struct launch_work *launch, const struct quantization_slots *slots)
+void quantization_waves(const struct launch_work *launch, const struct quantization_slots *slots,
+	struct launch_score *score)
 {
-	struct quantization_waves waves = {0};
-
 	if (slots->per_wave <= 0 || launch->units <= 0)
-		return waves;
-	waves.exact = launch->units / slots->per_wave;
-	waves.count = fmax(1, ceil(waves.exact));
-	waves.efficiency_ratio = waves.exact / waves.count;
+		return;
+	score->waves_exact = launch->units / slots->per_wave;
+	score->waves = fmax(1, ceil(score->waves_exact));
+	score->wave_efficiency_ratio = score->waves_exact / score->waves;
 	if (launch->schedule == SCHEDULE_STREAM_K)
-		waves.efficiency_ratio =
+		score->wave_efficiency_ratio =
 			fmin(1, launch->units * launch->steps_mean / slots->per_wave);
-	return waves;
 }
 
 /* ---- the time ---- */

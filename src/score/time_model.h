@@ -46,13 +46,10 @@ struct quantization_slots {
 struct quantization_slots quantization_slots(const struct device_spec *device,
 	const struct launch_work *launch, int blocks_per_sm, int max_clusters);
 
-struct quantization_waves {
-	double exact;            /* units / slots */
-	double count;            /* whole waves, at least 1 if there is work */
-	double efficiency_ratio; /* exact / count; stream-K cuts units so that no wave is partial */
-};
-struct quantization_waves quantization_waves(
-	const struct launch_work *launch, const struct quantization_slots *slots);
+/* The waves of a score: exact are units / slots, at least one whole if there is work, and the
+ * efficiency is their quotient; stream-K cuts units so that no wave is partial. */
+void quantization_waves(const struct launch_work *launch, const struct quantization_slots *slots,
+	struct launch_score *score);
 
 /* ---- the time ---- */
 struct time_model_input {

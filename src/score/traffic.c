@@ -5,17 +5,6 @@
 #include <stddef.h>
 
 /* ---- cache lines and sectors ---- */
-uint64_t alignment_units(uint64_t start, uint64_t size, uint64_t unit)
-{
-	return (start + size - 1) / unit - start / unit + 1;
-}
-
-/* Fewest units that can hold `size` bytes. */
-static uint64_t alignment_units_least(uint64_t size, uint64_t unit)
-{
-	return (size + unit - 1) / unit;
-}
-
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -164,9 +153,11 @@ static double row_units_ratio(const struct row_units *units)
 
 static struct row_units row_units_of(const struct work_tile *tile, uint64_t unit)
 {
+	const uint64_t least = (tile->row_bytes + unit - 1) / unit;
+
 	return (struct row_units){tile->rows * alignment_units_mean(tile->pitch_bytes, tile->rows,
 						       tile->row_bytes, unit),
-		tile->rows * (double)alignment_units_least(tile->row_bytes, unit)};
+		tile->rows * (double)least};
 }
 
 static void row_units_add(struct row_units *sum, struct row_units units)
@@ -214,9 +205,4 @@ void traffic_compute(const struct launch_work *launch, struct traffic *traffic)
 	traffic->flop = launch->units *
 			(per_unit(launch, PIPE_TENSOR_MMA) + per_unit(launch, PIPE_TENSOR_WGMMA) +
 				per_unit(launch, PIPE_FP32));
-}
-
-double traffic_intensity(double flop, double bytes)
-{
-	return bytes > 0 ? flop / bytes : 0;
 }

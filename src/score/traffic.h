@@ -25,9 +25,6 @@ enum {
 	ALIGNMENT_SECTOR_BYTES = 32
 };
 
-/* Units touched by `size` bytes from byte `start` on. size and unit > 0. */
-uint64_t alignment_units(uint64_t start, uint64_t size, uint64_t unit);
-
 /* Mean over the rows of a tile whose first row starts at byte 0. rows > 0. */
 double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, uint64_t unit);
 
@@ -73,8 +70,5 @@ struct traffic {
 };
 
 void traffic_compute(const struct launch_work *launch, struct traffic *traffic);
-
-/* FLOP per byte; 0 without bytes. */
-double traffic_intensity(double flop, double bytes);
 
 #endif

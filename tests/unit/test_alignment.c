@@ -12,6 +12,12 @@
 
 #include "score/traffic.h"
 
+/* Units touched by `size` bytes from byte `start` on. */
+static uint64_t alignment_units(uint64_t start, uint64_t size, uint64_t unit)
+{
+	return (start + size - 1) / unit - start / unit + 1;
+}
+
 static void check_rows(uint64_t pitch, uint64_t width, const uint64_t expected[4])
 {
 	uint64_t sum = 0;

@@ -15,31 +15,33 @@
 #include "score/time_model.h"
 #include "unit/score_cases.h"
 
-static struct quantization_waves waves_of(
+static struct launch_score waves_of(
 	const struct device_spec *device, const struct launch_work *launch, int blocks_per_sm)
 {
 	const struct quantization_slots slots =
 		quantization_slots(device, launch, blocks_per_sm, -1);
+	struct launch_score score = {0};
 
-	return quantization_waves(launch, &slots);
+	quantization_waves(launch, &slots, &score);
+	return score;
 }
 
 static void test_waves(void **state)
 {
 	const struct device_spec ampere = case_device_ampere();
 	struct launch_work launch = {.units = 98, .grid = {98, 1, 1}};
-	struct quantization_waves waves = waves_of(&ampere, &launch, 1);
+	struct launch_score score = waves_of(&ampere, &launch, 1);
 
 	(void)state;
-	assert_true(waves.count == 1);
-	assert_true(waves.efficiency_ratio == 98.0 / 108);
+	assert_true(score.waves == 1);
+	assert_true(score.wave_efficiency_ratio == 98.0 / 108);
 	launch.units = 120;
-	waves = waves_of(&ampere, &launch, 1);
-	assert_true(waves.count == 2);
-	assert_true(waves.exact == 120.0 / 108);
-	assert_true(waves.efficiency_ratio == 120.0 / 216);
-	assert_true(waves_of(&ampere, &launch, 2).count == 1);
-	assert_true(waves_of(&ampere, &launch, 0).count == 0); /* cannot run */
+	score = waves_of(&ampere, &launch, 1);
+	assert_true(score.waves == 2);
+	assert_true(score.waves_exact == 120.0 / 108);
+	assert_true(score.wave_efficiency_ratio == 120.0 / 216);
+	assert_true(waves_of(&ampere, &launch, 2).waves == 1);
+	assert_true(waves_of(&ampere, &launch, 0).waves == 0); /* cannot run */
 }
 
 static void test_clusters(void **state)
@@ -80,8 +82,8 @@ static void test_persistent(void **state)
 	(void)state;
 	/* 4096^2 in 128x256 tiles on 128 SMs: exactly four waves */
 	assert_true(slots.per_wave == 128 && slots.sm_count == 128);
-	assert_true(quantization_waves(&launch, &slots).count == 4);
-	assert_true(quantization_waves(&launch, &slots).efficiency_ratio == 1);
+	assert_true(waves_of(&hopper, &launch, 1).waves == 4);
+	assert_true(waves_of(&hopper, &launch, 1).wave_efficiency_ratio == 1);
 	/* a grid of one block per SM stays one per SM where two would fit */
 	slots = quantization_slots(&hopper, &launch, 2, -1);
 	assert_true(slots.per_wave == 128 && slots.per_sm == 1);
@@ -97,9 +99,9 @@ static void test_stream_k(void **state)
 		.units = 140, .steps_mean = 64, .grid = {132, 1, 1}, .schedule = SCHEDULE_STREAM_K};
 
 	(void)state;
-	assert_true(waves_of(&hopper, &launch, 1).efficiency_ratio == 1);
+	assert_true(waves_of(&hopper, &launch, 1).wave_efficiency_ratio == 1);
 	launch.units = 1;
-	assert_true(waves_of(&hopper, &launch, 1).efficiency_ratio == 64.0 / 132);
+	assert_true(waves_of(&hopper, &launch, 1).wave_efficiency_ratio == 64.0 / 132);
 }
 
 int main(void)

@@ -393,16 +393,16 @@ static void check_json(const struct case_mma *mma, const char *expected_start)
 
 	case_mma_work(mma, &work);
 	score_compute(&hopper, &work.work, NULL, &score);
-	json = score_to_json(&score);
+	json = score_custom.write(&score);
 	text = json_print(json, false);
 	if (getenv("TILETUNE_VERBOSE"))
 		print_message("%s\n", text);
 	assert_int_equal(strncmp(text, expected_start, strlen(expected_start)), 0);
 	at = json_root(json, "score");
-	assert_int_equal(score_from_json(&at, &back, &err), STATUS_OK);
+	assert_int_equal(score_custom.read(&at, &back, NULL, &err), STATUS_OK);
 	assert_int_equal(back.launch_count, score.launch_count);
 	assert_int_equal(back.longest, score.longest);
-	again = score_to_json(&back);
+	again = score_custom.write(&back);
 	text_again = json_print(again, false);
 	assert_string_equal(text, text_again);
 	free(text);
@@ -455,7 +455,7 @@ static void test_json_errors(void **state)
 		assert_int_equal(
 			json_parse(broken[i], strlen(broken[i]), "broken", &json, &err), STATUS_OK);
 		at = json_root(json, "broken");
-		assert_int_equal(score_from_json(&at, &score, &err), STATUS_BAD_INPUT);
+		assert_int_equal(score_custom.read(&at, &score, NULL, &err), STATUS_BAD_INPUT);
 		assert_non_null(strstr(err.message, "broken"));
 		assert_null(score.launches);
 		json_free(json);
