@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Strategy `evolution`: a genetic algorithm in a steady state. The fastest so far are parents; each
- * child takes every value from one of two parents of a family, one value moves. A child
+ * child takes every value from one of two parents of a family, some values move. A child
  * that is not legal or not new is drawn again. Source: D. Whitley, "The GENITOR Algorithm and
  * Selection Pressure" (1989).
  */
@@ -11,7 +11,8 @@
 
 enum {
 	PARENTS = 12,
-	DRAWS = 256, /* attempts at a child that is legal and new */
+	DRAWS = 256,          /* attempts at a child that is legal and new */
+	VALUES_OF_A_MOVE = 8, /* so many values are taken over for one that moves */
 };
 
 struct evolution {
@@ -37,40 +38,16 @@ static size_t parent(struct evolution *evolution)
 	return evolution->parents[a < b ? a : b].candidate;
 }
 
-/* One level up or down, or any value. */
-static void mutate(struct evolution *evolution, size_t family, choice *x)
-{
-	struct random_state *random = &evolution->questions.random;
-	const struct search_family *of = &evolution->questions.view->families[family];
-	const size_t p = random_below(random, of->parameter_count);
-	const choice levels = of->parameters[p].levels;
-
-	if (!of->parameters[p].is_ordered || random_below(random, 2))
-		x[p] = (choice)random_below(random, levels);
-	else if (random_below(random, 2))
-		x[p] = (choice)(x[p] + (x[p] + 1 < levels));
-	else
-		x[p] = (choice)(x[p] - (x[p] > 0));
-}
-
 static bool child(struct evolution *evolution, size_t *candidate)
 {
-	const struct search_view *view = evolution->questions.view;
-	struct random_state *random = &evolution->questions.random;
-	choice x[SPACE_PARAMETERS_MAX];
+	const uint32_t *family = evolution->questions.view->family;
 
 	for (int draw = 0; draw < DRAWS; draw++) {
 		const size_t mother = parent(evolution), father = parent(evolution);
-		const size_t family = view->family[mother];
-		const size_t parameters = view->families[family].parameter_count;
 
-		if (view->family[father] != family || !parameters)
-			continue;
-		for (size_t p = 0; p < parameters; p++)
-			x[p] = search_view_configuration(
-				view, random_below(random, 2) ? mother : father)[p];
-		mutate(evolution, family, x);
-		if (questions_find_new(&evolution->questions, family, x, candidate))
+		if (family[mother] == family[father] &&
+			questions_cross(
+				&evolution->questions, mother, father, VALUES_OF_A_MOVE, candidate))
 			return true;
 	}
 	return false;

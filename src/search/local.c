@@ -7,7 +7,6 @@
  * Basin-Hopping" (1997).
  */
 #include <math.h>
-#include <string.h>
 
 #include "search/neighbours.h"
 #include "search/questions.h"
@@ -38,22 +37,9 @@ static void *local_open(const struct search_view *view)
 /* The best with about a third of its values drawn anew. */
 static bool jump(struct local *local, size_t *candidate)
 {
-	const struct search_view *view = local->questions.view;
-	struct random_state *random = &local->questions.random;
-	const size_t f = view->family[local->best];
-	const struct search_family *family = &view->families[f];
-	choice configuration[SPACE_PARAMETERS_MAX];
-
-	for (int attempt = 0; attempt < JUMPS; attempt++) {
-		memcpy(configuration, search_view_configuration(view, local->best),
-			family->parameter_count * sizeof(choice));
-		for (size_t p = 0; p < family->parameter_count; p++)
-			if (random_below(random, 3) == 0)
-				configuration[p] =
-					(choice)random_below(random, family->parameters[p].levels);
-		if (questions_find_new(&local->questions, f, configuration, candidate))
+	for (int attempt = 0; attempt < JUMPS; attempt++)
+		if (questions_cross(&local->questions, local->best, local->best, 3, candidate))
 			return true;
-	}
 	return false;
 }
 

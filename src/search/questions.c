@@ -48,14 +48,37 @@ bool questions_is_new(const struct questions *questions, size_t candidate)
 	return questions->times_us[candidate] < 0;
 }
 
-bool questions_find_new(const struct questions *questions, size_t family,
-	const choice *configuration, size_t *candidate)
+/* One level up or down, or any value. */
+static choice moved(
+	struct random_state *random, const struct search_parameter *parameter, choice own)
 {
-	const ptrdiff_t found = search_view_find(questions->view, family, configuration);
+	if (!parameter->is_ordered || random_below(random, 2))
+		return (choice)random_below(random, parameter->levels);
+	if (random_below(random, 2))
+		return (choice)(own + (own + 1 < parameter->levels));
+	return (choice)(own - (own > 0));
+}
 
+bool questions_cross(
+	struct questions *questions, size_t mother, size_t father, size_t one_of, size_t *candidate)
+{
+	const struct search_view *view = questions->view;
+	const struct search_family *family = &view->families[view->family[mother]];
+	struct random_state *random = &questions->random;
+	choice x[SPACE_PARAMETERS_MAX];
+	ptrdiff_t found;
+
+	for (size_t p = 0; p < family->parameter_count; p++) {
+		const size_t parent = random_below(random, 2) ? mother : father;
+
+		x[p] = search_view_configuration(view, parent)[p];
+		if (random_below(random, one_of) == 0)
+			x[p] = moved(random, &family->parameters[p], x[p]);
+	}
+	found = search_view_find(view, view->family[mother], x);
 	*candidate = (size_t)found;
 	return found >= 0 && questions_is_new(questions, *candidate) &&
-	       isfinite(questions->view->predicted_us[found]);
+	       isfinite(view->predicted_us[found]);
 }
 
 bool questions_done(const struct questions *questions)

@@ -26,9 +26,11 @@ void *questions_open(const struct search_view *view, size_t size);
 void questions_close(void *state);
 
 bool questions_is_new(const struct questions *questions, size_t candidate);
-/* The candidate with this configuration, if it can run and is new. */
-bool questions_find_new(const struct questions *questions, size_t family,
-	const choice *configuration, size_t *candidate);
+/* A new candidate that has each value from one of two of a family, and of so many values one drawn
+ * anew: a level up or down, or any. false: what was drawn is not legal, cannot run or is not new.
+ */
+bool questions_cross(struct questions *questions, size_t mother, size_t father, size_t one_of,
+	size_t *candidate);
 /* The budget is spent. */
 bool questions_done(const struct questions *questions);
 /* The next of the order that is new; false: none. */
