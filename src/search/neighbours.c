@@ -16,15 +16,14 @@ struct search {
 	size_t count, capacity;
 };
 
-/* Whether there is a configuration with the parameter at this value. */
+/* Whether there is a configuration with the parameter at this value, which may be none of its own.
+ */
 static bool search_visit(struct search *search, size_t p, int value)
 {
 	const struct search_view *view = search->view;
 	const choice own = search->configuration[p];
 	ptrdiff_t index;
 
-	if (value < 0 || value >= view->families[search->family].parameters[p].levels)
-		return false;
 	search->configuration[p] = (choice)value;
 	index = search_view_find(view, search->family, search->configuration);
 	search->configuration[p] = own;
@@ -54,11 +53,7 @@ static void search_pair(struct search *search, size_t p, size_t q)
 	const choice own = search->configuration[p];
 
 	for (int move = 0; move < 4; move++) {
-		const int to = own + (move & 1 ? 1 : -1);
-
-		if (to < 0 || to >= search->view->families[search->family].parameters[p].levels)
-			continue;
-		search->configuration[p] = (choice)to;
+		search->configuration[p] = (choice)(own + (move & 1 ? 1 : -1));
 		search_visit(search, q, search->configuration[q] + (move & 2 ? 1 : -1));
 	}
 	search->configuration[p] = own;
