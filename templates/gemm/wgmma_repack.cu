@@ -1,8 +1,9 @@
-// Copies matrices whose row pitch TMA cannot take (not a multiple of 16 bytes) into workspace with
-// an aligned pitch, for the kernel in wgmma.cu. One launch serves A (REPACK_A) and B (REPACK_B). A
-// warp moves PACK_UNROLL times 512 bytes of one row: aligned 16-byte loads, a shift by the row's
-// misalignment in registers, aligned 16-byte stores. Behind a row's last element the workspace
-// holds whatever followed it: TMA reads zeros there, because the tensor map ends with the row.
+// Copies matrices whose row pitch TMA cannot take (not a multiple of 16 bytes), or whose rows do
+// not begin with a cache line, into workspace with an aligned pitch, for the kernel in wgmma.cu.
+// One launch serves A (REPACK_A) and B (REPACK_B). A warp moves PACK_UNROLL times 512 bytes of one
+// row: aligned 16-byte loads, a shift by the row's misalignment in registers, aligned 16-byte
+// stores. Behind a row's last element the workspace holds whatever followed it: TMA reads zeros
+// there, because the tensor map ends with the row.
 #include "gemm_types.cuh"
 
 constexpr int pack_threads = 256;
@@ -65,7 +66,9 @@ __device__ __forceinline__ void pack_segment(const u8 *from, u8 *to, i32 rows, i
 		i32 vector = first + i * 32;
 		if (vector < vectors) {
 			low[i] = load_inside(from, begin + (i64)vector * 16, end);
-			high[i] = load_inside(from, begin + (i64)vector * 16 + 16, end);
+			// Rows of even pitch need no shift.
+			high[i] = shift ? load_inside(from, begin + (i64)vector * 16 + 16, end)
+					: low[i];
 		}
 	}
 #pragma unroll

@@ -34,7 +34,7 @@ constexpr int consumers = 128 * GROUPS;
 constexpr int fragments = TILE_ROWS / 64 / GROUPS;
 constexpr int sums_each = fragments * TILE_COLUMNS / 2; // accumulators of a thread
 constexpr int share = sums_each / CLUSTER_K;            // of them, those that a block completes
-constexpr int exchange_bytes = CLUSTER_K > 1 ? int(sizeof(float)) * sums_each *consumers : 0;
+constexpr int exchange_bytes = CLUSTER_K == 1 ? 0 : 4 * sums_each * consumers;
 constexpr int ring_bytes = STAGES * stage_bytes;
 typedef tile_factors<BM, BN, consumers> factors;
 constexpr int vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1;
