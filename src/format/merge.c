@@ -328,6 +328,7 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	if (best) {
 		tuned_row_release(&entry->winner);
 		entry->winner = tuned_row_copy(best);
+		entry->unfinished = old->unfinished;
 		clear_tied(entry);
 	}
 }

@@ -297,8 +297,8 @@ static const struct record_member entry_members[] = {
 		.flags = RECORD_OPTIONAL),
 	TIMING(struct tuned_entry),
 	RECORD_VALUE(struct tuned_entry, unfinished, "unfinished",
-		"true: the best so far of a search that was stopped, with what it timed and "
-		"checked until then",
+		"true: the winner is the best so far of a search that was stopped, with what was "
+		"timed and checked until then",
 		.flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_entry, run, "run", "id of the run that found it"),
 	RECORD_NESTED(

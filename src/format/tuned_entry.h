@@ -139,7 +139,7 @@ struct tuned_entry {
 	struct named_values problem;
 	enum objective objective;
 	bool predicted;
-	bool unfinished; /* the best so far of a search that was stopped */
+	bool unfinished; /* the winner is the best so far of a search that was stopped */
 	char *run;
 	struct tuned_row winner;
 	struct tuned_row *tied; /* family, configuration, time */

@@ -171,11 +171,36 @@ static void test_rows_of_other_conditions_are_replaced(void **state)
 	}
 }
 
+/* A search that was stopped is the winner's affair. */
+static void test_the_winner_may_be_unfinished(void **state)
+{
+	struct tuned_entry stopped = entry(P1, "measured", "r2", "gemm/b:9");
+	struct tuned tuned;
+
+	(void)state;
+	open_empty(&tuned);
+	assert_null(put(&tuned, entry(P1, "measured", "r1", "gemm/a:5")));
+	stopped.unfinished = true;
+	assert_non_null(put(&tuned, stopped));
+	assert_false(find(&tuned, P1)->unfinished);
+	stopped = entry(P1, "measured", "r3", "gemm/b:3");
+	stopped.unfinished = true;
+	assert_null(put(&tuned, stopped));
+	assert_true(find(&tuned, P1)->unfinished);
+	assert_non_null(put(&tuned, entry(P1, "measured", "r4", "gemm/c:7")));
+	check(&tuned, P1, "gemm/b@r3 | gemm/c:7 gemm/b@r3:3 gemm/a@r1:5");
+	assert_true(find(&tuned, P1)->unfinished);
+	assert_null(put(&tuned, entry(P1, "measured", "r5", "gemm/b:2")));
+	assert_false(find(&tuned, P1)->unfinished);
+	tuned_release(&tuned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_families_are_merged),
 		cmocka_unit_test(test_the_fastest_old_row_wins),
+		cmocka_unit_test(test_the_winner_may_be_unfinished),
 		cmocka_unit_test(test_a_faster_row_stays),
 		cmocka_unit_test(test_rows_of_other_conditions_are_replaced),
 	};
