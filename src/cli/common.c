@@ -245,6 +245,10 @@ enum status common_expect_output(
 			return error_set(err, STATUS_BAD_INPUT,
 				"--%s: expected another file than %s, which is read, found %s",
 				option, inputs->items[i], path);
+	if (path && string_ends_with(path, ".gz"))
+		return error_set(err, STATUS_BAD_INPUT,
+			"--%s: expected a name without .gz, as nothing is written packed, found %s",
+			option, path);
 	if (!path || strcmp(path, "-") == 0 || file_expect_writable(path, err) == STATUS_OK)
 		return STATUS_OK;
 	return *path ? STATUS_BAD_INPUT : error_context(err, "--%s", option);

@@ -12,6 +12,8 @@ for output in "" folder missing/x "$long"; do
 	try "$TILETUNE" advise tile -p M=1 --sweep M=1:2:1 -d replay:nothing -o "$output" | short
 	try "$TILETUNE" check nothing.json --junit "$output" | short
 done
+echo "# packed"
+try "$TILETUNE" tune tile -p M=1000,N=1000,K=512 -d replay:nothing -o x.json.gz
 echo "# figures"
 try "$TILETUNE" report nothing.json --svg /proc/figures
 echo text >file
