@@ -193,7 +193,8 @@ def suite_table(out):
 	for (share, mode), its in sorted(counts.items()):
 		print(f"evaluations to {share} of the best known: {mode:8} mean {sum(its) / len(its):6.1f}, "
 			f"{sum(its) / sum(counts[share, 'physics']):.2f} of physics")
-	for comparison in read(os.path.join(out, "compared.json"))["comparisons"]:
+	path = os.path.join(out, "compared.json")
+	for comparison in read(path)["comparisons"] if os.path.exists(path) else []:
 		print(comparison["problem"].split(",dtype")[0], *[f"{row['name']} {row.get('time_us', math.nan):.2f} us" for row in comparison.get("rows", [])])
 
 

@@ -42,6 +42,12 @@ def unseen_seconds():
 	return sum(float(physics) for _, physics in seconds) / sum(float(shipped) for shipped, _ in seconds)
 
 
+def suite_h100(way):
+	"""Evaluations to shares of the best, in times of physics'."""
+	with open(f"{FOLDER}/suite_h100.txt", encoding="utf-8") as file:
+		return [float(value) for value in re.findall(rf"best known: {way} .* (\d\.\d+) of physics", file.read())]
+
+
 def few_rows_scaled(scale):
 	"""Beside cuBLASLt, where M is at most 128."""
 	return geometric_mean(e["ratio"]["median"] for e in load("versus_fp8_scaled")["entries"]
