@@ -37,7 +37,7 @@ RECORD_DECLARE(struct timings, timings_record);
 enum status training_add(
 	struct training *training, const struct timings *timings, struct error *err);
 /* Families in the order of their names; those with few timings are left out. left_out: find these
- * figures, too, which takes some times as long. */
+ * figures, too, which takes six times as long. */
 void training_fit(struct training *training, bool left_out, struct learned_file *file);
 void training_release(struct training *training);
 

@@ -191,6 +191,7 @@ static void bin_feature(struct boosting *boosting, size_t feature, float *values
 {
 	const size_t count = boosting->count;
 	struct binned *binned = &boosting->features[feature];
+	const size_t most = QUESTIONS_MAX / boosting->feature_count;
 	size_t distinct = 1;
 
 	binned->bins = memory_zeroed(count + 1, 1);
@@ -199,7 +200,8 @@ static void bin_feature(struct boosting *boosting, size_t feature, float *values
 	qsort(values, count, sizeof(*values), compare);
 	for (size_t s = 1; s < count; s++)
 		distinct += values[s] > values[s - 1];
-	for (size_t s = 1; s < count && binned->edge_count < BINS - 1; s++)
+	for (size_t s = 1; s < count && binned->edge_count < BINS - 1 && binned->edge_count < most;
+		s++)
 		if (values[s] > values[s - 1] &&
 			(distinct <= BINS || s * BINS / count > binned->edge_count))
 			binned->edges[binned->edge_count++] =
@@ -446,7 +448,7 @@ bool trees_bind(struct trees *trees, const char *const *names)
 double trees_sum(const struct trees *trees, const float *features)
 {
 	bool answers[QUESTIONS_MAX]; /* trees ask many of them again */
-	int sum = 0;                 /* steps */
+	int64_t sum = 0;             /* steps */
 
 	for (size_t i = 0; i < trees->question_count; i++)
 		answers[i] = features[trees->questions[i].feature] > trees->questions[i].threshold;
@@ -458,5 +460,5 @@ double trees_sum(const struct trees *trees, const float *features)
 			leaf |= (unsigned)answers[tree->questions[k]] << k;
 		sum += tree->leaves[leaf];
 	}
-	return trees->offset + trees->leaf_step * sum;
+	return trees->offset + trees->leaf_step * (double)sum;
 }
