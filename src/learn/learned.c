@@ -135,6 +135,33 @@ static void open_own(const char *cache_folder, const char *device,
 	learned_file_release(own);
 }
 
+static enum status open_shipped(const char *const *config_folders, const char *device,
+	const struct catalogue *catalogue, struct learned_file *file, struct error *err)
+{
+	for (; *config_folders && !file->device; config_folders++)
+		TRY(open_layer(*config_folders, device, catalogue, file, err));
+	return STATUS_OK;
+}
+
+/* Of the first other card of this compute capability of which something is shipped. */
+static enum status lend(const char *const *config_folders, const char *device,
+	const struct catalogue *catalogue, struct learned_file *file, struct error *err)
+{
+	CLEANUP(device_spec_release) struct device_spec *own = NULL;
+	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
+
+	if (device_spec_load(device, config_folders, &own, NULL) != STATUS_OK)
+		return STATUS_OK;
+	for (char **name = names; *name && !file->device; name++) {
+		CLEANUP(device_spec_release) struct device_spec *other = NULL;
+
+		TRY(device_spec_load(*name, config_folders, &other, err));
+		if (other->compute_capability == own->compute_capability)
+			TRY(open_shipped(config_folders, *name, catalogue, file, err));
+	}
+	return STATUS_OK;
+}
+
 enum status learned_open(enum learned_wanted wanted, const char *const *config_folders,
 	const char *cache_folder, const char *device, const struct catalogue *catalogue,
 	struct learned *learned, struct error *err)
@@ -142,16 +169,16 @@ enum status learned_open(enum learned_wanted wanted, const char *const *config_f
 	static const char *const names[] = {"none", "shipped", NULL};
 	const char *named = getenv("TILETUNE_LEARNED");
 	const int allowed = named ? name_find(named, names) : -1;
-	enum status status = STATUS_OK;
+	enum status status;
 
 	*learned = (struct learned){0};
 	if (allowed >= 0 && wanted > (enum learned_wanted)allowed)
 		wanted = (enum learned_wanted)allowed;
 	if (wanted == LEARNED_NONE)
 		return STATUS_OK;
-	for (; *config_folders && status == STATUS_OK && !learned->layers[0].device;
-		config_folders++)
-		status = open_layer(*config_folders, device, catalogue, &learned->layers[0], err);
+	status = open_shipped(config_folders, device, catalogue, &learned->layers[0], err);
+	if (status == STATUS_OK && !learned->layers[0].device)
+		status = lend(config_folders, device, catalogue, &learned->layers[0], err);
 	if (status != STATUS_OK)
 		learned_release(learned);
 	else if (wanted == LEARNED_ALL)

@@ -54,11 +54,12 @@ enum learned_wanted {
 	LEARNED_ALL,
 };
 
-/* What is shipped, from <folder>/learned/DEVICE.json of the first folder that has one; no file is
- * fine. On top of it what was learned here (own.h), in the cache (NULL: the user's). No more than
- * the environment's TILETUNE_LEARNED allows (none, shipped). Families that the catalogue lacks, or
- * that have changed their parameters since, are passed over. Errors: a broken file of those that
- * are shipped, or one for another device. */
+/* What is shipped, from <folder>/learned/DEVICE.json of the first folder that has one, else what is
+ * shipped for another card of its compute capability; no file is fine. On top of it what was
+ * learned here (own.h), in the cache (NULL: the user's). No more than the environment's
+ * TILETUNE_LEARNED allows (none, shipped). Families that the catalogue lacks, or that have changed
+ * their parameters since, are passed over. Errors: a broken file of those that are shipped, or one
+ * for another device. */
 enum status learned_open(enum learned_wanted wanted, const char *const *config_folders,
 	const char *cache_folder, const char *device, const struct catalogue *catalogue,
 	struct learned *learned, struct error *err);

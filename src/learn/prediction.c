@@ -112,11 +112,14 @@ enum status predict_candidate(struct candidate *candidate, struct error *err)
 	return predict_choices(&predictor, candidate->choices, &candidate->prediction, err);
 }
 
-static const char *const source_names[] = {"physics", "shipped", "learned here", NULL};
+static const char *const source_names[] = {
+	"physics", "shipped", "shipped for a like card", "learned here", NULL};
 
 static const struct record_member basis_members[] = {
 	RECORD_ENUM(struct prediction_basis, source, source_names, "source",
-		"physics alone; corrected by what is shipped; by what was learned here, too"),
+		"physics alone; corrected by what is shipped, for this card or another of its "
+		"compute "
+		"capability; by what was learned here, too"),
 	RECORD_VALUE(struct prediction_basis, timings, "timings", "that it was learned from",
 		.flags = RECORD_OPTIONAL),
 };
@@ -133,7 +136,11 @@ struct prediction_basis prediction_basis(const struct bound_family *bound)
 
 		if (layer)
 			basis = (struct prediction_basis){
-				i ? PREDICTION_LEARNED : PREDICTION_SHIPPED, layer->timings};
+				i ? PREDICTION_LEARNED
+				: strcmp(learned->layers[i].device, bound->device->name) == 0
+					? PREDICTION_SHIPPED
+					: PREDICTION_LENT,
+				layer->timings};
 	}
 	return basis;
 }

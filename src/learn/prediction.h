@@ -50,6 +50,7 @@ enum status predict_candidate(struct candidate *candidate, struct error *err);
 enum prediction_source {
 	PREDICTION_PHYSICS,
 	PREDICTION_SHIPPED, /* times what is shipped with the program */
+	PREDICTION_LENT,    /* times what is shipped for another card of the compute capability */
 	PREDICTION_LEARNED, /* and what was learned on this machine */
 };
 struct prediction_basis {

@@ -87,7 +87,7 @@ char **device_spec_names(const char *const *config_folders)
 	return set.items;
 }
 
-static void names_release(char ***names)
+void device_names_release(char ***names)
 {
 	for (char **name = *names; *name; name++)
 		free(*name);
@@ -96,7 +96,7 @@ static void names_release(char ***names)
 
 static enum status not_found(const char *name, const char *const *config_folders, struct error *err)
 {
-	CLEANUP(names_release) char **names = device_spec_names(config_folders);
+	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
 
 	name_unknown("device sheet", name, (const char *const *)names, err);
 	if (err && !*err->hint)
@@ -259,7 +259,7 @@ static enum status complete(
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err)
 {
-	CLEANUP(names_release) char **names = device_spec_names(config_folders);
+	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
 
 	*spec = NULL;
 	for (size_t i = 0; names[i]; i++) {

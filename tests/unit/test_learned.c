@@ -315,6 +315,35 @@ static void without_a_file_physics_stands(void **state)
 	desk_close(&desk);
 }
 
+static void a_like_card_lends(void **state)
+{
+	static const char *const folders[] = {
+		"tests/toy/configs", "tests/data/score/configs", "configs", NULL};
+	struct learned learned;
+	struct desk desk;
+	struct device_spec *device;
+	struct error err = {0};
+
+	(void)state;
+	desk_open(&desk);
+	/* of the toy's compute capability */
+	assert_ok(device_spec_load("a10", folders, &device, &err));
+	assert_ok(learned_open(
+		LEARNED_SHIPPED, folders, NULL, "a10", &desk.catalogue, &learned, &err));
+	device_spec_free(desk.device);
+	desk.device = device;
+	desk.device->learned = &learned;
+	desk_pose(&desk, "rows=12000,cols=777");
+	assert_int_equal(basis_of(&desk).source, PREDICTION_LENT);
+	assert_int_equal(basis_of(&desk).timings, 1234);
+	learned_release(&learned);
+	/* of another one */
+	assert_ok(learned_open(
+		LEARNED_SHIPPED, folders, NULL, "b200", &desk.catalogue, &learned, &err));
+	assert_null(learned.layers[0].device);
+	desk_close(&desk);
+}
+
 /* ---- learning from timings ---- */
 /* What a device that is three times as slow as predicted, and six times for one row of a block,
  * would have measured. */
@@ -428,6 +457,7 @@ int main(void)
 		cmocka_unit_test(broken_trees_are_refused_with_their_place),
 		cmocka_unit_test(the_factor_is_the_trees_sum),
 		cmocka_unit_test(without_a_file_physics_stands),
+		cmocka_unit_test(a_like_card_lends),
 		cmocka_unit_test(what_was_measured_elsewhere_is_predicted),
 		cmocka_unit_test(what_is_gone_is_passed_over),
 	};
