@@ -67,7 +67,7 @@ def read_documents(path):
 def files_of_the_tree():
     patterns = ["configs/devices/**/*.json", "configs/learned/**/*.json", "tests/data/score/configs/**/*.json",
         "configs/suites/*.json", "templates/**/*.json", "tests/toy/**/*.json", "tests/own/*[a-z].json",
-        "tests/data/gpu/*.json", "results/**/*.json", "results/**/*.jsonl*", "tests/data/replay/**/*.json", "tests/data/replay/*.jsonl*"]
+        "tests/data/gpu/*.json", "results/**/*.json", "results/**/*.json.gz", "results/**/*.jsonl*", "tests/data/replay/**/*.json", "tests/data/replay/*.jsonl*"]
     return sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
 
 
