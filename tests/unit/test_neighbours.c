@@ -1,7 +1,8 @@
 /* layer: search */
 /* SPDX-License-Identifier: MIT
  *
- * Neighbours of a candidate: what differs from it in one parameter, or in two by a level each.
+ * Neighbours of a candidate: what differs from it in one parameter, or in two by a level each; and
+ * the strategy that goes from one to the next.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -95,11 +96,49 @@ static void test_neighbours_of_each_parameter(void **state)
 	landscape_release(&landscape);
 }
 
+/* local goes from its best start to every faster neighbour, whatever is predicted. */
+static void test_local_climbs(void **state)
+{
+	enum {
+		COUNT = 60,
+		STARTS = 8,
+	};
+	static const struct search_parameter parameter = {COUNT, true, false};
+	static const uint32_t family[COUNT] = {0};
+	choice configurations[COUNT];
+	double predicted[COUNT];
+	const struct search_family families[] = {{0, COUNT, 1, configurations, &parameter}};
+	const struct search_view view = {.count = COUNT,
+		.predicted_us = predicted,
+		.family = family,
+		.family_count = 1,
+		.families = families,
+		.budget = SIZE_MAX};
+	const struct strategy *local = strategy_find("local");
+	size_t candidate;
+	void *opened;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		configurations[i] = (choice)i;
+		predicted[i] = (double)(i < STARTS ? 1 + i : 1000 - i);
+	}
+	opened = local->open(&view);
+	for (size_t i = 0; i < COUNT; i++) {
+		assert_int_equal(local->ask(opened, &candidate), ASK_CANDIDATE);
+		assert_int_equal(candidate, i);
+		local->tell(opened, candidate, (double)(100 - i));
+	}
+	assert_int_equal(local->ask(opened, &candidate), ASK_DONE);
+	local->close(opened);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_neighbours_of_each_parameter),
+		cmocka_unit_test(test_local_climbs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -375,43 +375,6 @@ static void test_perfect_model(void **state)
 	landscape_release(&landscape);
 }
 
-/* local goes from its best start to every faster neighbour, whatever is predicted. */
-static void test_local_climbs(void **state)
-{
-	enum {
-		COUNT = 60,
-		STARTS = 8,
-	};
-	static const struct search_parameter parameter = {COUNT, true, false};
-	static const uint32_t family[COUNT] = {0};
-	choice configurations[COUNT];
-	double predicted[COUNT];
-	const struct search_family families[] = {{0, COUNT, 1, configurations, &parameter}};
-	const struct search_view view = {.count = COUNT,
-		.predicted_us = predicted,
-		.family = family,
-		.family_count = 1,
-		.families = families,
-		.budget = SIZE_MAX};
-	const struct strategy *local = strategy_find("local");
-	size_t candidate;
-	void *opened;
-
-	(void)state;
-	for (size_t i = 0; i < COUNT; i++) {
-		configurations[i] = (choice)i;
-		predicted[i] = (double)(i < STARTS ? 1 + i : 1000 - i);
-	}
-	opened = local->open(&view);
-	for (size_t i = 0; i < COUNT; i++) {
-		assert_int_equal(local->ask(opened, &candidate), ASK_CANDIDATE);
-		assert_int_equal(candidate, i);
-		local->tell(opened, candidate, (double)(100 - i));
-	}
-	assert_int_equal(local->ask(opened, &candidate), ASK_DONE);
-	local->close(opened);
-}
-
 /* guided begins with the shortlist of eight, then two of each family, however bad its prediction.
  */
 static void test_seeds(void **state)
@@ -445,7 +408,6 @@ int main(void)
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_promises),
 		cmocka_unit_test(test_seeds),
-		cmocka_unit_test(test_local_climbs),
 		cmocka_unit_test(test_small_spaces),
 		cmocka_unit_test(test_known_results),
 		cmocka_unit_test(test_guided_finds_the_best),
