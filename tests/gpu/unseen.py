@@ -27,7 +27,7 @@ import lookup
 SEED = int(os.environ.get("SEED", "20261124"))
 COUNTS = dict(pair.split("=") for pair in os.environ.get("COUNTS", "gemm=12,attention=5,gemm_chain=3").split(","))
 DTYPES = ["bf16", "bf16", "fp8_e4m3", "bf16", "fp16", "bf16", "fp32", "bf16"]
-COMPARED_S, BUDGET_S, LIMIT_S = 0.3, float(os.environ.get("BUDGET", "12")), float(os.environ.get("LIMIT", "330"))
+COMPARED_S, BUDGET_S, LIMIT_S = 0.3, float(os.environ.get("BUDGET", "12").rstrip("s")), float(os.environ.get("LIMIT", "330"))
 FAMILIES = {"gemm_chain": ["--family", "fused"]}  # steps of the other one are problems of gemm
 MODES = {"shipped": [], "physics": ["--no-learned"]}
 
