@@ -203,7 +203,7 @@ class Lane:
 		with open(path, "w", encoding="utf-8") as file:
 			file.write(text)
 		folder = os.path.dirname(mutant.file)
-		done = subprocess.run(f"gcc {FLAGS} -Wall -Wextra -Werror -Wconversion -Wno-unused -Wno-format-truncation -Wno-maybe-uninitialized -I{folder} -c -o {self.folder}/mutant.o {path}", shell=True, capture_output=True, text=True, check=False)
+		done = subprocess.run(f"gcc {FLAGS} -Wall -Wextra -Werror -Wconversion -Wno-unused -Wno-format-truncation -Wno-maybe-uninitialized -iquote {folder} -c -o {self.folder}/mutant.o {path}", shell=True, capture_output=True, text=True, check=False)
 		return os.path.join(self.folder, "mutant.o") if done.returncode == 0 else None
 
 	def link(self, target, first, layer, libraries):
