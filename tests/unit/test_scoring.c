@@ -96,6 +96,24 @@ static void threads_score_as_one_does(void **state)
 	catalogue_release(&catalogue);
 }
 
+/* The next prediction of the same choices does not lean on a score that was given away. */
+static void a_score_may_be_taken(const struct candidate *candidate)
+{
+	struct predictor predictor = {0};
+	struct prediction prediction;
+	struct score score;
+	struct error err = {0};
+
+	predictor_open(&predictor, candidate->bound);
+	for (int i = 0; i < 2; i++) {
+		assert_ok(predict_choices(&predictor, candidate->choices, &prediction, &err));
+		assert_true(prediction.time_us == candidate->prediction.time_us);
+		score = predictor_take_score(&predictor);
+		score_release(&score);
+	}
+	predictor_close(&predictor);
+}
+
 /* A pool is scored in its order, and what its candidates have in common is computed once: launches
  * that come and go, families that say nothing of their work, chains of steps. */
 static void each_is_scored_as_if_alone(void **state)
@@ -137,6 +155,8 @@ static void each_is_scored_as_if_alone(void **state)
 
 			assert_ok(predict_candidate(&candidate, &err));
 			assert_true(candidate.prediction.time_us == pool.predicted_us[i]);
+			if (i == 0)
+				a_score_may_be_taken(&candidate);
 			differ |= i && candidate.prediction.time_us != last_us;
 			last_us = candidate.prediction.time_us;
 		}
