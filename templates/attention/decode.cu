@@ -147,7 +147,9 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 			end - unit_steps + (cluster % cluster_parts * CLUSTER + (int)rank) * share;
 		last_step = min(first_step + share, end);
 	}
-	const bool loads = row_warp == 0 && lane == 0;
+	// One lane of each warp, whichever: see elect(). The predicate must be elect's own.
+	const bool one = elect();
+	const bool loads = row_warp == 0 && one, loads_queries = warp == 0 && one;
 	// A ring's barriers are made by the thread that loads it, which need not wait for the
 	// others.
 	if (loads) {
@@ -156,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 			if (ROW_WARPS > 1)
 				mbarrier_init(empty + (u32)i * 8, ROW_WARPS);
 		}
-		if (threadIdx.x == 0) {
+		if (loads_queries) {
 			mbarrier_init(query_full, 1);
 			mbarrier_init(query_full + 8, 1);
 		}
@@ -178,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 	key_loader loader = {order, base + (u32)(key_warp * STAGES * slot_bytes), full, empty,
 		last_step - first_step, unit, first_step - unit * unit_steps, key_warp * KEYS,
 		row_blocks == 1 ? l2_policy_evict_first() : 0};
-	if (threadIdx.x == 0)
+	if (loads_queries)
 		query_start(unit, 0);
 	if (loads) {
 		if (loader.left > 0)
@@ -203,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM) attention_d
 		const int segment_steps = min(unit_steps - tile, last_step - step);
 		const int buffer = segment & 1;
 		// The other buffer was last read before the barriers at the end of a unit.
-		if (threadIdx.x == 0 && step + segment_steps < last_step)
+		if (loads_queries && step + segment_steps < last_step)
 			query_start(unit + 1, buffer ^ 1);
 
 		// A row sees the keys before its limit; all rows see those before plain_limit.

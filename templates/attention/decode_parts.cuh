@@ -111,6 +111,7 @@ __device__ __forceinline__ bool last_to_arrive(u32 *arrived, int count, bool *an
 {
 	__syncthreads();
 	if (threadIdx.x == 0) {
+		__threadfence(); // the arrival publishes what the barrier has gathered
 		*answer = atomicInc(arrived, (u32)count - 1) == (u32)count - 1;
 		__threadfence();
 	}

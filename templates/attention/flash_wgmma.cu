@@ -2,17 +2,17 @@
 // (FlashAttention-3: Shah et al., 2024, arXiv 2407.08608; online softmax: Milakov and Gimelshein,
 // 2018, arXiv 1805.02867).
 //
-// A block takes BM query rows of one head at a time: a loading thread feeds rings of Q, K and V, and
-// GROUPS warp groups have 64 rows each. Tiles of BN keys run from the last to the first, so that
-// those which need masks come first. Per tile a group multiplies S = Q K^T, makes weights P of it and
-// adds P V of the tile before to its output:
+// A block takes BM query rows of one head at a time: a loading thread feeds rings of Q, K and V,
+// and GROUPS warp groups have 64 rows each. Tiles of BN keys run from the last to the first, so
+// that those which need masks come first. Per tile a group multiplies S = Q K^T, makes weights P of
+// it and adds P V of the tile before to its output:
 //   OVERLAP 1    both products are under way at once, and P V goes on beside the softmax of S
 //           2    as 1, and the output is rescaled beside S of the next tile
 //           3    as 1, and the output is rescaled only where a maximum of the warp's rows moved
 //   OVERLAP 0    both are waited for before the softmax; another group has to fill the gap
 //   BARRIER      groups take turns: 1 with issuing products, 2 with the softmax
-// A cluster takes CLUSTER neighbouring tiles of rows of a head, whose K and V it shares by multicast.
-// Parameters: flash_wgmma.json.
+// A cluster takes CLUSTER neighbouring tiles of rows of a head, whose K and V it shares by
+// multicast. Parameters: flash_wgmma.json.
 #include "attention/flash_wgmma_rows.cuh"
 #if DTYPE_fp8_e4m3
 #include "attention/flash_wgmma_fp8.cuh"
@@ -21,11 +21,12 @@
 #include "common/setmaxnreg.cuh"
 
 constexpr int threads = 128 * (GROUPS + 1);
+static_assert(PACK || PACKED_HEADS == 1, "rows of one head");
 static_assert(query_ring::bytes + key_ring::bytes + value_ring::bytes + GROUPS * weight_bytes +
-			loaded_bytes + unit_ring::bytes + query_ring::barrier_bytes + key_ring::barrier_bytes +
-			value_ring::barrier_bytes + loaded_barrier_bytes +
-			unit_ring::barrier_bytes ==
-		SMEM,
+			      loaded_bytes + unit_ring::bytes + query_ring::barrier_bytes +
+			      key_ring::barrier_bytes + value_ring::barrier_bytes +
+			      loaded_barrier_bytes + unit_ring::barrier_bytes ==
+		      SMEM,
 	"flash_wgmma.json's smem_bytes");
 
 // What the loading thread does.
@@ -43,15 +44,15 @@ struct loader {
 	__device__ __forceinline__ void load_keys(const work &item, i32 tile)
 	{
 		k_ring.claim_for_copies(k);
-		rows_load<BN, PADDED_DIM, CLUSTER>(k_ring.at(k), map_k, k_ring.full(k), tile * BN,
-			item.kv_head, block);
+		rows_load<BN, PADDED_DIM, CLUSTER>(
+			k_ring.at(k), map_k, k_ring.full(k), tile * BN, item.kv_head, block);
 		k.next();
 	}
 	__device__ __forceinline__ void load_values(const work &item, i32 tile)
 	{
 		v_ring.claim_for_copies(v);
-		rows_load<BN, PADDED_DIM_V, CLUSTER>(v_ring.at(v), map_v, v_ring.full(v), tile * BN,
-			item.kv_head, block);
+		rows_load<BN, PADDED_DIM_V, CLUSTER>(
+			v_ring.at(v), map_v, v_ring.full(v), tile * BN, item.kv_head, block);
 		v.next();
 	}
 	// In the order of need: V comes a tile behind K.
@@ -121,7 +122,7 @@ struct multiplier {
 	row_state rows;
 	score_fragment s;
 	weight_fragment p;
-	i32 limit[2]; // see scores_mask()
+	i32 limit[2];    // see scores_mask()
 	float factor[2]; // see scores_raise()
 
 	__device__ __forceinline__ i32 thread_row(const work &item) const
@@ -134,8 +135,7 @@ struct multiplier {
 		output_store(rows, out, list, item, thread_row(item), value_scale);
 	}
 	// The next tile with work; false at the end. Rows that see no key get zeros.
-	__device__ __forceinline__ bool next(
-		const schedule &list, work &item, output_memory *out)
+	__device__ __forceinline__ bool next(const schedule &list, work &item, output_memory *out)
 	{
 		for (;;) {
 			i32 unit = unit_take(units, at);
@@ -148,8 +148,8 @@ struct multiplier {
 		}
 	}
 
-	// Where Q has two buffers the compiler does not see that all lanes have the same address, and
-	// would move each operand to uniform registers: the reduction tells it.
+	// Where Q has two buffers the compiler does not see that all lanes have the same address,
+	// and would move each operand to uniform registers: the reduction tells it.
 	static __device__ __forceinline__ u32 same_in_lanes(u32 address)
 	{
 		return Q_BUFFERS > 1 ? __reduce_max_sync(0xffffffffu, address) : address;
@@ -177,8 +177,7 @@ struct multiplier {
 				wgmma_advance(a, rows_advance<64, weight_span>(i)),
 				wgmma_advance(b, values_advance(i)), 1);
 #else
-			multiply_values(
-				rows.output, p[i], wgmma_advance(b, values_advance(i)), 1);
+			multiply_values(rows.output, p[i], wgmma_advance(b, values_advance(i)), 1);
 #endif
 		wgmma_commit();
 	}
@@ -213,8 +212,9 @@ struct multiplier {
 		softmax_turn.pass();
 	}
 
-	// Tiles of keys of which this group's rows see nothing, but other groups' do, are released at
-	// once, with the turns that go with them: at most so many, and one tile stays in any case.
+	// Tiles of keys of which this group's rows see nothing, but other groups' do, are released
+	// at once, with the turns that go with them: at most so many, and one tile stays in any
+	// case.
 	__device__ __forceinline__ void skip(
 		const schedule &list, work &item, value_ring::position &value, i32 most)
 	{
@@ -229,8 +229,8 @@ struct multiplier {
 			v_ring.wait(value);
 			softmax_turn.wait();
 			softmax_turn.pass();
-			// No product keeps the group's warps together here: one that came late would
-			// find the buffers' parities turned twice.
+			// No product keeps the group's warps together here: one that came late
+			// would find the buffers' parities turned twice.
 			named_barrier_wait(1 + GROUPS + group, 128);
 			release_keys();
 			v_ring.release(value, thread);
@@ -346,8 +346,8 @@ struct multiplier {
 		store(list, item, out);
 	}
 
-	// With two buffers of Q, the next tile's first scores are computed beside the last P V and the
-	// stores of this one.
+	// With two buffers of Q, the next tile's first scores are computed beside the last P V and
+	// the stores of this one.
 	__device__ __forceinline__ void run_all(const schedule &list, output_memory *out)
 	{
 		work item;

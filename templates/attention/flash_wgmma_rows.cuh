@@ -1,6 +1,6 @@
-// What a thread of a multiplying warp group does with its two query rows (`half` 0 and 1: row l/4 of
-// its warp's 16 and the one 8 below): masks, online softmax, output. Rows lie as wgmma lays out its
-// accumulators (common/wgmma.cuh), a quad of lanes holds one between them.
+// What a thread of a multiplying warp group does with its two query rows (`half` 0 and 1: row l/4
+// of its warp's 16 and the one 8 below): masks, online softmax, output. Rows lie as wgmma lays out
+// its accumulators (common/wgmma.cuh), a quad of lanes holds one between them.
 #include "attention/flash_wgmma_schedule.cuh"
 #include "attention/quad.cuh"
 #include "common/stmatrix.cuh"
@@ -32,12 +32,22 @@ struct row_state {
 	}
 };
 
-// 2^x for x <= 8 in the multiply-add pipes, relative error 7.5e-5: the nearest integer goes into the
-// exponent, a cubic (minimax on [-1/2, 1/2]) gives the rest. Below 2^-126 it stays there.
+// The larger one; a NaN stays one, where fmaxf would drop it. One instruction, as fmaxf is.
+__device__ __forceinline__ float max_or_nan(float x, float y)
+{
+	float larger;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(x), "f"(y));
+	return larger;
+}
+
+// 2^x for x <= 8 in the multiply-add pipes, relative error 7.5e-5: the nearest integer goes into
+// the exponent, a cubic (minimax on [-1/2, 1/2]) gives the rest. Below 2^-126 it stays there; a NaN
+// stays one.
 __device__ __forceinline__ float exp2_cubic(float x)
 {
-	const float shift = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, in the low bits
-	x = fmaxf(x, -126.0f);
+	const float shift =
+		12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, in the low bits
+	x = max_or_nan(x, -126.0f);
 	float whole = x + shift;
 	float rest = x - (whole - shift);
 	float y = fmaf(0.055171669f, rest, 0.24261112f);
@@ -56,10 +66,10 @@ __device__ __forceinline__ void scores_mask(score_fragment &s, const i32 (&limit
 			s[i] = masked_score();
 }
 
-// Raises the running maxima to those of the new scores. `offset` is what to subtract in the exponent:
-// the maximum (0 in a row that has seen no key) less weight_log2. `factor` is for what was added up
-// before; it comes from the rounded maxima that were in fact subtracted, so that huge scores, whose
-// maxima are coarsely rounded, are weighted alike before and after a change.
+// Raises the running maxima to those of the new scores. `offset` is what to subtract in the
+// exponent: the maximum (0 in a row that has seen no key) less weight_log2. `factor` is for what
+// was added up before; it comes from the rounded maxima that were in fact subtracted, so that huge
+// scores, whose maxima are coarsely rounded, are weighted alike before and after a change.
 template <bool MASKED>
 __device__ __forceinline__ void scores_raise(const score_fragment &s, row_state &rows, float scale,
 	float (&offset)[2], float (&factor)[2])
@@ -124,8 +134,8 @@ __device__ __forceinline__ u32 weights_word(const score_fragment &s, int step, i
 	    "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n"
 	    "mov.b32 %0, {low, high};\n"
 	    "}"
-	    : "=r"(four)
-	    : "f"(from[0]), "f"(from[1]), "f"(from[4]), "f"(from[5]));
+		: "=r"(four)
+		: "f"(from[0]), "f"(from[1]), "f"(from[4]), "f"(from[5]));
 	return four;
 }
 #else
@@ -160,8 +170,8 @@ __device__ __forceinline__ void weights_store(u32 tile, u32 thread, const score_
 }
 
 #if !DTYPE_fp8_e4m3
-// Output / sum, rounded, by 16-byte chunks straight to memory. `row` is this thread's first one. A row
-// that saw no key has sum 0 and output 0.
+// Output / sum, rounded, by 16-byte chunks straight to memory. `row` is this thread's first one. A
+// row that saw no key has sum 0 and output 0.
 __device__ __forceinline__ void output_store(const row_state &rows, output_memory *O,
 	const schedule &list, const work &item, i32 row, float)
 {
@@ -178,10 +188,11 @@ __device__ __forceinline__ void output_store(const row_state &rows, output_memor
 #pragma unroll
 			for (int j = 0; j < 4; ++j) {
 				int from = (block + j) * 4 + 2 * half;
-				chunk.word[j] = block + j < blocks
-							? element::store2(rows.output[from] * inverse,
-								  rows.output[from + 1] * inverse)
-							: 0;
+				chunk.word[j] =
+					block + j < blocks
+						? element::store2(rows.output[from] * inverse,
+							  rows.output[from + 1] * inverse)
+						: 0;
 			}
 			quad_transpose(chunk.word);
 			int mine = block + (int)(threadIdx.x % 4);

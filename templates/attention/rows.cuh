@@ -1,9 +1,10 @@
 // Tiles of rows in shared memory, moved by cp.async and read by ldmatrix.
 // A row holds COLUMNS 16-bit elements, in chunks of 8 (16 bytes, what cp.async and ldmatrix move).
 // Two layouts, both without bank conflicts where 8 rows are read at the same chunk:
-//   padded    the pitch is an odd number of chunks, so 8 rows start in 8 different groups of 4
-//   banks swizzled  no padding; the chunk's place is XORed with bits of the row. Needs 2, 4 or 8k
-//   chunks.
+//
+//   padded     the pitch is an odd number of chunks: 8 rows start in 8 different groups of 4 banks
+//   swizzled   no padding; the chunk's place is XORed with bits of the row. 2, 4 or 8k chunks
+//
 #include "common/cp_async.cuh"
 #include "common/ldmatrix.cuh"
 #pragma once

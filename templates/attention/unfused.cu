@@ -2,8 +2,9 @@
 // compared with. Both products run on tensor cores (mma.sync) with a cp.async pipeline of 3 panels.
 //
 //   unfused_scores   S = Q K^T in fp32, rows of `pitch` floats (seq_k rounded up to 8)
-//   unfused_softmax  P = softmax(S / sqrt(head_dim)) in 16 bits, over the first half of the row's
-//   own bytes unfused_values   O = P V
+//   unfused_softmax  P = softmax(S / sqrt(head_dim)) in 16 bits, over half of the row's own bytes
+//   unfused_values   O = P V
+//
 // Under a causal mask tiles that no row sees are neither computed nor read.
 #include "attention/panels.cuh"
 

@@ -6,7 +6,7 @@
 // by speed alone. Pointers are device pointers; no kernel touches a byte outside of what it is
 // given.
 //
-//   dtype_code  0 fp32, 1 tf32, 2 fp16, 3 bf16, 4 fp8_e4m3, 5 i32
+//   dtype_code  0 fp32, 1 tf32, 2 fp16, 3 bf16, 4 fp8_e4m3, 5 i32; others below
 //
 //   tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, int contents, double low,
 //       double high, u64 seed, u32 poison)

@@ -1,9 +1,12 @@
 // mma.sync on tensor cores with fp32 accumulation: D += A * B over one 16 x 8 tile and 32 bytes of
 // k (16 elements of 16 bits, 8 of tf32). Fragments, with g = lane / 4 and t = lane % 4:
-//   A, 16-bit: a[0] = (row g, k 2t..), a[1] = (row g+8, k 2t..), a[2] = (g, 2t+8..), a[3] = (g+8,
-//   2t+8..) A, tf32:   a[0] = (row g, k t), a[1] = (g+8, t), a[2] = (g, t+4), a[3] = (g+8, t+4) B,
-//   16-bit: b[0] = (k 2t.., column g), b[1] = (k 2t+8.., g);  tf32: b[0] = (k t, g), b[1] = (t+4,
-//   g) D:         d[0], d[1] = (row g, columns 2t, 2t+1), d[2], d[3] = (row g+8, same columns)
+//
+//   A  16-bit  (row, k)     a[0] (g, 2t..)  a[1] (g+8, 2t..)  a[2] (g, 2t+8..)  a[3] (g+8, 2t+8..)
+//      tf32    (row, k)     a[0] (g, t)     a[1] (g+8, t)     a[2] (g, t+4)     a[3] (g+8, t+4)
+//   B  16-bit  (k, column)  b[0] (2t.., g)   b[1] (2t+8.., g)
+//      tf32    (k, column)  b[0] (t, g)      b[1] (t+4, g)
+//   D          (row, column) d[0], d[1] (g, 2t and 2t+1)   d[2], d[3] (g+8, 2t and 2t+1)
+//
 // Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and "mma.m16n8k8".
 #include "common/convert.cuh"
 #pragma once

@@ -33,8 +33,8 @@ constexpr bool scales_all = false;
 #endif
 // Builds from files of before these keys leave them out.
 #ifndef ALPHA
-#define ALPHA 1
-#define BETA 0
+#define ALPHA    1
+#define BETA     0
 #define residual 0
 #endif
 #if BIAS_row || BIAS_row_fp32
@@ -128,7 +128,7 @@ struct epilogue {
 	__device__ __forceinline__ void apply(float (&sum)[COUNT], const epilogue_row &row,
 		const epilogue_columns<COUNT> &columns, i32 column) const
 	{
-		float added[COUNT], residue[COUNT];
+		[[maybe_unused]] float added[COUNT], residue[COUNT];
 		const bool aligned = ldc % COUNT == 0;
 		if constexpr (BETA != 0)
 			load_run<output>(c_in + row.offset + column, n - column, aligned, added);

@@ -30,6 +30,7 @@ template <int COUNT, typename DTYPE = output> struct output_run {
 template <int WORDS>
 __device__ __forceinline__ void store_words(output::memory *to, const u32 *word, int inside)
 {
+	static_assert(WORDS == 0 || output_bytes >= 2, "single elements have 16 or 32 bits");
 	constexpr int per_word = 4 / output_bytes;
 	if (C_ALIGN >= 4 && inside >= WORDS * per_word) {
 		constexpr int widest = WORDS % 4 == 0 && C_ALIGN >= 16  ? 4

@@ -164,6 +164,10 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS_PER_SM)
 #pragma unroll
 				for (int f = 0; f < fragments; ++f) {
 					i32 row = tile.row + multiply_by.first_row + f * 64;
+					// A box is clipped where C ends, not where a product ends:
+					// what lies beyond is the next product's.
+					if (BATCHED && row >= finish.m)
+						break;
 					thread_rows<factors> rows(finish, row, tile.column, thread,
 						shared_factors, f);
 #if STORE == 1

@@ -59,8 +59,9 @@ __device__ __forceinline__ bool partial_exchange(float (&sums)[FRAGMENTS][COLUMN
 	}
 	__syncwarp();
 	__threadfence();
-	for (i32 other = first_worker + 1; other <= last_worker; ++other) {
-		const float4 *from = mine + other * slot;
+	// A pointer that walks keeps fewer registers alive than a product with `slot`.
+	const float4 *from = mine + (first_worker + 1) * slot;
+	for (i32 left = last_worker - first_worker; left > 0; --left, from += slot) {
 #pragma unroll
 		for (int f = 0; f < FRAGMENTS; ++f)
 #pragma unroll

@@ -1,9 +1,10 @@
 // From accumulators to C: the epilogue, rounding, and one of three ways to memory.
-//   store_direct         any C: every thread writes its pairs of columns
-//   staging::store_boxes 16-bit C whose rows are 16-byte aligned: stmatrix into a ring of small
-//                        buffers in shared memory, from there by TMA while the group goes on
-//   staging::store_rows  16-bit C of any pitch: the same buffers, then whole row pieces by each
-//   warp
+//
+//   store_direct          any C: every thread writes its pairs of columns
+//   staging::store_boxes  16-bit C whose rows are 16-byte aligned: stmatrix into a ring of small
+//                         buffers in shared memory, from there by TMA while the group goes on
+//   staging::store_rows   16-bit C of any pitch: the same buffers, then row pieces by each warp
+//
 #include "common/stmatrix.cuh"
 #include "common/tma.cuh"
 #include "tile_factors.cuh"

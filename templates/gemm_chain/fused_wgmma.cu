@@ -321,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(consumers + 128, BLOCKS_PER_SM) gem
 
 	if (warp >= consumers / 32) {
 		registers_lower<LOADER_REGS>();
-		if (threadIdx.x == consumers)
+		if (warp == consumers / 32 && elect()) // one lane: see elect()
 			load_all(at, map_a, map_b, map_c, work);
 		__syncwarp();
 		if constexpr (SPLIT_N > 1) { // a cluster has one tile: these are its barriers

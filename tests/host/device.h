@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Kernels on the CPU: what CUDA C++ has beyond C++, for sources of templates/ that are compiled as
- * C++ (tests/checks/kernels.py). A thread of a block is a fiber; blocks run one after another.
+ * C++ (tests/checks/kernels.py). A thread of a block is a fiber; blocks run one after another, or
+ * some at a time: those of a cluster, or all where one waits for another.
  *
  * A fiber runs until it waits: for a barrier, or for the other lanes of its warp where an
  * instruction belongs to the whole warp. Nothing else gives way, so a missing barrier shows:
@@ -78,7 +79,8 @@ struct fiber {
 	ucontext_t start;
 	jmp_buf here;
 	std::unique_ptr<char[]> stack; /* not cleared: most of it is never touched */
-	dim thread;
+	dim thread, block;
+	unsigned resident; /* number of its block among those that run */
 	bool started = false, done = false;
 	std::vector<copy> copies; /* cp.async that nobody waited for yet */
 	unsigned group = 0;
@@ -95,10 +97,23 @@ struct barrier {
 	unsigned arrived = 0, generation = 0;
 };
 
+/* A block that runs. */
+struct resident {
+	barrier barriers[16];
+	unsigned alive = 0; /* threads */
+	unsigned char *shared = nullptr;
+};
+
 static std::vector<fiber> fibers;
 static std::vector<warp> warps;
-static barrier barriers[16];
+static std::vector<resident> residents;
 static unsigned current, alive, progress;
+static unsigned char *block_shared; /* dynamic shared memory of the thread's block */
+/* What is asynchronous (hopper.h): a sweep over all threads is done, whether something happened; a
+ * thread ends; blocks begin. */
+static bool (*sweep_ends)(bool nobody_moves);
+static void (*thread_ends)();
+static void (*blocks_begin)();
 static jmp_buf scheduler;
 static void (*kernel)(void *);
 static void *kernel_context;
@@ -137,7 +152,7 @@ static void warp_meet(void *mine, void (*whole)(void **lane, uint32_t alive))
 
 static void barrier_arrive(unsigned id, unsigned count)
 {
-	barrier &b = barriers[id];
+	barrier &b = residents[fibers[current].resident].barriers[id];
 
 	if (++b.arrived >= count) {
 		b.arrived = 0;
@@ -148,25 +163,30 @@ static void barrier_arrive(unsigned id, unsigned count)
 
 static void barrier_wait(unsigned id, unsigned count)
 {
-	const unsigned generation = barriers[id].generation;
+	const barrier &b = residents[fibers[current].resident].barriers[id];
+	const unsigned generation = b.generation;
 
 	barrier_arrive(id, count);
-	while (barriers[id].generation == generation)
+	while (b.generation == generation)
 		give_way();
 }
 
 static void fiber_main()
 {
 	kernel(kernel_context);
+	if (thread_ends)
+		thread_ends();
 	fiber &self = fibers[current];
+	resident &block = residents[self.resident];
 	self.done = true;
+	block.alive--;
 	alive--;
 	progress++;
 	warps[current / 32].alive &= ~(1u << current % 32);
 	warp_complete(warps[current / 32]);
-	if (alive && barriers[0].arrived >= alive) {
-		barriers[0].arrived = 0;
-		barriers[0].generation++;
+	if (block.alive && block.barriers[0].arrived >= block.alive) {
+		block.barriers[0].arrived = 0;
+		block.barriers[0].generation++;
 	}
 	_longjmp(scheduler, 1);
 }
@@ -177,6 +197,8 @@ static void resume(unsigned index)
 
 	current = index;
 	threadIdx = f.thread;
+	blockIdx = f.block;
+	block_shared = residents[f.resident].shared;
 	if (_setjmp(scheduler))
 		return;
 	if (f.started)
@@ -185,18 +207,29 @@ static void resume(unsigned index)
 	setcontext(&f.start);
 }
 
-static void run_block()
+/* `count` blocks from `first` on, along x; dynamic shared memory of each at `shared`, so many bytes
+ * apart. More than one: of whole warps. */
+static void run_blocks(dim first, unsigned count, void *shared, size_t apart)
 {
-	const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+	const unsigned each = blockDim.x * blockDim.y * blockDim.z, threads = count * each;
 	const size_t stack_bytes = 256 << 10;
 
 	fibers.resize(threads);
 	warps.assign((threads + 31) / 32, {});
-	for (barrier &b : barriers)
-		b = {};
+	residents.assign(count, {});
+	for (unsigned i = 0; i < count; i++) {
+		residents[i].alive = each;
+		residents[i].shared = (unsigned char *)shared + i * apart;
+	}
 	alive = threads;
-	for (unsigned i = 0; i < threads; i++) {
-		fiber &f = fibers[i];
+	if (blocks_begin)
+		blocks_begin();
+	for (unsigned number = 0; number < threads; number++) {
+		const unsigned i = number % each;
+		fiber &f = fibers[number];
+
+		f.resident = number / each;
+		f.block = {first.x + f.resident, first.y, first.z};
 
 		if (!f.stack)
 			f.stack.reset(new char[stack_bytes]);
@@ -210,7 +243,7 @@ static void run_block()
 		f.start.uc_stack.ss_size = stack_bytes;
 		f.start.uc_link = nullptr;
 		makecontext(&f.start, fiber_main, 0);
-		warps[i / 32].alive |= 1u << i % 32;
+		warps[number / 32].alive |= 1u << number % 32;
 	}
 	while (alive) {
 		const unsigned before = progress;
@@ -218,7 +251,9 @@ static void run_block()
 		for (unsigned i = 0; i < threads; i++)
 			if (!fibers[i].done)
 				resume(i);
-		if (progress == before)
+		const bool nobody_moves = progress == before;
+
+		if (!(sweep_ends && sweep_ends(nobody_moves)) && nobody_moves)
 			stop("everybody waits");
 	}
 }
@@ -238,8 +273,11 @@ static void launch(dim grid, dim block, void *shared, size_t shared_bytes, BODY 
 	for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
 		for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
 			for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) {
+				const dim first = blockIdx;
+
 				set_not_a_number(shared, shared_bytes);
-				run_block();
+				run_blocks(first, 1, shared, 0);
+				blockIdx = first;
 			}
 }
 
@@ -319,7 +357,7 @@ static inline void __syncwarp(unsigned mask = 0xffffffffu)
 
 static inline void __syncthreads()
 {
-	host::barrier_wait(0, host::alive);
+	host::barrier_wait(0, host::residents[host::fibers[host::current].resident].alive);
 }
 
 /* ---- arithmetic ---- */

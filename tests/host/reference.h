@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ptx.h"
+#include "hopper.h"
 
 namespace host
 {
